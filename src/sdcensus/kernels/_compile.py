@@ -1,0 +1,121 @@
+"""How kernels are compiled, and where the compiled code is kept.
+
+numba keeps compiled code in files that it unpickles when they are used, so whoever can write them
+can run code as the user. They therefore live in a cache folder of the user's own that nobody else
+can write to; never beside the source, in the working folder or in a store. Where there is no such
+folder, every process compiles for itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import platformdirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FOLDER = Path(__file__).parent
+_DECORATING = threading.Lock()
+
+
+def compiled(function: F) -> F:
+    """Compile a kernel when it is first called; it releases the lock of the interpreter.
+
+    numba finds out when the file of a kernel changes, but not when a kernel that it calls
+    changes in another file. The folder therefore depends on the sources of those.
+    """
+    folder = cache_folder()
+    if folder is None:
+        return _compile(function, cache=False)
+    sources = _sources(function)
+    if sources:
+        digest = hashlib.blake2b(digest_size=8)
+        for name in sorted(sources):
+            digest.update(name.encode() + b"\0" + sources[name])
+        folder = folder / digest.hexdigest()
+    # The setting belongs to the whole process: other users of numba must not notice us.
+    settings: Any = numba.config
+    with _DECORATING:
+        before = settings.CACHE_DIR
+        settings.CACHE_DIR = str(folder)
+        try:
+            return _compile(function, cache=True)
+        except (OSError, RuntimeError):
+            return _compile(function, cache=False)
+        finally:
+            settings.CACHE_DIR = before
+
+
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept; None when no folder is private and writable.
+
+    ``NUMBA_CACHE_DIR`` is the user's own choice, and is taken as it is.
+    """
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return _writable(Path(chosen))
+    return _private(Path(platformdirs.user_cache_dir("sdcensus", appauthor=False)))
+
+
+@functools.cache
+def _private(root: Path) -> Path | None:
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Only the owner may change the mode, so this also refuses a folder of somebody else's.
+        root.chmod(0o700)
+    except OSError:
+        return None
+    return _writable(root / f"numba-{numba.__version__}")
+
+
+@functools.cache
+def _writable(folder: Path) -> Path | None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return None
+    return folder
+
+
+def _compile(function: F, *, cache: bool) -> F:
+    return cast(F, numba.njit(cache=cache, nogil=True)(function))
+
+
+def _sources(function: Callable[..., Any]) -> dict[str, bytes]:
+    """Sources of the other kernel modules that the module of a kernel imports, and they in turn.
+
+    The text is searched, not the names in the module: an imported constant, which numba compiles
+    in, does not tell where it comes from.
+    """
+    own = Path(function.__code__.co_filename)
+    found: dict[str, bytes] = {}
+    waiting = [own]
+    while waiting:
+        for name in _imported_kernels(waiting.pop()):
+            file = _FOLDER / f"{name}.py"
+            if name not in found and file not in (own, Path(__file__)) and file.is_file():
+                found[name] = file.read_bytes()
+                waiting.append(file)
+    return found
+
+
+@functools.cache
+def _imported_kernels(file: Path) -> frozenset[str]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    listed = re.findall(r"from sdcensus\.kernels import (\([^)]*\)|[^\n]*)", text)
+    return frozenset(re.findall(r"sdcensus\.kernels\.(\w+)", text)).union(
+        *(re.findall(r"\w+", names) for names in listed)
+    )

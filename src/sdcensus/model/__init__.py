@@ -1,0 +1,1 @@
+"""The nouns: frozen, validated where they are built, serialisable."""

@@ -1,0 +1,238 @@
+"""The small language of conditions: ``age >= 15 and ed@parish in ('P01', 'P02')``.
+
+A condition is parsed once, resolved against the schema and brought into a canonical form, so
+that every spelling of the same condition is the same universe, on every engine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sdcensus.errors import SpecError
+
+Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A variable, at one of its levels."""
+
+    variable: str
+    level: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparison of a variable with one or more codes."""
+
+    operand: Operand
+    operator: Operator
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite of a condition."""
+
+    part: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Two conditions that must both hold."""
+
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Two conditions of which at least one must hold."""
+
+    left: Condition
+    right: Condition
+
+
+Condition = Comparison | Not | Both | Either
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<text>'[^']*'|"[^"]*")
+      | (?P<number>-?\d+(?![\w.]))
+      | (?P<operator>==|!=|<=|>=|<|>|=)
+      | (?P<mark>[(),@])
+      | (?P<word>[^\W\d]\w*)
+    )""",
+    re.VERBOSE,
+)
+_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+_FLIPPED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+#: Deeper than anybody writes, shallow enough never to exhaust the stack.
+_DEEPEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    position: int
+
+
+def comparisons(condition: Condition) -> Iterator[Comparison]:
+    """All comparisons of a condition, from left to right."""
+    match condition:
+        case Comparison():
+            yield condition
+        case Not(part):
+            yield from comparisons(part)
+        case Both(left, right) | Either(left, right):
+            yield from comparisons(left)
+            yield from comparisons(right)
+
+
+def parse_condition(text: str) -> Condition:
+    """Parse a condition; mistakes point at the character.
+
+    Examples:
+        >>> parse_condition("sex == 1")
+        Comparison(operand=Operand(variable='sex', level=None), operator='==', values=('1',))
+        >>> parse_condition("age >")
+        Traceback (most recent call last):
+            ...
+        sdcensus.errors.SpecError: In the condition 'age >', at its end: expected a code or number.
+    """
+    return _Parser(text).parse()
+
+
+class _Parser:
+    """Recursive descent over the tokens of one condition."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(self._tokens())
+        self.at = 0
+        self.depth = 0
+
+    def _tokens(self) -> Iterator[_Token]:
+        position = 0
+        while self.text[position:].strip():
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                while self.text[position].isspace():
+                    position += 1
+                raise self._mistake(position, f"{self.text[position]!r} means nothing here")
+            kind = match.lastgroup or ""
+            yield _Token(kind, match.group(kind), match.start(kind))
+            position = match.end()
+
+    def _mistake(self, position: int, what: str) -> SpecError:
+        where = (
+            "at its end" if position >= len(self.text) else f"at character {position + 1}"
+        )
+        return SpecError(f"In the condition {self.text!r}, {where}: {what}.")
+
+    def _peek(self) -> _Token:
+        if self.at < len(self.tokens):
+            return self.tokens[self.at]
+        return _Token("end", "", len(self.text))
+
+    def _take(self, kind: str, texts: Sequence[str] = ()) -> _Token | None:
+        token = self._peek()
+        if token.kind == kind and (not texts or token.text in texts):
+            self.at += 1
+            return token
+        return None
+
+    def _need(self, what: str, kind: str, texts: Sequence[str] = ()) -> _Token:
+        token = self._take(kind, texts)
+        if token is None:
+            raise self._mistake(self._peek().position, f"expected {what}")
+        return token
+
+    def parse(self) -> Condition:
+        """The whole text as one condition."""
+        if not self.tokens:
+            raise SpecError("The condition is empty. Write one such as: age >= 15 and sex == 1")
+        condition = self._either()
+        rest = self._peek()
+        if rest.kind != "end":
+            raise self._mistake(rest.position, "expected 'and', 'or' or the end")
+        return condition
+
+    def _chain(
+        self, word: str, part: Callable[[], Condition], join: type[Both] | type[Either]
+    ) -> Condition:
+        condition = part()
+        while self._take("word", (word, word.upper())):
+            condition = join(condition, part())
+        return condition
+
+    def _either(self) -> Condition:
+        return self._chain("or", self._both, Either)
+
+    def _both(self) -> Condition:
+        return self._chain("and", self._single, Both)
+
+    def _single(self) -> Condition:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise SpecError(f"The condition is nested more than {_DEEPEST} deep.")
+        try:
+            if self._take("word", ("not", "NOT")):
+                return Not(self._single())
+            if self._take("mark", ("(",)):
+                condition = self._either()
+                self._need("')'", "mark", (")",))
+                return condition
+            return self._comparison()
+        finally:
+            self.depth -= 1
+
+    def _comparison(self) -> Comparison:
+        value = self._take("number") or self._take("text")
+        if value is not None:  # the value first: 15 <= age
+            operator = self._operator()
+            return Comparison(self._operand(), _FLIPPED[operator], (_unquote(value),))  # type: ignore[arg-type]
+        operand = self._operand()
+        negated = self._take("word", ("not", "NOT")) is not None
+        if self._take("word", ("in", "IN")):
+            return Comparison(operand, "not in" if negated else "in", self._values())
+        if negated:
+            raise self._mistake(self._peek().position, "expected 'in' after 'not'")
+        return Comparison(operand, self._operator(), (self._value(),))  # type: ignore[arg-type]
+
+    def _operator(self) -> str:
+        token = self._need("one of == != < <= > >= in", "operator")
+        if token.text not in _COMPARISONS:
+            raise self._mistake(token.position, "write '==' to compare")
+        return token.text
+
+    def _operand(self) -> Operand:
+        variable = self._need("the name of a variable", "word").text
+        level = self._need("a level", "word").text if self._take("mark", ("@",)) else None
+        return Operand(variable, level)
+
+    def _value(self) -> str:
+        token = self._take("number") or self._take("text")
+        if token is None:
+            word = self._peek()
+            hint = f"; put {word.text!r} in quotes" if word.kind == "word" else ""
+            raise self._mistake(word.position, f"expected a code or number{hint}")
+        return _unquote(token)
+
+    def _values(self) -> tuple[str, ...]:
+        self._need("'(' and a list of codes", "mark", ("(",))
+        values = [self._value()]
+        while self._take("mark", (",",)):
+            if self._peek().text == ")":
+                break
+            values.append(self._value())
+        self._need("')'", "mark", (")",))
+        return tuple(values)
+
+
+def _unquote(token: _Token) -> str:
+    return token.text[1:-1] if token.kind == "text" else token.text

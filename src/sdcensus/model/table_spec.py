@@ -1,0 +1,144 @@
+"""What a table shows: units, axes, universe, measure. No data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sdcensus.errors import SpecError
+from sdcensus.model.axis import Axis, parse_axis
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import Schema
+from sdcensus.model.universe import EVERYTHING, Universe, universe_of
+
+
+class Measure(StrEnum):
+    """What a cell says about its records."""
+
+    COUNT = "count"
+    WEIGHTED = "weighted"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TableSpec:
+    """A table without its numbers. Axes come from code lists, so empty cells are part of it."""
+
+    of: Entity
+    axes: tuple[Axis, ...]
+    universe: Universe = field(default_factory=lambda: EVERYTHING)
+    measure: Measure = Measure.COUNT
+    name: str = ""
+
+    @classmethod
+    def build(
+        cls,
+        schema: Schema,
+        by: Sequence[str],
+        *,
+        of: Entity | str = Entity.PERSON,
+        universe: str | None = None,
+        measure: Measure | str = Measure.COUNT,
+        name: str = "",
+    ) -> TableSpec:
+        """Read axes and condition in the grammar of plans and check them against the schema."""
+        entity = of if isinstance(of, Entity) else Entity.parse(of)
+        schema.entity(entity)
+        if isinstance(by, str):
+            by = [by]
+        axes = tuple(parse_axis(text, schema.variable) for text in by)
+        names = [axis.variable.name for axis in axes]
+        for twice in {one for one in names if names.count(one) > 1}:
+            raise SpecError(
+                f"The table has two axes of {twice!r}. Ask for both levels in one axis:"
+                f" {twice}@level+level."
+            )
+        where = universe_of(universe, schema)
+        lineage = schema.lineage(entity)
+        for variable in [*(axis.variable for axis in axes), *where.variables]:
+            if variable.entity not in lineage:
+                raise SpecError(
+                    f"{variable.name!r} describes {variable.entity.plural}, and one"
+                    f" {entity} may have several; it cannot be used to count {entity.plural}."
+                )
+            schema.inherited_missing(entity, variable)
+        try:
+            measured = Measure(measure)
+        except ValueError:
+            known = ", ".join(Measure)
+            raise SpecError(f"There is no measure {measure!r}. There are: {known}.") from None
+        if measured is Measure.WEIGHTED and schema.weight(entity) is None:
+            raise SpecError(f"The schema has no weight for {entity.plural}.")
+        return cls(of=entity, axes=axes, universe=where, measure=measured, name=name)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has, totals included."""
+        return tuple(len(axis.codes) for axis in self.axes)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the table has, empty ones and totals included."""
+        return math.prod(self.shape)
+
+    @property
+    def base_shape(self) -> tuple[int, ...]:
+        """How many base groups each axis has."""
+        return tuple(axis.base_size for axis in self.axes)
+
+    @property
+    def base_cells(self) -> int:
+        """How many cells the finest tabulation has."""
+        return math.prod(self.base_shape)
+
+    @property
+    def title(self) -> str:
+        """The name, or what the table is in the grammar of plans."""
+        return self.name or f"{self.of.plural} by {', '.join(axis.name for axis in self.axes)}"
+
+    def axis(self, variable: str) -> Axis:
+        """The axis of that variable."""
+        return self.axes[self.position(variable)]
+
+    def position(self, variable: str) -> int:
+        """Which axis shows that variable."""
+        for position, axis in enumerate(self.axes):
+            if axis.variable.name == variable:
+                return position
+        shown = ", ".join(axis.variable.name for axis in self.axes) or "none"
+        raise SpecError(f"The table has no axis {variable!r}. Its axes are: {shown}.")
+
+    def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
+        """The same table on other axes."""
+        return TableSpec(
+            of=self.of, axes=tuple(axes), universe=self.universe, measure=self.measure
+        )
+
+    def hash(self) -> str:
+        """The canonical hash: equal for two spellings of the same table.
+
+        Order of axes, names of levels, labels, layout and the spelling of the universe are no
+        matter; what is counted, the codes that are shown and the measure are.
+        """
+        canonical = {
+            "of": self.of.value,
+            "axes": sorted(axis.canonical() for axis in self.axes),
+            "universe": self.universe.canonical(),
+            "measure": self.measure.value,
+        }
+        text = json.dumps(canonical, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=16, person=b"table-spec").hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableSpec) and self.hash() == other.hash()
+
+    def __hash__(self) -> int:
+        return hash(self.hash())
+
+    def __repr__(self) -> str:
+        return f"<TableSpec {self.title}: {'×'.join(map(str, self.shape)) or 'one cell'}>"
+
+

@@ -1,0 +1,233 @@
+"""Which records a table is about: a condition in its canonical form.
+
+Leaves of a variable that the condition cannot tell apart fall into one class; a truth table over
+the classes says which combinations belong. Classes are numbered by their first leaf, variables
+sorted by name, and a variable that changes nothing is dropped: two conditions have the same
+universe exactly if they are true for the same records, whatever their spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.predicate import (
+    Both,
+    Comparison,
+    Condition,
+    Either,
+    Not,
+    comparisons,
+    parse_condition,
+)
+from sdcensus.model.schema import Schema
+from sdcensus.model.variable import Code, Variable
+
+Mask = npt.NDArray[np.bool_]
+#: A condition whose truth table would be larger than this is refused.
+LARGEST_TRUTH_TABLE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Universe:
+    """The records for which a condition holds.
+
+    Attributes:
+        variables: The variables that matter, sorted by name.
+        classes: For each of them, for each leaf, the number of its class.
+        truth: For each combination of classes, whether it belongs; a scalar if none matter.
+    """
+
+    variables: tuple[Variable, ...]
+    classes: tuple[npt.NDArray[np.int64], ...]
+    truth: Mask
+
+    @property
+    def everything(self) -> bool:
+        """Whether every record belongs."""
+        return not self.variables and bool(self.truth)
+
+    def canonical(self) -> list[object]:
+        """The universe as plain values, equal for equal universes: leaves by their codes."""
+        named = []
+        for variable, classes in zip(self.variables, self.classes, strict=True):
+            groups: dict[int, list[str]] = {}
+            for code, group in zip(variable.codes, classes.tolist(), strict=True):
+                groups.setdefault(group, []).append(code.code)
+            named.append([variable.name, [sorted(one) for one in groups.values()]])
+        # Classes are ordered by their smallest code, so that the order of a code list is no matter.
+        truth = self.truth
+        for axis, (_, members) in enumerate(named):
+            order = sorted(range(len(members)), key=lambda at, members=members: members[at])
+            named[axis][1] = [members[at] for at in order]
+            truth = np.take(truth, order, axis=axis)
+        return [named, truth.astype(int).tolist()]
+
+
+EVERYTHING = Universe((), (), np.array(True))
+
+
+def universe_of(condition: str | None, schema: Schema) -> Universe:
+    """Resolve a condition against a schema and bring it into canonical form."""
+    if condition is None or not condition.strip():
+        return EVERYTHING
+    parsed = parse_condition(condition)
+    masks: dict[Comparison, Mask] = {}
+    by_variable: dict[str, list[Mask]] = {}
+    for comparison in comparisons(parsed):
+        if comparison not in masks:
+            masks[comparison] = _matching_leaves(comparison, schema, condition)
+            by_variable.setdefault(comparison.operand.variable, []).append(masks[comparison])
+    names = sorted(by_variable)
+    classes = [_classes(np.stack(by_variable[name])) for name in names]
+    shape = tuple(int(one.max()) + 1 for one in classes)
+    if np.prod(shape, dtype=float) > LARGEST_TRUTH_TABLE:
+        raise SpecError("The condition combines too many variables. Split it into simpler ones.")
+    axis_of = {name: axis for axis, name in enumerate(names)}
+    truth = np.broadcast_to(_truth(parsed, masks, classes, axis_of), shape)
+    return _reduced([schema.variable(name) for name in names], classes, truth)
+
+
+def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:
+    """The records of a universe that also have one of these leaves of ``variable``."""
+    variables, classes, truth = [*universe.variables], [*universe.classes], universe.truth
+    names = [one.name for one in variables]
+    if variable.name not in names:
+        axis = sum(name < variable.name for name in names)
+        variables.insert(axis, variable)
+        classes.insert(axis, np.zeros(leaves.size, dtype=np.int64))
+        truth = np.expand_dims(truth, axis)
+    else:
+        axis = names.index(variable.name)
+    before = classes[axis]
+    classes[axis] = _classes(np.stack([before, leaves.astype(np.int64)]))
+    _, first = np.unique(classes[axis], return_index=True)
+    shape = [1] * len(classes)
+    shape[axis] = first.size
+    truth = np.take(truth, before[first], axis=axis) & leaves[first].reshape(shape)
+    return _reduced(variables, classes, truth)
+
+
+def _classes(masks: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Number the distinct columns of ``masks`` by their first occurrence."""
+    _, first, inverse = np.unique(masks, axis=1, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    return rank[inverse.reshape(-1)].astype(np.int64)
+
+
+def _truth(
+    condition: Condition,
+    masks: Mapping[Comparison, Mask],
+    classes: list[npt.NDArray[np.int64]],
+    axis_of: Mapping[str, int],
+) -> Mask:
+    """The condition over all classes, as an array that broadcasts over the others."""
+    match condition:
+        case Comparison(operand):
+            axis = axis_of[operand.variable]
+            _, first = np.unique(classes[axis], return_index=True)
+            shape = [1] * len(classes)
+            shape[axis] = first.size
+            return masks[condition][first].reshape(shape)
+        case Not(part):
+            return ~_truth(part, masks, classes, axis_of)
+        case Both(left, right):
+            return _truth(left, masks, classes, axis_of) & _truth(right, masks, classes, axis_of)
+        case Either(left, right):
+            return _truth(left, masks, classes, axis_of) | _truth(right, masks, classes, axis_of)
+
+
+def _reduced(
+    variables: list[Variable], classes: list[npt.NDArray[np.int64]], truth: Mask
+) -> Universe:
+    """Merge classes that the truth table cannot tell apart; drop variables left with one."""
+    for axis in range(len(variables)):
+        slices = np.moveaxis(truth, axis, -1).reshape(-1, truth.shape[axis])
+        merged = _classes(slices)
+        _, first = np.unique(merged, return_index=True)
+        truth = np.take(truth, first, axis=axis)
+        classes[axis] = merged[classes[axis]]
+    keep = [axis for axis in range(len(variables)) if truth.shape[axis] > 1]
+    truth = truth.reshape([truth.shape[axis] for axis in keep])
+    truth.flags.writeable = False
+    return Universe(
+        tuple(variables[axis] for axis in keep), tuple(classes[axis] for axis in keep), truth
+    )
+
+
+def _matching_leaves(comparison: Comparison, schema: Schema, text: str) -> Mask:
+    """Which leaves of its variable a comparison selects."""
+    operand, operator = comparison.operand, comparison.operator
+    variable = schema.variable(operand.variable)
+    where = f"In the condition {text!r}: "
+    if not variable.is_axis:
+        remedy = " Give it levels (ranges) in the schema." if variable.continuous else ""
+        raise SpecError(f"{where}{variable.name!r} has no codes to compare with.{remedy}")
+    level = variable.level(operand.level)
+    if operator in ("<", "<=", ">", ">="):
+        chosen = [
+            _compares(code, operator, comparison.values[0], variable, where) for code in level.codes
+        ]
+    else:
+        positions = {_position(value, level.codes, variable, where) for value in comparison.values}
+        negative = operator in ("!=", "not in")
+        chosen = [(at in positions) is not negative for at in range(len(level.codes))]
+    return np.array(chosen, dtype=bool)[level.group_array]
+
+
+def _position(value: str, codes: tuple[Code, ...], variable: Variable, where: str) -> int:
+    for position, code in enumerate(codes):
+        if code.code == value:
+            return position
+    if value.lstrip("-").isdigit():  # 01 and 1 are the same number, where only one of them exists
+        number = int(value)
+        alike = [
+            at
+            for at, code in enumerate(codes)
+            if code.code.lstrip("-").isdigit() and int(code.code) == number
+        ]
+        if len(alike) == 1:
+            return alike[0]
+    known = [code.code for code in codes]
+    raise UnknownName("code", value, known=known, where=f"{where}{variable.name!r}: ")
+
+
+def _compares(code: Code, operator: str, value: str, variable: Variable, where: str) -> bool:
+    """Whether a code lies on the asked side of a number; missing codes lie on neither."""
+    if code.is_missing:
+        return False
+    try:
+        limit = int(value)
+    except ValueError:
+        raise SpecError(
+            f"{where}{variable.name!r} can only be compared with a whole number by {operator!r}."
+        ) from None
+    lower, upper = bounds(code)
+    if lower is None:
+        raise SpecError(
+            f"{where}the codes of {variable.name!r} are not numbers; use == or in instead of"
+            f" {operator!r}."
+        )
+    if operator in ("<", ">="):  # both ask whether the code starts below the limit
+        below = upper is not None and upper < limit
+        if not below and lower < limit:
+            raise SpecError(f"{where}{limit} cuts through the code {code.code!r}.")
+        return below is (operator == "<")
+    below = upper is not None and upper <= limit
+    if not below and lower <= limit:
+        raise SpecError(f"{where}{limit} cuts through the code {code.code!r}.")
+    return below is (operator == "<=")
+
+
+def bounds(code: Code) -> tuple[int | None, int | None]:
+    """The numbers that a code stands for: its declared ones, or itself if it is a number."""
+    if code.lower is not None:
+        return code.lower, code.upper
+    if code.code.lstrip("-").isdigit():
+        return int(code.code), int(code.code)
+    return None, None

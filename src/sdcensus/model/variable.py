@@ -1,0 +1,232 @@
+"""Variables, their codes, and the levels at which they may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.entity import Entity
+from sdcensus.model.text import Text
+
+
+class CodeKind(StrEnum):
+    """Whether a code is a value or one of the two ways to have none."""
+
+    VALID = "valid"
+    NOT_STATED = "not_stated"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class Role(StrEnum):
+    """What a variable is for; an ordinary variable has none."""
+
+    DIRECT_IDENTIFIER = "direct-identifier"
+    RECORD_ID = "record-id"
+    HOUSEHOLD_LINK = "household-link"
+    GEOGRAPHY = "geography"
+    WEIGHT = "weight"
+    KEY = "key"
+    SENSITIVE = "sensitive"
+    CONTINUOUS = "continuous"
+
+
+#: Roles whose columns are read (for ids or for a check of presence) and never stored.
+NEVER_STORED = frozenset({Role.DIRECT_IDENTIFIER, Role.RECORD_ID, Role.HOUSEHOLD_LINK})
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One code of a code list.
+
+    ``lower`` and ``upper`` are the whole numbers that it stands for, both included, where it
+    stands for numbers; ``upper`` is ``None`` for "and over".
+    """
+
+    code: str
+    label: Text = Text()
+    kind: CodeKind = CodeKind.VALID
+    lower: int | None = None
+    upper: int | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the code says that there is no value."""
+        return self.kind is not CodeKind.VALID
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A partition of the leaves of a variable: one group of leaves for each of its codes."""
+
+    name: str
+    codes: tuple[Code, ...]
+    group: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        positions = set(self.group)
+        if positions - set(range(len(self.codes))):
+            raise SpecError(f"Level {self.name!r} groups a leaf under a code that it has not.")
+
+    @property
+    def group_array(self) -> npt.NDArray[np.int64]:
+        """For each leaf, the position of its code at this level."""
+        return np.array(self.group, dtype=np.int64)
+
+    def refines(self, other: Level) -> bool:
+        """Whether every group of this level lies inside one group of ``other``."""
+        seen: dict[int, int] = {}
+        pairs = zip(self.group, other.group, strict=True)
+        return all(seen.setdefault(mine, theirs) == theirs for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """A tree over the leaves of a variable: levels from the finest to the coarsest."""
+
+    name: str
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        for fine, coarse in zip(self.levels, self.levels[1:], strict=False):
+            if not fine.refines(coarse):
+                raise SpecError(
+                    f"Hierarchy {self.name!r}: level {fine.name!r} does not nest in"
+                    f" {coarse.name!r}. Put them in hierarchies of their own."
+                )
+
+
+class EmptyField(StrEnum):
+    """What an empty field of the file means."""
+
+    PROBLEM = "problem"
+    NOT_STATED = "not_stated"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableSource:
+    """Where a variable is read from; the store does not keep this."""
+
+    file: str
+    column: str
+    empty: EmptyField = EmptyField.PROBLEM
+    imputed: str | None = None
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A variable of the census.
+
+    Attributes:
+        name: How plans, tables and predicates call it.
+        entity: The kind of unit that it describes.
+        codes: Its leaves: values in code-list order, then "not applicable", then "not stated".
+        hierarchies: Trees over the leaves; levels have different names throughout a variable.
+        leaf_level: The name of the leaves as a level (``occupation@unit``).
+        continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
+        label, description, topic, unit, role: What they say.
+        map: File name of a GeoJSON map with the areas, for a geography.
+        imputed: Whether the store has a column that says where the value was imputed.
+        source: Where it is read from.
+    """
+
+    name: str
+    entity: Entity
+    codes: tuple[Code, ...] = ()
+    hierarchies: tuple[Hierarchy, ...] = ()
+    leaf_level: str = ""
+    role: Role | None = None
+    label: Text = Text()
+    description: Text = Text()
+    topic: Text = Text()
+    unit: str = ""
+    continuous: bool = False
+    decimals: int = 0
+    map: str = ""
+    imputed: bool = False
+    source: VariableSource | None = None
+
+    def __post_init__(self) -> None:
+        if not self.leaf_level:
+            object.__setattr__(self, "leaf_level", self.name)
+        for level in self.levels():
+            if len(level.group) != len(self.codes):
+                raise SpecError(
+                    f"Level {level.name!r} of {self.name!r} does not cover its codes."
+                )
+
+    @property
+    def stored(self) -> bool:
+        """Whether a store holds a column for it."""
+        return self.role not in NEVER_STORED
+
+    @property
+    def is_axis(self) -> bool:
+        """Whether tables can be made by it."""
+        return self.stored and any(not code.is_missing for code in self.codes)
+
+    def levels(self) -> Iterator[Level]:
+        """Its levels: the leaves first, then those of each hierarchy."""
+        if self.codes:
+            yield Level(self.leaf_level, self.codes, tuple(range(len(self.codes))))
+        for hierarchy in self.hierarchies:
+            yield from hierarchy.levels
+
+    def level(self, name: str | None = None) -> Level:
+        """The level of that name; the leaves when none is named."""
+        if name is None or name == self.name:
+            name = self.leaf_level
+        for level in self.levels():
+            if level.name == name:
+                return level
+        known = [level.name for level in self.levels()]
+        raise UnknownName("level", name, known=known, where=f"Variable {self.name!r}: ")
+
+    def position_of(self, kind: CodeKind) -> int | None:
+        """The position of the first leaf of that kind, if there is one."""
+        for position, code in enumerate(self.codes):
+            if code.kind is kind:
+                return position
+        return None
+
+    @property
+    def missing_position(self) -> int | None:
+        """The leaf to use where a value is missing: "not stated", else "not applicable"."""
+        stated = self.position_of(CodeKind.NOT_STATED)
+        return self.position_of(CodeKind.NOT_APPLICABLE) if stated is None else stated
+
+
+def smallest_width(size: int) -> npt.DTypeLike:
+    """The smallest unsigned type for positions below ``size``.
+
+    Examples:
+        >>> smallest_width(256).__name__, smallest_width(257).__name__
+        ('uint8', 'uint16')
+    """
+    if size <= 1 << 8:
+        return np.uint8
+    return np.uint16 if size <= 1 << 16 else np.uint32
+
+
+def common_refinement(levels: Sequence[Level]) -> tuple[npt.NDArray[np.int64], int]:
+    """The coarsest partition of the leaves that is at least as fine as every given level.
+
+    Nested levels give their finest one. Groups are numbered by their first leaf, except that a
+    level which is itself the refinement keeps its own order of codes.
+
+    Returns:
+        For each leaf the number of its group, and how many groups there are.
+    """
+    finest = max(levels, key=lambda level: len(level.codes))
+    if all(finest.refines(level) for level in levels):
+        return finest.group_array, len(finest.codes)
+    stacked = np.stack([level.group_array for level in levels])
+    _, first, inverse = np.unique(stacked, axis=1, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    return rank[inverse.reshape(-1)].astype(np.int64), int(first.size)

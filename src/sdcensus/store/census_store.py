@@ -1,0 +1,234 @@
+"""A handle on the encoded census: one memory-mapped column of integers for each variable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import StoreError
+from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Origin
+from sdcensus.model.encoding import NO_VALUE
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import Schema
+from sdcensus.model.universe import Universe
+from sdcensus.model.variable import Role, Variable
+from sdcensus.store.column import Column
+from sdcensus.store.manifest import (
+    DIGEST_COLUMN,
+    KEY_COLUMN,
+    SCHEMA_FILE,
+    Manifest,
+    column_file,
+    link_column,
+    read_manifest,
+    value_column,
+)
+from sdcensus.store.schema_json import schema_digest, schema_from_json
+
+Integers = npt.NDArray[Any]
+
+#: Types that a column may have; anything else is damage.
+_TYPES = frozenset({"uint8", "uint16", "uint32", "uint64", "int64"})
+
+
+class CensusStore(Confidential):
+    """An encoded census. Shows no rows and no counts; reads columns when they are needed."""
+
+    __slots__ = ("_checked", "_columns", "manifest", "path", "schema")
+
+    def __init__(self, path: Path, manifest: Manifest, schema: Schema) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.schema = schema
+        self._columns: dict[tuple[Entity, str], Integers] = {}
+        self._checked: set[tuple[Entity, str]] = set()
+
+    @classmethod
+    def open(cls, path: Path) -> CensusStore:
+        """Open a store; only its manifest, its schema and the sizes of its files are read."""
+        if not path.exists():
+            raise StoreError(f"There is no store at {path}.")
+        if not path.is_dir():
+            raise StoreError(f"{path} is a file; a census store is a folder.")
+        manifest = read_manifest(path)
+        schema_file = path / SCHEMA_FILE
+        try:
+            content = json.loads(schema_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
+        schema = schema_from_json(content)
+        if schema_digest(schema) != manifest.schema_digest:
+            raise StoreError(f"{schema_file} is not the schema this store was made with.")
+        store = cls(path, manifest, schema)
+        store._check_files()
+        return store
+
+    def __repr__(self) -> str:
+        return f"<CensusStore {self.path.name!r}: confidential>"
+
+    @property
+    def origin(self) -> Origin:
+        """Where the numbers of this store's cubes come from."""
+        manifest = self.manifest
+        return Origin(manifest.key_space, manifest.secret_id, manifest.data_version)
+
+    def rows(self, entity: Entity) -> int:
+        """How many records of a kind there are. Confidential."""
+        self.schema.entity(entity)
+        return self.manifest.rows.get(entity, 0)
+
+    def _check_files(self) -> None:
+        for entity, columns in self.manifest.columns.items():
+            for name, info in columns.items():
+                file = column_file(self.path, entity, name)
+                if info.type not in _TYPES:
+                    raise StoreError(f"{file} has an unknown type. Load the census again.")
+                expected = self.manifest.rows[entity] * np.dtype(info.type).itemsize
+                try:
+                    size = file.stat().st_size
+                except OSError:
+                    raise StoreError(f"{file} is missing. Load the census again.") from None
+                if size != expected:
+                    raise StoreError(f"{file} is cut off or too long. Load the census again.")
+
+    def raw(self, entity: Entity, column: str) -> Integers:
+        """A column of the store as it lies on disk, read-only."""
+        known = self._columns.get((entity, column))
+        if known is not None:
+            return known
+        info = self.manifest.columns.get(entity, {}).get(column)
+        if info is None:
+            raise StoreError(f"{self.path.name} has no column {column!r} for {entity.plural}.")
+        rows = self.manifest.rows[entity]
+        array: Integers
+        if rows:
+            file = column_file(self.path, entity, column)
+            # A plain array over the mapped file: kernels know arrays, not their subclasses.
+            array = np.asarray(np.memmap(file, dtype=info.type, mode="r", shape=(rows,)))
+        else:
+            array = np.zeros(0, dtype=info.type)
+        self._columns[entity, column] = array
+        return array
+
+    def has(self, entity: Entity, column: str) -> bool:
+        """Whether the store holds this column."""
+        return column in self.manifest.columns.get(entity, {})
+
+    def record_keys(self, entity: Entity) -> Integers:
+        """The record key of each record."""
+        return self.raw(entity, KEY_COLUMN)
+
+    def digests(self, entity: Entity) -> Integers:
+        """The 64-bit digest of each record's identity."""
+        return self.raw(entity, DIGEST_COLUMN)
+
+    def column(self, entity: Entity, variable: Variable) -> Column:
+        """A variable for the records of a kind: its own, or inherited from what holds them."""
+        return self._column(entity, variable, variable.name, len(variable.codes))
+
+    def values(self, entity: Entity, variable: Variable) -> Column:
+        """The fixed-point values of a weight or continuous variable, own or inherited."""
+        column = self._column(entity, variable, value_column(variable.name), None)
+        if variable.role is Role.WEIGHT:
+            return column.with_missing(10**variable.decimals)
+        return column.with_missing(NO_VALUE)
+
+    def _column(
+        self, entity: Entity, variable: Variable, name: str, limit: int | None
+    ) -> Column:
+        if self.has(entity, name):
+            return Column(self._checked_below(entity, name, limit), (), 0)
+        path = self.schema.path(entity, variable.entity)
+        if path is None:
+            raise StoreError(f"{entity.plural} do not have {variable.name!r}.")
+        links: list[Integers] = []
+        child = entity
+        for parent in path:
+            link = self._checked_below(entity=child, name=link_column(parent), limit=None)
+            self._check_link(child, parent, link)
+            links.append(link)
+            child = parent
+        missing = 0
+        if limit is not None:
+            inherited = self.schema.inherited_missing(entity, variable)
+            missing = (variable.missing_position if inherited is None else inherited) or 0
+        return Column(self._checked_below(child, name, limit), tuple(links), missing)
+
+    def _check_link(self, child: Entity, parent: Entity, link: Integers) -> None:
+        """A damaged link must not make a kernel read outside its arrays."""
+        mark = (child, f"{link_column(parent)}>")
+        if mark not in self._checked:
+            held = link[link != NO_ROW]
+            if held.size and int(held.max()) >= self.manifest.rows[parent]:
+                raise StoreError(f"The links of {child.plural} are damaged. Load the census again.")
+            self._checked.add(mark)
+
+    def _checked_below(self, entity: Entity, name: str, limit: int | None) -> Integers:
+        array = self.raw(entity, name)
+        if limit is not None and (entity, name) not in self._checked:
+            if array.size and int(array.max()) >= limit:
+                raise StoreError(
+                    f"{column_file(self.path, entity, name)} is damaged. Load the census again."
+                )
+            self._checked.add((entity, name))
+        return array
+
+    def household_rows(self, entity: Entity) -> Column:
+        """The row of each record's household."""
+        if entity is Entity.HOUSEHOLD:
+            rows = np.arange(self.rows(entity), dtype=np.uint32)
+            return Column(rows, (), 0)
+        path = self.schema.path(entity, Entity.HOUSEHOLD)
+        if not path:
+            raise StoreError(f"{entity.plural} do not lie in households.")
+        steps = [entity, *path]
+        links = [
+            self.raw(child, link_column(parent))
+            for child, parent in zip(steps, steps[1:], strict=False)
+        ]
+        return Column(links[-1], tuple(links[:-1]), int(NO_ROW))
+
+    def sorted_geography(self, entity: Entity) -> str | None:
+        """The geography by which the records of a kind are sorted, if they are."""
+        geography = self.schema.geography
+        if geography is not None and self.has(entity, geography.name):
+            return geography.name
+        return None
+
+    def verify(self) -> Iterator[str]:
+        """Compare every column with its digest; yields the name of each that was read."""
+        for entity, columns in self.manifest.columns.items():
+            for name, info in columns.items():
+                file = column_file(self.path, entity, name)
+                if file_digest(file) != info.digest:
+                    raise StoreError(f"{file} has changed since the census was loaded.")
+                yield f"{entity}/{name}"
+
+
+def file_digest(path: Path) -> str:
+    """BLAKE2b-128 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Iterator[Integers]:
+    """Row numbers of the records of a universe, block by block."""
+    columns = [store.column(entity, variable) for variable in universe.variables]
+    total, step = store.rows(entity), 1 << 20
+    for start in range(0, total, step):
+        rows = slice(start, min(start + step, total))
+        classes = tuple(
+            kinds[column[rows]] for kinds, column in zip(universe.classes, columns, strict=True)
+        )
+        inside = universe.truth[classes] if classes else np.full(rows.stop - start, universe.truth)
+        yield np.flatnonzero(inside) + start
+
+

@@ -1,0 +1,151 @@
+"""The manifest of a store: what it holds, made from what, in which version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sdcensus.errors import SdcensusError, StoreError
+from sdcensus.model.entity import Entity
+from sdcensus.model.key_space import KeySpace
+
+#: The version of the folder's layout. Raised when older programs could not read it rightly.
+FORMAT_VERSION = 1
+FORMAT_NAME = "sdcensus-store"
+MANIFEST_FILE = "manifest.json"
+SCHEMA_FILE = "schema.json"
+
+#: Columns that are not variables.
+DIGEST_COLUMN, KEY_COLUMN = "_digest", "_key"
+
+
+def link_column(parent: Entity) -> str:
+    """The column with the row of each record's parent."""
+    return f"_{parent}"
+
+
+def value_column(variable: str) -> str:
+    """The column with the fixed-point values of a continuous variable."""
+    return f"{variable}.value"
+
+
+def imputed_column(variable: str) -> str:
+    """The column that says where a variable was imputed."""
+    return f"{variable}.imputed"
+
+
+def column_file(folder: Path, entity: Entity, column: str) -> Path:
+    """Where a column lies in a store."""
+    return folder / entity.value / f"{column}.bin"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """Type and digest of one column; ``digest`` is BLAKE2b-128 of its bytes."""
+
+    type: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a store says about itself. Holds sizes of the census: as confidential as the store."""
+
+    made_by: str
+    schema_digest: str
+    key_space: KeySpace
+    key_version: int
+    secret_id: str
+    on_problem: str
+    rows: Mapping[Entity, int]
+    columns: Mapping[Entity, Mapping[str, ColumnInfo]]
+
+    @property
+    def data_version(self) -> str:
+        """A digest of all columns: equal exactly for equal data under equal keys."""
+        whole = hashlib.blake2b(digest_size=16, person=b"data-version")
+        for entity in sorted(self.columns):
+            for name in sorted(self.columns[entity]):
+                info = self.columns[entity][name]
+                whole.update(f"{entity}/{name}/{info.type}/{info.digest}\n".encode())
+        return whole.hexdigest()
+
+    def to_json(self) -> str:
+        """The manifest as the text of its file."""
+        content = {
+            "format": FORMAT_NAME,
+            "version": FORMAT_VERSION,
+            "made_by": self.made_by,
+            "schema_digest": self.schema_digest,
+            "data_version": self.data_version,
+            "key_space": self.key_space.to_json(),
+            "key_version": self.key_version,
+            "secret_id": self.secret_id,
+            "on_problem": self.on_problem,
+            "entities": {
+                entity.value: {
+                    "rows": self.rows[entity],
+                    "columns": {
+                        name: {"type": info.type, "digest": info.digest}
+                        for name, info in sorted(self.columns[entity].items())
+                    },
+                }
+                for entity in self.rows
+            },
+        }
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check the manifest of a store."""
+    path = folder / MANIFEST_FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StoreError(
+            f"{folder} is not a census store: it has no {MANIFEST_FILE}."
+            " Make one with: sdcensus load SCHEMA --out STORE"
+        ) from None
+    except (OSError, ValueError):
+        raise StoreError(f"{path} cannot be read. Load the census again.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT_NAME:
+        raise StoreError(f"{folder} is not a census store.")
+    version = content.get("version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise StoreError(
+            f"{folder} was made by a newer sdcensus (store version {version}, this one reads"
+            f" {FORMAT_VERSION}). Update sdcensus, or load the census again with this version."
+        )
+    if version != FORMAT_VERSION:
+        raise StoreError(f"{folder} has an unknown store version. Load the census again.")
+    try:
+        return _from_json(content)
+    except (KeyError, TypeError, ValueError, AttributeError, SdcensusError):
+        raise StoreError(f"{path} is damaged. Load the census again.") from None
+
+
+def _from_json(content: Mapping[str, Any]) -> Manifest:
+    entities = {Entity(name): value for name, value in content["entities"].items()}
+    manifest = Manifest(
+        made_by=str(content["made_by"]),
+        schema_digest=str(content["schema_digest"]),
+        key_space=KeySpace.from_json(content["key_space"]),
+        key_version=int(content["key_version"]),
+        secret_id=str(content["secret_id"]),
+        on_problem=str(content["on_problem"]),
+        rows={entity: int(value["rows"]) for entity, value in entities.items()},
+        columns={
+            entity: {
+                name: ColumnInfo(str(info["type"]), str(info["digest"]))
+                for name, info in value["columns"].items()
+            }
+            for entity, value in entities.items()
+        },
+    )
+    if manifest.data_version != content["data_version"]:
+        raise ValueError("data version")
+    return manifest

@@ -1,0 +1,350 @@
+"""A schema as JSON, for the manifest of a store: everything but where the files lie.
+
+The form is compact (ranges and grids by their bounds, levels as codes and one group number for
+each leaf) and canonical: the same schema always gives the same text, so that its digest tells two
+schemas apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from sdcensus.errors import SdcensusError, StoreError
+from sdcensus.model.code_lists import LONGEST_RANGE, grid_codes, range_codes
+from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.key_space import KeySpace
+from sdcensus.model.number_codes import LARGEST_NUMBER
+from sdcensus.model.schema import (
+    CensusInfo,
+    GridSpec,
+    HouseholdKey,
+    Impossible,
+    KeyColumn,
+    KeyRules,
+    KeyScope,
+    Schema,
+)
+from sdcensus.model.text import Text
+from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+
+#: The version of this form; a reader refuses what is newer than itself.
+SCHEMA_VERSION = 1
+
+Json = dict[str, Any]
+Result = TypeVar("Result")
+
+_KINDS = {CodeKind.VALID: 0, CodeKind.NOT_STATED: 1, CodeKind.NOT_APPLICABLE: 2}
+#: What an entry of a code says where it says nothing: code, label, kind, lower and upper bound.
+_NO_ENTRY: tuple[int | None, ...] = (None, None, 0, None, None)
+_KIND_OF = {number: kind for kind, number in _KINDS.items()}
+
+
+def schema_to_json(schema: Schema) -> Json:
+    """The schema as plain values, without ``files`` and the ``source`` of variables."""
+    return {
+        "version": SCHEMA_VERSION,
+        "census": {
+            "name": schema.census.name,
+            "country": schema.census.country,
+            "code": list(schema.census.code),
+            "reference_date": schema.census.reference_date,
+            "languages": list(schema.census.languages),
+        },
+        "entities": [_entity_to_json(one) for one in schema.entities],
+        "variables": [_variable_to_json(one, schema.grids) for one in schema.variables],
+        "keys": {
+            "scope": schema.keys.scope.value,
+            "household": schema.keys.household.value,
+            "reference_person": schema.keys.reference_person,
+            "space": schema.keys.space.to_json(),
+            "columns": [
+                [entity.value, column.column, column.digits]
+                for entity, column in schema.keys.columns
+            ],
+        },
+        "impossible": [[one.when, _text_to_json(one.label)] for one in schema.impossible],
+        "grids": [
+            [one.variable, one.x, one.y, one.epsg, one.cell, list(one.extent)]
+            for one in schema.grids
+        ],
+    }
+
+
+def schema_from_json(document: Mapping[str, Any]) -> Schema:
+    """Read what ``schema_to_json`` made.
+
+    Raises:
+        StoreError: It is damaged, or was written by a newer version.
+    """
+    try:
+        version = _whole(document["version"])
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                "The schema of this store was written by a newer version of sdcensus. Update"
+                " sdcensus to read it."
+            )
+        return _schema(document)
+    except StoreError:
+        raise
+    except (SdcensusError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+        detail = f": {error}" if isinstance(error, SdcensusError) else ""
+        raise StoreError(
+            f"The schema in this store is damaged{detail}. Load the census again."
+        ) from None
+
+
+def canonical_json(schema: Schema) -> str:
+    """The schema as the one text that stands for it."""
+    return json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
+
+
+def schema_digest(schema: Schema) -> str:
+    """BLAKE2b-128 of the canonical text, in hexadecimal."""
+    return hashlib.blake2b(canonical_json(schema).encode(), digest_size=16).hexdigest()
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _text_to_json(text: Text) -> str | list[list[str]] | None:
+    """Nothing, the plain text if it is English, else pairs of language and text."""
+    if not text.by_language:
+        return None
+    if len(text.by_language) == 1 and text.by_language[0][0] == "en":
+        return text.by_language[0][1]
+    return [list(pair) for pair in text.by_language]
+
+
+def _entity_to_json(spec: EntitySpec) -> Json:
+    return {
+        "entity": spec.entity.value,
+        "id": list(spec.id),
+        "within": spec.within.value if spec.within else None,
+        "link": list(spec.link),
+        "optional": spec.optional,
+        "derived_from": spec.derived_from.value if spec.derived_from else None,
+    }
+
+
+def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
+    """A variable without what has its default, so that short ones stay short."""
+    entries: Json = {
+        "name": variable.name,
+        "entity": variable.entity.value,
+        "role": variable.role.value if variable.role else None,
+        "label": _text_to_json(variable.label),
+        "description": _text_to_json(variable.description),
+        "topic": _text_to_json(variable.topic),
+        "unit": variable.unit or None,
+        "continuous": variable.continuous or None,
+        "decimals": variable.decimals or None,
+        "map": variable.map or None,
+        "imputed": variable.imputed or None,
+        "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
+        "codes": _codes_to_json(variable, grids) or None,
+        "hierarchies": [_hierarchy_to_json(one) for one in variable.hierarchies] or None,
+    }
+    return {name: value for name, value in entries.items() if value is not None}
+
+
+def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]:
+    """Codes one by one; numbers in a row as ``{"range": …}`` and a grid as ``{"grid": …}``."""
+    codes = variable.codes
+    for number, grid in enumerate(grids):
+        if grid.variable == variable.name and codes == _grid_codes(grid):
+            return [{"grid": number}]
+    numbers = sum(code.lower is not None for code in codes)
+    low = codes[0].lower if codes else None
+    if low is not None and 2 < numbers <= LONGEST_RANGE and abs(low) < LARGEST_NUMBER // 2:
+        high = low + numbers - 1
+        if codes[:numbers] == range_codes(low, high):
+            return [{"range": [low, high]}, *map(_code_to_json, codes[numbers:])]
+    return [_code_to_json(code) for code in codes]
+
+
+def _grid_codes(grid: GridSpec) -> tuple[Code, ...]:
+    return grid_codes(grid.epsg, grid.cell, grid.extent)
+
+
+def _code_to_json(code: Code) -> list[Any]:
+    """Code, label, kind and bounds, up to the last one that says something."""
+    entry = [code.code, _text_to_json(code.label), _KINDS[code.kind], code.lower, code.upper]
+    while len(entry) > 1 and entry[-1] == _NO_ENTRY[len(entry) - 1]:
+        entry.pop()
+    return entry
+
+
+def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
+    return {
+        "name": hierarchy.name,
+        "levels": [
+            {
+                "name": level.name,
+                "codes": [_code_to_json(code) for code in level.codes],
+                "group": list(level.group),
+            }
+            for level in hierarchy.levels
+        ],
+    }
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _checked(value: object, kind: type[Result]) -> Result:
+    """The value, if it is of that very type."""
+    if type(value) is not kind:
+        raise TypeError(f"{kind.__name__} expected")
+    return value
+
+
+def _string(value: object) -> str:
+    return _checked(value, str)
+
+
+def _whole(value: object) -> int:
+    return _checked(value, int)
+
+
+def _kind_of_unit(value: object) -> Entity:
+    return Entity(_string(value))
+
+
+def _role(value: object) -> Role:
+    return Role(_string(value))
+
+
+def _optional(value: object, read: Callable[[object], Result]) -> Result | None:
+    return None if value is None else read(value)
+
+
+def _list(value: object, read: Callable[[object], Result]) -> tuple[Result, ...]:
+    return tuple(read(one) for one in _checked(value, list))
+
+
+def _text(value: object) -> Text:
+    if value is None:
+        return Text()
+    if isinstance(value, str):
+        return Text((("en", value),))
+    pairs = [_list(one, _string) for one in _checked(value, list)]
+    return Text(tuple((language, text) for language, text in pairs))
+
+
+def _schema(document: Mapping[str, Any]) -> Schema:
+    census = document["census"]
+    keys = document["keys"]
+    grids = _list(document["grids"], _grid)
+    return Schema(
+        census=CensusInfo(
+            name=_string(census["name"]),
+            country=_string(census["country"]),
+            code=_list(census["code"], _string),
+            reference_date=_string(census["reference_date"]),
+            languages=_list(census["languages"], _string),
+        ),
+        entities=_list(document["entities"], _entity),
+        variables=_list(document["variables"], lambda one: _variable(one, grids)),
+        keys=KeyRules(
+            scope=KeyScope(keys["scope"]),
+            household=HouseholdKey(keys["household"]),
+            reference_person=_string(keys["reference_person"]),
+            space=KeySpace.from_json(_checked(keys["space"], dict)),
+            columns=_list(keys["columns"], _key_column),
+        ),
+        impossible=_list(document["impossible"], _impossible),
+        grids=grids,
+    )
+
+
+def _entity(value: Any) -> EntitySpec:
+    return EntitySpec(
+        entity=Entity(value["entity"]),
+        id=_list(value["id"], _string),
+        within=_optional(value["within"], _kind_of_unit),
+        link=_list(value["link"], _string),
+        optional=_checked(value["optional"], bool),
+        derived_from=_optional(value["derived_from"], _kind_of_unit),
+    )
+
+
+def _key_column(value: Any) -> tuple[Entity, KeyColumn]:
+    entity, column, digits = value
+    return Entity(entity), KeyColumn(_string(column), _optional(digits, _whole))
+
+
+def _impossible(value: Any) -> Impossible:
+    when, label = value
+    return Impossible(_string(when), _text(label))
+
+
+def _grid(value: Any) -> GridSpec:
+    variable, x, y, epsg, cell, extent = value
+    x_low, y_low, x_high, y_high = _list(extent, _whole)
+    return GridSpec(
+        _string(variable),
+        _string(x),
+        _string(y),
+        _whole(epsg),
+        _whole(cell),
+        (x_low, y_low, x_high, y_high),
+    )
+
+
+def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
+    entries: Json = _checked(value, dict)
+    return Variable(
+        name=_string(entries["name"]),
+        entity=Entity(entries["entity"]),
+        codes=_codes(entries.get("codes", []), grids),
+        hierarchies=_list(entries.get("hierarchies", []), _hierarchy),
+        leaf_level=_string(entries.get("leaf_level", "")),
+        role=_optional(entries.get("role"), _role),
+        label=_text(entries.get("label")),
+        description=_text(entries.get("description")),
+        topic=_text(entries.get("topic")),
+        unit=_string(entries.get("unit", "")),
+        continuous=_checked(entries.get("continuous", False), bool),
+        decimals=_whole(entries.get("decimals", 0)),
+        map=_string(entries.get("map", "")),
+        imputed=_checked(entries.get("imputed", False), bool),
+    )
+
+
+def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
+    codes: list[Code] = []
+    for one in _checked(value, list):
+        if isinstance(one, dict) and "grid" in one:
+            codes += _grid_codes(grids[_whole(one["grid"])])
+        elif isinstance(one, dict):
+            low, high = _list(one["range"], _whole)
+            codes += range_codes(low, high)
+        else:
+            codes.append(_code(one))
+    return tuple(codes)
+
+
+def _code(value: object) -> Code:
+    entry = _checked(value, list)
+    whole: list[object] = [*entry, *_NO_ENTRY[len(entry) :]]
+    code, label, kind, lower, upper = whole
+    return Code(
+        _string(code),
+        _text(label),
+        _KIND_OF[_whole(kind)],
+        _optional(lower, _whole),
+        _optional(upper, _whole),
+    )
+
+
+def _hierarchy(value: Any) -> Hierarchy:
+    return Hierarchy(_string(value["name"]), _list(value["levels"], _level))
+
+
+def _level(value: Any) -> Level:
+    return Level(
+        _string(value["name"]), _list(value["codes"], _code), _list(value["group"], _whole)
+    )

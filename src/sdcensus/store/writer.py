@@ -1,0 +1,138 @@
+"""Writing a store: under a temporary name, the manifest last, then one rename.
+
+A load that is killed leaves a folder whose name and content cannot be taken for a store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus._version import __version__
+from sdcensus.errors import OutputError
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import Schema
+from sdcensus.store.manifest import (
+    MANIFEST_FILE,
+    SCHEMA_FILE,
+    ColumnInfo,
+    Manifest,
+    column_file,
+)
+from sdcensus.store.owner_only import make_owner_only_folder
+from sdcensus.store.schema_json import schema_digest, schema_to_json
+
+Integers = npt.NDArray[Any]
+
+
+class StoreWriter:
+    """A store in the making, in a folder of its own beside where it will stand."""
+
+    def __init__(self, out: Path, *, replace: bool = False) -> None:
+        self.out = out
+        self.replace = replace
+        if not replace and (out.exists() or out.is_symlink()):
+            raise OutputError(
+                f"{out} already exists. Choose another name, or add --replace to load it anew."
+            )
+        if replace and out.exists() and not (out / MANIFEST_FILE).is_file():
+            raise OutputError(f"{out} is not a census store, so it is not replaced.")
+        self.folder = out.with_name(f"{out.name}.partial-{secrets.token_hex(4)}")
+        self._columns: dict[Entity, dict[str, ColumnInfo]] = {}
+        self._rows: dict[Entity, int] = {}
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            make_owner_only_folder(self.folder)
+        except OSError as error:
+            raise OutputError(f"{out} cannot be written: {error.strerror}.") from None
+
+    def add_entity(self, entity: Entity, rows: int) -> None:
+        """Declare a kind of unit and how many records it has."""
+        (self.folder / entity.value).mkdir(exist_ok=True)
+        self._rows[entity] = rows
+        self._columns[entity] = {}
+
+    def write(self, entity: Entity, name: str, pieces: Iterable[Integers]) -> None:
+        """Write a column from consecutive pieces of one type."""
+        path = column_file(self.folder, entity, name)
+        digest = hashlib.blake2b(digest_size=16)
+        rows, dtype = 0, np.dtype(np.uint8)
+        try:
+            with path.open("wb") as file:
+                for piece in pieces:
+                    dtype = piece.dtype.newbyteorder("<")
+                    content = np.ascontiguousarray(piece, dtype=dtype)
+                    digest.update(content.data)
+                    file.write(content.data)
+                    rows += piece.size
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
+        if rows != self._rows[entity]:
+            raise ValueError(f"column {name} has another length than its entity")
+        self._columns[entity][name] = ColumnInfo(dtype.name, digest.hexdigest())
+
+    def describe(self, schema: Schema, *, secret_id: str, on_problem: str) -> Manifest:
+        """Write schema and manifest; from here on the folder can be opened as a store."""
+        manifest = Manifest(
+            made_by=f"sdcensus {__version__}",
+            schema_digest=schema_digest(schema),
+            key_space=schema.keys.space,
+            key_version=1,
+            secret_id=secret_id,
+            on_problem=on_problem,
+            rows=self._rows,
+            columns=self._columns,
+        )
+        text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
+        try:
+            (self.folder / SCHEMA_FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
+            path = self.folder / MANIFEST_FILE
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                file.write(manifest.to_json())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OutputError(f"{self.out} cannot be written: {error.strerror}.") from None
+        return manifest
+
+    def publish(self) -> None:
+        """Give the folder its real name."""
+        old: Path | None = None
+        try:
+            if self.replace and self.out.exists():
+                old = self.folder.with_name(f"{self.folder.name}.old")
+                self.out.replace(old)
+            self.folder.replace(self.out)
+        except OSError as error:
+            if old is not None and old.exists() and not self.out.exists():
+                old.replace(self.out)
+            raise OutputError(f"{self.out} cannot be written: {error.strerror}.") from None
+        if old is not None:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def abandon(self) -> None:
+        """Remove what was written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def writing(out: Path, *, replace: bool = False) -> Iterator[StoreWriter]:
+    """A writer whose folder disappears again unless the block ends well; then it is published."""
+    writer = StoreWriter(out, replace=replace)
+    try:
+        yield writer
+        writer.publish()
+    finally:
+        writer.abandon()
+
+
