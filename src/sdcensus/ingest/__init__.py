@@ -1,0 +1,1 @@
+"""From raw census files to a store: readers, checks, encoding, record keys."""

@@ -1,0 +1,280 @@
+"""Second half of a load: links between records, their order, and the columns of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.ingest.problems import ProblemKind, ProblemLog
+from sdcensus.ingest.reading import Parts, Progress
+from sdcensus.kernels.keys import record_keys
+from sdcensus.kernels.links import RowIndex
+from sdcensus.kernels.sparse import sort_cells
+from sdcensus.kernels.tabulate import NO_ROW, inherit
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import Schema
+from sdcensus.model.variable import Variable, smallest_width
+from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column
+from sdcensus.store.writer import StoreWriter
+
+Integers = npt.NDArray[Any]
+UInt32 = npt.NDArray[np.uint32]
+
+#: Rows of a column that are put in order and written at a time.
+_WRITE_ROWS = 1 << 21
+
+
+@dataclass(slots=True)
+class Records:
+    """The records of one kind: where they stand in the parts, and in which order they will lie.
+
+    Attributes:
+        parts: The columns, in the order of the file.
+        rows: For a derived entity, the row of the parts that speaks for each record.
+        digests: The digest of each record, in the order of the parts (or of ``rows``).
+        links: The row of each parent in the parent's own ``Records``, before ordering.
+        order: Which record comes at each place of the store.
+        place: At which place of the store each record comes.
+    """
+
+    parts: Parts
+    digests: npt.NDArray[np.uint64]
+    rows: UInt32 | None = None
+    links: dict[Entity, UInt32] = field(default_factory=dict)
+    order: UInt32 = field(default_factory=lambda: np.zeros(0, np.uint32))
+    place: UInt32 = field(default_factory=lambda: np.zeros(0, np.uint32))
+
+    @property
+    def size(self) -> int:
+        return int(self.digests.size)
+
+    def column(self, name: str) -> Integers:
+        """A column of the parts, one value for each record."""
+        values = self.parts.read(name)
+        return values if self.rows is None else values[self.rows]
+
+    def part_row(self, record: int) -> int:
+        """The row of the parts on which a record stands."""
+        return record if self.rows is None else int(self.rows[record])
+
+
+def link_records(
+    schema: Schema, parts: dict[Entity, Parts], log: ProblemLog, progress: Progress
+) -> dict[Entity, Records]:
+    """Make the records of every kind and find the parent of each, parents first."""
+    records: dict[Entity, Records] = {}
+    members: dict[tuple[Entity, Entity], UInt32] = {}
+    entities = top_down(schema)
+    for at, entity in enumerate(entities):
+        progress("linking records", at / len(entities))
+        origin = schema.entity(entity).derived_from
+        if origin is not None:
+            records[entity], members[origin, entity] = _derive(parts[origin], entity)
+        elif entity in parts:
+            found = Records(parts[entity], parts[entity].read(DIGEST_COLUMN))
+            _check_unique(found, schema.entity(entity).id, log)
+            records[entity] = found
+    for entity, own in records.items():
+        for parent in schema.parents(entity):
+            if parent in records:
+                own.links[parent] = _link(schema, entity, parent, records, members, log)
+    for entity, own in records.items():
+        if own.rows is not None:
+            _check_constant(schema, entity, own, members, log)
+    progress("linking records", 1.0)
+    return records
+
+
+def top_down(schema: Schema) -> list[Entity]:
+    """The kinds of units, what holds others first."""
+    kinds = [spec.entity for spec in schema.entities]
+    return sorted(kinds, key=lambda kind: len(schema.lineage(kind)))
+
+
+def _check_unique(records: Records, columns: tuple[str, ...], log: ProblemLog) -> None:
+    first = RowIndex(records.digests).first
+    again = np.flatnonzero((first != np.arange(first.size)) & (records.digests != 0))
+    _add_by_file(log, ProblemKind.DUPLICATE_ID, records.parts, again, " + ".join(columns))
+
+
+def _add_by_file(
+    log: ProblemLog, kind: ProblemKind, parts: Parts, rows: Integers, column: str
+) -> None:
+    """Report rows of the parts as rows of the files that they come from."""
+    starts = np.array([first for _, first, _ in parts.pieces], dtype=np.int64)
+    piece = np.searchsorted(starts, rows, side="right") - 1
+    for at, (name, first, number) in enumerate(parts.pieces):
+        log.add(kind, name, column, rows[piece == at] - first + number)
+
+
+def _derive(parts: Parts, entity: Entity) -> tuple[Records, UInt32]:
+    """One record for each distinct id in the rows of another kind, and each row's record."""
+    digests = parts.read(link_column(entity))
+    first = RowIndex(digests).first
+    held = digests != 0
+    rows = np.flatnonzero(held & (first == np.arange(first.size))).astype(np.uint32)
+    number = np.full(first.size, NO_ROW, dtype=np.uint32)
+    number[rows] = np.arange(rows.size, dtype=np.uint32)
+    member = np.where(held, number[first], NO_ROW)
+    return Records(parts, digests[rows], rows), member
+
+
+def _link(
+    schema: Schema,
+    entity: Entity,
+    parent: Entity,
+    records: dict[Entity, Records],
+    members: dict[tuple[Entity, Entity], UInt32],
+    log: ProblemLog,
+) -> UInt32:
+    known = members.get((entity, parent))
+    if known is not None:
+        return known
+    own = records[entity]
+    name = link_column(parent)
+    if own.rows is not None and f"{link_column(entity)}{name}" in own.parts.types:
+        name = f"{link_column(entity)}{name}"
+    wanted = own.column(name)
+    found = RowIndex(records[parent].digests).find(wanted)
+    found[wanted == 0] = NO_ROW
+    orphans = np.flatnonzero((found == NO_ROW) & (wanted != 0))
+    if own.rows is None:
+        columns = schema.entity(entity).link or schema.entity(parent).id
+        _add_by_file(log, ProblemKind.ORPHAN, own.parts, orphans, " + ".join(columns))
+    return found
+
+
+def _check_constant(
+    schema: Schema,
+    entity: Entity,
+    own: Records,
+    members: dict[tuple[Entity, Entity], UInt32],
+    log: ProblemLog,
+) -> None:
+    """A variable of a derived unit must say the same in every row that speaks of it."""
+    origin = schema.entity(entity).derived_from
+    if origin is None or own.rows is None:
+        return
+    member = members[origin, entity]
+    held = np.flatnonzero(member != NO_ROW)
+    speaker = own.rows[member[held]]
+    for variable in schema.variables:
+        if variable.entity is entity and variable.name in own.parts.types:
+            values = own.parts.read(variable.name)
+            differs = held[values[held] != values[speaker]]
+            source = variable.source
+            column = variable.name if source is None else source.column
+            _add_by_file(log, ProblemKind.NOT_CONSTANT, own.parts, differs, column)
+
+
+def order_records(schema: Schema, records: dict[Entity, Records]) -> None:
+    """Put the records in order of area, and below it in the order of what holds them."""
+    geography = schema.geography
+    for entity in top_down(schema):
+        if entity not in records:
+            continue
+        own = records[entity]
+        order = np.arange(own.size, dtype=np.uint32)
+        within = schema.entity(entity).within
+        parent = within if within in own.links else next(iter(own.links), None)
+        if parent is not None:
+            above = np.full(own.size, NO_ROW, dtype=np.uint32)
+            if records[parent].size:
+                inherit(own.links[parent], records[parent].place, int(NO_ROW), above)
+            order = _stable_order(above, order)
+        if geography is not None and entity is geography.entity:
+            order = _stable_order(own.column(geography.name), order)
+        own.order = order
+        own.place = np.empty(own.size, dtype=np.uint32)
+        own.place[order] = np.arange(own.size, dtype=np.uint32)
+
+
+def _stable_order(key: Integers, order: UInt32) -> UInt32:
+    """``order`` rearranged so that ``key`` ascends, keeping what is equal as it was."""
+    current = key[order].astype(np.uint64)
+    largest = int(current.max()) if current.size else 0
+    _, moved = sort_cells(current, largest=largest)
+    return order[moved]
+
+
+def write_records(
+    schema: Schema, records: dict[Entity, Records], writer: StoreWriter, progress: Progress
+) -> None:
+    """Write every column in the order of the store."""
+    work: list[tuple[Entity, str, Integers]] = []
+    for entity in top_down(schema):
+        own = records.get(entity)
+        writer.add_entity(entity, own.size if own else 0)
+        if own is None:
+            continue
+        work.append((entity, DIGEST_COLUMN, own.digests))
+        work.append((entity, KEY_COLUMN, _keys(schema, entity, own)))
+        for parent, link in own.links.items():
+            places = np.full(own.size, NO_ROW, dtype=np.uint32)
+            if records[parent].size:
+                inherit(link, records[parent].place, int(NO_ROW), places)
+            work.append((entity, link_column(parent), places))
+        for name in sorted(own.parts.types):
+            if _belongs(schema, entity, name):
+                work.append((entity, name, own.column(name)))
+        area = _inherited_area(schema, entity, records)
+        if area is not None:
+            work.append((entity, area[0].name, area[1]))
+    done = 0
+
+    def write(item: tuple[Entity, str, Integers]) -> None:
+        nonlocal done
+        entity, name, values = item
+        writer.write(entity, name, _ordered(values, records[entity].order))
+        done += 1
+        progress("writing columns", done / len(work))
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, work))
+
+
+def _keys(schema: Schema, entity: Entity, own: Records) -> Integers:
+    if KEY_COLUMN in own.parts.types and own.rows is None:
+        return own.column(KEY_COLUMN)
+    return record_keys(own.digests, modulus=schema.keys.space.modulus)
+
+
+def _belongs(schema: Schema, entity: Entity, column: str) -> bool:
+    """Whether a column of the parts describes records of this kind."""
+    name = column.partition(".")[0]
+    return not name.startswith("_") and schema.variable(name).entity is entity
+
+
+def _ordered(values: Integers, order: UInt32) -> Iterator[Integers]:
+    for start in range(0, max(order.size, 1), _WRITE_ROWS):
+        yield values[order[start : start + _WRITE_ROWS]]
+
+
+def _inherited_area(
+    schema: Schema, entity: Entity, records: dict[Entity, Records]
+) -> tuple[Variable, Integers] | None:
+    """The finest area of records that inherit it: nearly every table asks for it."""
+    geography = schema.geography
+    if geography is None or geography.entity is entity:
+        return None
+    path = schema.path(entity, geography.entity)
+    if path is None or any(kind not in records for kind in path):
+        return None
+    inherited = schema.inherited_missing(entity, geography)
+    missing = (geography.missing_position if inherited is None else inherited) or 0
+    rows = np.arange(records[entity].size, dtype=np.uint32)
+    child = entity
+    for parent in path:
+        above = np.full(rows.size, NO_ROW, dtype=np.uint32)
+        if records[child].size:
+            inherit(rows, records[child].links[parent], int(NO_ROW), above)
+        rows, child = above, parent
+    area = np.full(rows.size, missing, dtype=smallest_width(len(geography.codes)))
+    if records[child].size:
+        inherit(rows, records[child].column(geography.name), missing, area)
+    return geography, area

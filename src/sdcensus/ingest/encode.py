@@ -1,0 +1,193 @@
+"""Columns of a file as positions in code lists, fixed-point numbers and record digests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sdcensus.errors import InputError
+from sdcensus.kernels.keys import record_digests
+from sdcensus.model.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
+from sdcensus.model.variable import Variable, smallest_width
+
+Integers = npt.NDArray[Any]
+_WIDE = pa.decimal128(38, 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Encoded values of a batch and where they could not be encoded.
+
+    ``trouble`` has a negative ``Trouble`` where there is one, else 0 or more; ``None`` where
+    there is none at all. ``unknown`` are distinct values without a code.
+    """
+
+    values: Integers
+    trouble: Integers | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class ColumnEncoder:
+    """Encodes the values of one variable, remembering what it has seen."""
+
+    def __init__(self, variable: Variable, *, decimal_mark: str = ".") -> None:
+        self.variable = variable
+        self._encoder = CodeEncoder(variable)
+        self._decimal_mark = decimal_mark
+        self._seen: dict[Any, int] = {}
+        self._width = smallest_width(len(variable.codes))
+        self.fallback = variable.missing_position or 0
+
+    def positions(self, array: pa.Array) -> Encoded:
+        """The position of each value in the code list."""
+        encoded = pc.dictionary_encode(array, null_encoding="encode")
+        distinct = encoded.dictionary.to_pylist()
+        found = np.array([self._position(value) for value in distinct], dtype=np.int64)
+        at = encoded.indices.to_numpy(zero_copy_only=False)
+        if found.size and found.min() >= 0:
+            return Encoded(found.astype(self._width)[at])
+        clean = np.where(found < 0, self.fallback, found).astype(self._width)
+        unknown = tuple(
+            _text(value) or "" for value, one in zip(distinct, found.tolist(), strict=True) if one < 0
+        )
+        return Encoded(clean[at], found[at], unknown)
+
+    def _position(self, value: Any) -> int:
+        known = self._seen.get(value)
+        if known is None:
+            text = _text(value)
+            if text is not None and self._decimal_mark != ".":
+                text = text.replace(self._decimal_mark, ".")
+            known = self._seen[value] = int(self._encoder.position(text))
+        return known
+
+    def numbers(self, array: pa.Array) -> Encoded:
+        """Fixed-point values; ``NO_VALUE`` where the value is one of the missing codes."""
+        fast = _fast_fixed_point(array, self.variable.decimals, self._decimal_mark)
+        missing = [code.code for code in self.variable.codes if code.is_missing]
+        if fast is not None and not missing:
+            return Encoded(fast)
+        encoded = pc.dictionary_encode(array, null_encoding="encode")
+        texts = [_text(value) for value in encoded.dictionary.to_pylist()]
+        found = [self._number(text, missing) for text in texts]
+        at = encoded.indices.to_numpy(zero_copy_only=False)
+        values = np.array(
+            [NO_VALUE if isinstance(one, Trouble) else one for one in found], dtype=np.int64
+        )
+        trouble = np.array(
+            [int(one) if isinstance(one, Trouble) else 0 for one in found], dtype=np.int64
+        )
+        return Encoded(values[at], trouble[at] if (trouble < 0).any() else None)
+
+    def _number(self, text: str | None, missing: Sequence[str]) -> int | Trouble:
+        position = self._encoder.position(text)
+        if position >= 0 and self.variable.codes[position].is_missing:
+            return NO_VALUE
+        return fixed_point(text, self.variable.decimals, decimal_mark=self._decimal_mark)
+
+
+def _text(value: Any) -> str | None:
+    """A value as a file would write it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return None if value != value else str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def _fast_fixed_point(array: pa.Array, decimals: int, decimal_mark: str) -> Integers | None:
+    """Fixed-point values of a column of plain numbers; ``None`` where that is not all there is.
+
+    Goes through the decimal notation of every number, so that 1.015 is rounded as it is written
+    and not as the nearest binary fraction.
+    """
+    if array.null_count:
+        return None
+    try:
+        if pa.types.is_integer(array.type):
+            wide = array.cast(_WIDE)
+        else:
+            text = array if pa.types.is_string(array.type) else array.cast(pa.string())
+            text = pc.utf8_trim_whitespace(text)
+            if decimal_mark != ".":
+                text = pc.replace_substring(text, decimal_mark, ".")
+            wide = text.cast(_WIDE)
+        rounded = pc.round(wide, ndigits=decimals, round_mode="half_to_even")
+        exact = rounded.cast(pa.decimal128(38, decimals))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    halves = np.frombuffer(exact.buffers()[1], dtype=np.int64)
+    halves = halves[2 * exact.offset : 2 * (exact.offset + len(exact))].reshape(-1, 2)
+    low = halves[:, 0].copy()
+    in_reach = (np.abs(low) <= 1 << 53) & (halves[:, 1] == low >> 63)
+    return low if bool(in_reach.all()) else None
+
+
+class IdParts:
+    """Canonical ids of records: constant parts, then columns, joined by ``|``."""
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        *,
+        prefix: Sequence[str],
+        widths: dict[str, int],
+        file: str,
+        secret: bytes,
+        tag: str,
+    ) -> None:
+        self.columns = tuple(columns)
+        self._prefix = tuple(prefix)
+        self._widths = widths
+        self._file = file
+        self._secret = secret
+        self._tag = tag
+
+    def digests(self, batch: pa.RecordBatch) -> tuple[Integers, Integers, Integers]:
+        """Digest of each record's id; which ids are incomplete; which cannot be used."""
+        parts = [self._part(batch, name) for name in self.columns]
+        empty = np.zeros(batch.num_rows, dtype=bool)
+        bad = np.zeros(batch.num_rows, dtype=bool)
+        for part in parts:
+            empty |= _mask(pc.or_kleene(pc.is_null(part), pc.equal(part, "")))
+            bad |= _mask(pc.match_substring_regex(part, r"\||^-"))
+        joined = pc.binary_join_element_wise(
+            *[pa.scalar(text) for text in self._prefix],
+            *parts,
+            "|",
+            null_handling="replace",
+            null_replacement="",
+        )
+        if isinstance(joined, pa.ChunkedArray):
+            joined = joined.combine_chunks()
+        joined = joined.cast(pa.large_string()) if joined.nbytes > 1 << 30 else joined
+        kind = np.int64 if pa.types.is_large_string(joined.type) else np.int32
+        _, offsets, data = joined.buffers()
+        places = np.frombuffer(offsets, dtype=kind)[joined.offset : joined.offset + len(joined) + 1]
+        text = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
+        digests = record_digests(places, text, secret=self._secret, entity_tag=self._tag)
+        return digests, empty, bad & ~empty
+
+    def _part(self, batch: pa.RecordBatch, name: str) -> pa.Array:
+        array = batch.column(name)
+        if pa.types.is_string(array.type):
+            return pc.utf8_trim_whitespace(array)
+        width = self._widths.get(name)
+        if width is None or not pa.types.is_integer(array.type):
+            what = "numbers" if pa.types.is_integer(array.type) else "decimal numbers"
+            raise InputError(
+                f"{self._file}: the id column {name!r} holds {what}, whose text is not fixed."
+                f" Declare how wide it is written: [variable.{name}] role = \"record-id\","
+                " width = 4; or store it as text."
+            )
+        return pc.utf8_lpad(array.cast(pa.string()), width=width, padding="0")
+
+
+def _mask(array: pa.Array) -> Integers:
+    return pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(bool)

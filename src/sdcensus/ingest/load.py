@@ -1,0 +1,156 @@
+"""From the files of a census to a store: read, check, encode, key, sort, write. Once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.ingest.arrange import Records, link_records, order_records, write_records
+from sdcensus.ingest.problems import OnProblem, Problem, ProblemKind, ProblemLog
+from sdcensus.ingest.reading import Progress, read_files
+from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.model.entity import Entity
+from sdcensus.model.missing import with_missing_codes
+from sdcensus.model.schema import HouseholdKey, Schema
+from sdcensus.model.secret import Secret
+from sdcensus.model.universe import Universe, universe_of
+from sdcensus.store.census_store import CensusStore, rows_of
+from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
+from sdcensus.store.writer import StoreWriter, writing
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load did. Holds sizes: for the office, not for the public."""
+
+    store: Path
+    rows: Mapping[Entity, int]
+    problems: tuple[Problem, ...]
+
+
+def no_progress(stage: str, done: float) -> None:
+    """Say nothing."""
+
+
+def load_census(
+    schema: Schema,
+    out: Path,
+    *,
+    secret: Secret,
+    on_problem: OnProblem = OnProblem.REFUSE,
+    replace: bool = False,
+    progress: Progress = no_progress,
+) -> LoadReport:
+    """Load the files of a schema into a new store.
+
+    Args:
+        schema: The census, with its files.
+        out: The folder of the store; must not exist, unless ``replace``.
+        secret: The office secret; record keys come from it and it is not kept.
+        on_problem: Refuse records that do not fit the schema, or count them as "not stated".
+        replace: Put the new store in the place of an older one.
+        progress: Called with the stage and how much of it is done.
+    """
+    if on_problem is OnProblem.MISSING:
+        schema = with_missing_codes(schema)
+    log = ProblemLog()
+    with writing(out, replace=replace) as writer:
+        rows = _build(schema, writer, secret, on_problem, log, progress)
+        # Only now is no file of the folder mapped any more: Windows removes and renames no others.
+        for folder in writer.folder.glob("*.parts"):
+            shutil.rmtree(folder)
+    return LoadReport(out, rows, log.problems())
+
+
+def _build(
+    schema: Schema,
+    writer: StoreWriter,
+    secret: Secret,
+    on_problem: OnProblem,
+    log: ProblemLog,
+    progress: Progress,
+) -> dict[Entity, int]:
+    parts = read_files(schema, writer.folder, secret.reveal_for_record_keys(), log, progress)
+    records = link_records(schema, parts, log, progress)
+    log.refuse_if(on_problem)
+    order_records(schema, records)
+    write_records(schema, records, writer, progress)
+    _finish(schema, records, writer, secret, on_problem, log, progress)
+    log.refuse_if(on_problem)
+    return {entity: own.size for entity, own in records.items()}
+
+
+def _finish(
+    schema: Schema,
+    records: Mapping[Entity, Records],
+    writer: StoreWriter,
+    secret: Secret,
+    on_problem: OnProblem,
+    log: ProblemLog,
+    progress: Progress,
+) -> None:
+    """Checks that need the encoded records, and keys that come from other records."""
+    writer.describe(schema, secret_id=secret.id, on_problem=on_problem)
+    store = CensusStore.open(writer.folder)
+    for at, rule in enumerate(schema.impossible):
+        progress("checking combinations", at / len(schema.impossible))
+        universe = universe_of(rule.when, schema)
+        entity = _entity_of(schema, universe)
+        rows = np.concatenate([np.zeros(0, np.int64), *rows_of(universe, store, entity)])
+        _report(log, ProblemKind.IMPOSSIBLE, records[entity], rows, rule.label.show() or rule.when)
+    if schema.keys.household is HouseholdKey.REFERENCE_PERSON:
+        _take_reference_keys(schema, store, records, writer, log)
+        writer.describe(schema, secret_id=secret.id, on_problem=on_problem)
+
+
+def _entity_of(schema: Schema, universe: Universe) -> Entity:
+    """The kind of unit to which all variables of a condition apply."""
+    kinds = {variable.entity for variable in universe.variables}
+    for kind in sorted(kinds, key=lambda one: -len(schema.lineage(one))):
+        if kinds <= set(schema.lineage(kind)):
+            return kind
+    return next(spec.entity for spec in schema.entities if kinds <= set(schema.lineage(spec.entity)))
+
+
+def _report(
+    log: ProblemLog, kind: ProblemKind, records: Records, rows: npt.NDArray[np.int64], column: str
+) -> None:
+    by_file: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        name, number = records.parts.place(records.part_row(int(records.order[row])))
+        by_file.setdefault(name, []).append(number)
+    for name, numbers in by_file.items():
+        log.add(kind, name, column, np.array(numbers))
+
+
+def _take_reference_keys(
+    schema: Schema,
+    store: CensusStore,
+    records: Mapping[Entity, Records],
+    writer: StoreWriter,
+    log: ProblemLog,
+) -> None:
+    """Give each household the key of its reference person: one number for both."""
+    universe = universe_of(schema.keys.reference_person, schema)
+    persons = np.concatenate([np.zeros(0, np.int64), *rows_of(universe, store, Entity.PERSON)])
+    household = store.raw(Entity.PERSON, link_column(Entity.HOUSEHOLD))[persons]
+    persons, household = persons[household != NO_ROW], household[household != NO_ROW]
+    # Read, not mapped: the same file is written again below.
+    file = column_file(writer.folder, Entity.HOUSEHOLD, KEY_COLUMN)
+    keys = np.fromfile(file, dtype=np.uint32)
+    found = np.bincount(household, minlength=keys.size)
+    _report(
+        log,
+        ProblemKind.REFERENCE_PERSON,
+        records[Entity.HOUSEHOLD],
+        np.flatnonzero(found != 1),
+        schema.keys.reference_person,
+    )
+    single = found[household] == 1
+    keys[household[single]] = store.record_keys(Entity.PERSON)[persons[single]]
+    writer.write(Entity.HOUSEHOLD, KEY_COLUMN, [keys])

@@ -1,0 +1,162 @@
+"""What is wrong with the files: every kind of problem, how often, where the first ones stand.
+
+Positions are shown, values are not: a field in the wrong place may hold a name. Only short whole
+numbers, which are codes and nothing else, are shown as examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import DataProblems
+
+_EXAMPLES = 5
+_LONGEST_SHOWN = 4
+
+
+class OnProblem(StrEnum):
+    """What to do with records that do not fit the schema."""
+
+    REFUSE = "refuse"
+    MISSING = "missing"
+
+
+class ProblemKind(StrEnum):
+    """The kinds of problems, in plain words."""
+
+    UNKNOWN_CODE = "unknown code"
+    EMPTY_FIELD = "empty field"
+    OUT_OF_RANGE = "out of range"
+    NOT_A_NUMBER = "not a number"
+    EMPTY_ID = "empty id"
+    DUPLICATE_ID = "duplicate id"
+    BAD_ID = "id that cannot be used"
+    ORPHAN = "no parent record"
+    NOT_CONSTANT = "differs within the unit"
+    IMPOSSIBLE = "impossible combination"
+    REFERENCE_PERSON = "not exactly one reference person"
+    BAD_KEY = "key that cannot be used"
+
+
+#: No option makes these harmless: without identity there is no key.
+FATAL = frozenset(
+    {
+        ProblemKind.EMPTY_ID,
+        ProblemKind.DUPLICATE_ID,
+        ProblemKind.BAD_ID,
+        ProblemKind.BAD_KEY,
+    }
+)
+
+_REMEDY = {
+    ProblemKind.UNKNOWN_CODE: "add the code to the code list, or correct the file",
+    ProblemKind.EMPTY_FIELD: "say what an empty field means: empty = \"not_stated\"",
+    ProblemKind.OUT_OF_RANGE: "widen the range in the schema, or correct the file",
+    ProblemKind.NOT_A_NUMBER: "correct the file, or declare the codes that are not numbers",
+    ProblemKind.EMPTY_ID: "every record needs all parts of its id",
+    ProblemKind.DUPLICATE_ID: "ids must be unique: add the column that tells the records apart",
+    ProblemKind.BAD_ID: "an id must not contain '|' and a number in it must not be negative",
+    ProblemKind.ORPHAN: "add the parent record, or set optional = true for the entity",
+    ProblemKind.NOT_CONSTANT: "the same value must stand in all records of the unit",
+    ProblemKind.IMPOSSIBLE: "correct the records, or the rule in the schema",
+    ProblemKind.REFERENCE_PERSON: "each household needs one; check keys.reference_person",
+    ProblemKind.BAD_KEY: "keys must be whole numbers below the modulus, or decimals from 0 to 1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of problem in one column of one file."""
+
+    kind: ProblemKind
+    file: str
+    column: str
+    records: int
+    rows: tuple[int, ...]
+    examples: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"{self.file}: {self.column}" if self.column else self.file
+        records = f"{self.records:,} record{'s' if self.records != 1 else ''}"
+        text = f"{where}: {self.kind} in {records}"
+        if self.rows:
+            more = ", …" if self.records > len(self.rows) else ""
+            rows = ", ".join(f"{row:,}" for row in self.rows)
+            text += f" (row{'s' if len(self.rows) > 1 else ''} {rows}{more})"
+        if self.examples:
+            text += f"; such as {', '.join(map(repr, self.examples))}"
+        return f"{text}. Remedy: {_REMEDY[self.kind]}."
+
+
+@dataclass(slots=True)
+class _Entry:
+    records: int = 0
+    rows: list[int] = field(default_factory=list)
+    examples: dict[str, None] = field(default_factory=dict)
+
+
+class ProblemLog:
+    """Collects problems while files are read."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[ProblemKind, str, str], _Entry] = {}
+
+    def add(
+        self,
+        kind: ProblemKind,
+        file: str,
+        column: str,
+        rows: npt.NDArray[Any],
+        examples: Iterable[str] = (),
+    ) -> None:
+        """Add records with a problem, by the rows on which they stand."""
+        if rows.size == 0:
+            return
+        entry = self._entries.setdefault((kind, file, column), _Entry())
+        entry.records += int(rows.size)
+        room = _EXAMPLES - len(entry.rows)
+        entry.rows += np.sort(rows)[: max(room, 0)].astype(int).tolist()
+        for example in examples:
+            if len(entry.examples) < _EXAMPLES and _is_short_code(example):
+                entry.examples[example] = None
+
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems, by file and column."""
+        found = [
+            Problem(kind, file, column, one.records, tuple(one.rows), tuple(one.examples))
+            for (kind, file, column), one in self._entries.items()
+        ]
+        return tuple(sorted(found, key=lambda one: (one.file, one.column, one.kind)))
+
+    def refuse_if(self, on_problem: OnProblem) -> None:
+        """Stop when there is a problem that the option does not allow."""
+        found = self.problems()
+        fatal = [one for one in found if one.kind in FATAL]
+        stopping = found if on_problem is OnProblem.REFUSE else fatal
+        if stopping:
+            raise DataProblems(_summary(found, fatal, on_problem))
+
+
+def _is_short_code(text: str) -> bool:
+    return len(text) <= _LONGEST_SHOWN and text.isascii() and text.isdigit()
+
+
+def _summary(
+    found: tuple[Problem, ...], fatal: list[Problem], on_problem: OnProblem
+) -> str:
+    lines = [f"The files do not fit the schema ({len(found)} kinds of problems):"]
+    lines += [f"  {problem}" for problem in found]
+    if fatal:
+        lines.append("Records without a usable, unique id cannot be loaded. Nothing was written.")
+    elif on_problem is OnProblem.REFUSE:
+        lines.append(
+            "Nothing was written. Correct the files or the schema, or load with"
+            " --on-problem missing to count such values as 'not stated'."
+        )
+    return "\n".join(lines)

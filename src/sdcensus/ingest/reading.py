@@ -1,0 +1,361 @@
+"""First half of a load: every file once, in batches, into column parts in the order of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sdcensus.errors import InputError, SpecError, UnknownName
+from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts
+from sdcensus.ingest.problems import ProblemKind, ProblemLog
+from sdcensus.ingest.readers import Reader, open_reader
+from sdcensus.kernels.keys import parse_decimal_keys
+from sdcensus.model.encoding import Trouble
+from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
+from sdcensus.model.source import FileFormat
+from sdcensus.model.variable import Role, Variable, smallest_width
+from sdcensus.store.manifest import (
+    DIGEST_COLUMN,
+    KEY_COLUMN,
+    imputed_column,
+    link_column,
+    value_column,
+)
+
+Integers = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+
+#: Formats whose first row of records is the second row of the file.
+_WITH_HEADER = frozenset({FileFormat.CSV, FileFormat.EXCEL, FileFormat.REDATAM})
+_KIND = {
+    Trouble.UNKNOWN: ProblemKind.UNKNOWN_CODE,
+    Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
+    Trouble.OUT_OF_RANGE: ProblemKind.OUT_OF_RANGE,
+    Trouble.NOT_A_NUMBER: ProblemKind.NOT_A_NUMBER,
+}
+
+
+@dataclass(slots=True)
+class Parts:
+    """Columns of one file's rows, appended batch by batch to files of their own."""
+
+    folder: Path
+    rows: int = 0
+    types: dict[str, np.dtype[Any]] = field(default_factory=dict)
+    pieces: list[tuple[str, int, int]] = field(default_factory=list)
+
+    def append(self, name: str, values: Integers) -> None:
+        """Add values to a column."""
+        self.types.setdefault(name, values.dtype)
+        with (self.folder / f"{name}.part").open("ab") as file:
+            file.write(np.ascontiguousarray(values).data)
+
+    def read(self, name: str) -> Integers:
+        """A whole column."""
+        if not self.rows or name not in self.types:
+            return np.zeros(0, dtype=self.types.get(name, np.dtype(np.uint8)))
+        return np.asarray(
+            np.memmap(self.folder / f"{name}.part", dtype=self.types[name], mode="r")
+        )
+
+    def drop(self, name: str) -> None:
+        """Forget a column that is no longer needed, to give its space back."""
+        self.types.pop(name, None)
+        (self.folder / f"{name}.part").unlink(missing_ok=True)
+
+    def place(self, row: int) -> tuple[str, int]:
+        """File and row number in it, as a reader of the file would count, of a row of the parts."""
+        for name, first, number in reversed(self.pieces):
+            if row >= first:
+                return name, row - first + number
+        return "", row + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One thing to do with every batch: which columns it reads and what it appends."""
+
+    columns: tuple[str, ...]
+    run: Callable[[pa.RecordBatch, npt.NDArray[np.int64], str], None]
+
+
+def read_files(
+    schema: Schema, folder: Path, secret: bytes, log: ProblemLog, progress: Progress
+) -> dict[Entity, Parts]:
+    """Read every file of the schema; the parts are by the entity whose records the rows are."""
+    by_entity: dict[Entity, Parts] = {}
+    for file in schema.files:
+        if file.entity in by_entity:
+            raise SpecError(
+                f"Two files hold {file.entity.plural}. Name them both in one file:"
+                ' path = ["one.csv", "two.csv"].'
+            )
+        place = folder / f"{file.entity}.parts"
+        place.mkdir()
+        by_entity[file.entity] = Parts(place)
+        _read_file(schema, file, by_entity[file.entity], secret, log, progress)
+    return by_entity
+
+
+def _read_file(
+    schema: Schema,
+    file: CensusFile,
+    parts: Parts,
+    secret: bytes,
+    log: ProblemLog,
+    progress: Progress,
+) -> None:
+    for path in file.source.paths:
+        reader = open_reader(replace(file.source, paths=(path,)))
+        tasks = _Tasks(schema, file, reader, parts, secret, log).all()
+        columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
+        _check_columns(reader, columns, file)
+        total = reader.rows()
+        first = 2 if file.source.format in _WITH_HEADER else 1
+        parts.pieces.append((reader.name, parts.rows, first))
+        done = 0
+        with ThreadPoolExecutor(2) as threads:
+            for batch in reader.batches(columns):
+                rows = np.arange(done + first, done + first + batch.num_rows)
+                list(threads.map(_runner(batch, rows, reader.name), tasks))
+                done += batch.num_rows
+                parts.rows += batch.num_rows
+                progress(f"reading {reader.name}", done / total if total else 0.0)
+        if not parts.types:  # no record at all: the columns exist nevertheless
+            nothing = pa.record_batch([pa.array([], pa.string())] * len(columns), names=columns)
+            list(map(_runner(nothing, np.zeros(0, np.int64), reader.name), tasks))
+        progress(f"reading {reader.name}", 1.0)
+
+
+def _runner(
+    batch: pa.RecordBatch, rows: npt.NDArray[np.int64], name: str
+) -> Callable[[_Task], None]:
+    return lambda task: task.run(batch, rows, name)
+
+
+def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None:
+    known = [column.name for column in reader.columns()]
+    missing = [column for column in columns if column not in known]
+    if missing:
+        texts = [
+            str(UnknownName("column", column, known=known, where=f"{reader.name}: "))
+            for column in missing
+        ]
+        raise InputError(
+            "\n".join([*texts, f"Set `column` in the schema where [files.{file.name}] calls it so."])
+        )
+
+
+class _Tasks:
+    """What is to be done with every batch of one file."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        file: CensusFile,
+        reader: Reader,
+        parts: Parts,
+        secret: bytes,
+        log: ProblemLog,
+    ) -> None:
+        self._schema, self._file, self._parts = schema, file, parts
+        self._secret, self._log, self._name = secret, log, reader.name
+        self._widths = {
+            variable.source.column: variable.source.width
+            for variable in schema.variables
+            if variable.source is not None
+            and variable.source.file == file.name
+            and variable.source.width is not None
+        }
+
+    def all(self) -> list[_Task]:
+        return [*self._identity(), *self._keys(), *self._variables(), *self._grids()]
+
+    def _identity(self) -> Iterator[_Task]:
+        spec = self._schema.entity(self._file.entity)
+        yield self._digest_task(spec, spec.id, DIGEST_COLUMN, required=True)
+        for parent in self._schema.parents(spec.entity):
+            above = self._schema.entity(parent)
+            columns = spec.link if parent is spec.within and spec.link else above.id
+            optional = self._schema.may_lack(spec.entity, parent)
+            yield self._digest_task(above, columns, link_column(parent), required=not optional)
+            if above.derived_from is spec.entity and above.within not in (None, spec.within):
+                # A derived household in a dwelling: its rows come from this file as well.
+                grand = self._schema.entity(above.within)  # type: ignore[arg-type]
+                yield self._digest_task(
+                    grand, above.link or grand.id, f"{link_column(parent)}{link_column(grand.entity)}",
+                    required=not above.optional,
+                )
+
+    def _digest_task(
+        self, spec: EntitySpec, columns: tuple[str, ...], name: str, *, required: bool
+    ) -> _Task:
+        by_number = spec.entity is Entity.PERSON and (
+            self._schema.keys.scope is KeyScope.PERSON_NUMBER
+        )
+        ids = IdParts(
+            columns,
+            prefix=() if by_number else self._schema.census.code,
+            widths=self._widths,
+            file=self._name,
+            secret=self._secret,
+            tag=spec.entity.tag,
+        )
+        label = " + ".join(columns)
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            digests, empty, bad = ids.digests(batch)
+            if required:
+                kind = ProblemKind.EMPTY_ID if name == DIGEST_COLUMN else ProblemKind.ORPHAN
+                self._log.add(kind, file, label, rows[empty])
+            self._log.add(ProblemKind.BAD_ID, file, label, rows[bad])
+            digests[empty] = 0  # no id, no parent
+            self._parts.append(name, digests)
+
+        return _Task(columns, run)
+
+    def _keys(self) -> Iterator[_Task]:
+        existing = self._schema.keys.column_of(self._file.entity)
+        if existing is None:
+            return
+        space = self._schema.keys.space
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            array = batch.column(existing.column)
+            keys, bad = _existing_keys(array, existing, space.modulus)
+            self._log.add(ProblemKind.BAD_KEY, file, existing.column, rows[bad])
+            self._parts.append(KEY_COLUMN, keys)
+
+        yield _Task((existing.column,), run)
+
+    def _variables(self) -> Iterator[_Task]:
+        made = {grid.variable for grid in self._schema.grids}
+        for variable in self._schema.variables:
+            source = variable.source
+            if source is None or source.file != self._file.name or variable.name in made:
+                continue
+            if variable.role is Role.DIRECT_IDENTIFIER:
+                yield _Task((source.column,), lambda batch, rows, file: None)
+            elif variable.stored:
+                yield self._variable_task(variable, source.column)
+                if source.imputed is not None:
+                    yield self._imputed_task(variable, source.imputed)
+
+    def _variable_task(self, variable: Variable, column: str) -> _Task:
+        encoder = ColumnEncoder(variable, decimal_mark=self._file.source.decimal)
+        as_codes = variable.is_axis
+        as_values = variable.continuous or variable.role is Role.WEIGHT
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            array = batch.column(column)
+            if as_codes:
+                encoded = encoder.positions(array)
+                self._report(encoded, rows, file, column)
+                self._parts.append(variable.name, encoded.values)
+            if as_values:
+                numbers = encoder.numbers(array)
+                if not as_codes:
+                    self._report(numbers, rows, file, column)
+                values = numbers.values
+                if variable.role is Role.WEIGHT and numbers.trouble is not None:
+                    values = np.where(numbers.trouble < 0, 10**variable.decimals, values)
+                self._parts.append(value_column(variable.name), values)
+
+        return _Task((column,), run)
+
+    def _imputed_task(self, variable: Variable, column: str) -> _Task:
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            text = pc.utf8_trim_whitespace(batch.column(column).cast(pa.string()))
+            number = pc.is_in(text, value_set=pa.array(["1", "1.0", "true", "True", "TRUE"]))
+            flag = pc.fill_null(number, False).to_numpy(zero_copy_only=False)
+            self._parts.append(imputed_column(variable.name), flag.astype(np.uint8))
+
+        return _Task((column,), run)
+
+    def _grids(self) -> Iterator[_Task]:
+        for grid in self._schema.grids:
+            variable = self._schema.variable(grid.variable)
+            if variable.source is not None and variable.source.file == self._file.name:
+                yield self._grid_task(grid, variable)
+
+    def _grid_task(self, grid: GridSpec, variable: Variable) -> _Task:
+        width = smallest_width(len(variable.codes))
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            x, bad_x = _coordinates(batch.column(grid.x))
+            y, bad_y = _coordinates(batch.column(grid.y))
+            for column, bad in ((grid.x, bad_x), (grid.y, bad_y)):
+                self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad])
+            cells, outside = grid_positions(grid, x, y, len(variable.codes) - 1)
+            self._log.add(ProblemKind.OUT_OF_RANGE, file, f"{grid.x}, {grid.y}", rows[outside])
+            self._parts.append(variable.name, cells.astype(width))
+
+        return _Task((grid.x, grid.y), run)
+
+    def _report(
+        self, encoded: Encoded, rows: npt.NDArray[np.int64], file: str, column: str
+    ) -> None:
+        if encoded.trouble is None:
+            return
+        for trouble, kind in _KIND.items():
+            found = rows[encoded.trouble == trouble]
+            examples = encoded.unknown if kind is not ProblemKind.EMPTY_FIELD else ()
+            self._log.add(kind, file, column, found, examples)
+
+
+def grid_positions(
+    grid: GridSpec, x: Integers, y: Integers, unallocated: int
+) -> tuple[Integers, Integers]:
+    """The cell of each point, row by row from the south-west; and which lie outside.
+
+    Points without coordinates, marked by NaN, are unallocated.
+    """
+    x_low, y_low, x_high, y_high = grid.extent
+    across = -(-(x_high - x_low) // grid.cell)
+    absent = np.isnan(x) | np.isnan(y)
+    column = np.floor((np.where(absent, x_low, x) - x_low) / grid.cell).astype(np.int64)
+    row = np.floor((np.where(absent, y_low, y) - y_low) / grid.cell).astype(np.int64)
+    up = -(-(y_high - y_low) // grid.cell)
+    outside = (column < 0) | (column >= across) | (row < 0) | (row >= up)
+    cells = row * across + column
+    return np.where(absent | outside, unallocated, cells), outside
+
+
+def _coordinates(array: pa.Array) -> tuple[Integers, Integers]:
+    """Numbers, NaN for an empty field; and which fields are not numbers."""
+    if pa.types.is_string(array.type):
+        text = pc.utf8_trim_whitespace(array)
+        plain = pc.match_substring_regex(text, r"^-?[0-9]+([.][0-9]*)?$")
+        bad = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(plain, False)))
+        array = pc.if_else(pc.fill_null(plain, False), text, None).cast(pa.float64())
+        return (
+            array.to_numpy(zero_copy_only=False),
+            bad.to_numpy(zero_copy_only=False).astype(bool),
+        )
+    numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers, np.zeros(len(array), dtype=bool)
+
+
+def _existing_keys(
+    array: pa.Array, existing: KeyColumn, modulus: int
+) -> tuple[Integers, Integers]:
+    """Keys that another system drew, and which of them cannot be used."""
+    text = array if pa.types.is_string(array.type) else array.cast(pa.string())
+    text = pc.fill_null(pc.utf8_trim_whitespace(text), "")
+    if existing.digits is not None:
+        keys, good = parse_decimal_keys(text.to_numpy(zero_copy_only=False), existing.digits)
+        return keys, ~good
+    whole = pc.match_substring_regex(text, r"^[0-9]{1,10}([.]0*)?$")
+    numbers = pc.if_else(whole, pc.replace_substring_regex(text, r"[.]0*$", ""), "0")
+    values = numbers.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    good = whole.to_numpy(zero_copy_only=False).astype(bool) & (values < modulus)
+    return np.where(good, values, 0).astype(np.uint32), ~good
