@@ -1,0 +1,106 @@
+# `make` alone lists what there is. Everything runs in .venv, which is made when it is missing.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.ONESHELL:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+export VENV
+
+# Debian packages that tests need besides Python: installed when missing and when we may.
+TEST_PACKAGES :=
+
+# What the wheelhouse is for: windows, or here (this machine), and the Python there.
+TARGET ?= windows
+TARGET_PYTHON ?= 3.11
+
+# The folders with Python in them; benchmarks come and go with the checkout.
+CODE := src tests scripts $(wildcard benchmarks)
+PYTEST := $(BIN)/python -m pytest -W error -q
+
+# How property tests search (tests/conftest.py): ci repeats itself exactly, dev does not.
+HYPOTHESIS_PROFILE ?= ci
+export HYPOTHESIS_PROFILE
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: demo
+demo: install ## Make the demo country, load it, tabulate it
+	@$(BIN)/sdcensus demo --out demo
+
+.PHONY: install
+install: ## Install into .venv what users need
+	@scripts/install.sh user
+
+.PHONY: install-dev
+install-dev: ## Install into .venv what developers need as well
+	@scripts/install.sh dev
+
+.PHONY: system-packages
+system-packages:
+	@scripts/system.sh $(TEST_PACKAGES) || echo "Going on without; tests that need them are skipped."
+
+.PHONY: test
+test: system-packages lint layers types docs ## Run every check and every test
+	@echo "== Tests and doctests"
+	$(PYTEST) -n auto --dist worksteal
+
+.PHONY: check
+check: lint layers types ## Run the fast checks: all but slow tests and the documentation
+	@echo "== Fast tests and doctests"
+	$(PYTEST) -n auto --dist worksteal -m "not slow and not soak"
+
+.PHONY: lint
+lint: install-dev ## Check style and formatting
+	@echo "== Style"
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --quiet --check . || { echo "Run make format."; exit 1; }
+
+.PHONY: format
+format: install-dev ## Format the code and mend what can be mended
+	@$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: types
+types: install-dev ## Check types
+	@echo "== Types"
+	$(BIN)/mypy --strict --no-error-summary $(CODE)
+
+.PHONY: layers
+layers: install-dev ## Check that imports point down only
+	@echo "== Layers"
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: docs
+docs: install-dev ## Build the documentation into site/
+	@echo "== Documentation"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+.PHONY: soak
+soak: HYPOTHESIS_PROFILE := soak
+soak: install-dev ## Run the tests that take minutes
+	@$(PYTEST) -n auto -m soak
+
+.PHONY: bench
+bench: install-dev ## Run the benchmarks
+	@$(BIN)/python -m benchmarks
+
+.PHONY: wheelhouse
+wheelhouse: install-dev ## Write the zip for machines without a network (TARGET=windows or here)
+	@$(BIN)/python scripts/wheelhouse.py --target $(TARGET) --python $(TARGET_PYTHON)
+
+.PHONY: lock
+lock: install-dev ## Write the lock files anew (UPGRADE=1: with the newest versions)
+	@scripts/lock.sh $(if $(UPGRADE),--upgrade)
+
+.PHONY: clean
+clean: ## Remove what was built; .venv and demo stay
+	@rm -rf build dist site wheelhouse* .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	    .import_linter_cache .benchmarks
+	find src tests scripts $(wildcard benchmarks) -name __pycache__ -prune -exec rm -rf {} +
+	find src -maxdepth 1 -name '*.egg-info' -exec rm -rf {} +
