@@ -32,7 +32,7 @@ class DocumentError(SdcensusError):
 
     def __init__(self, path: str, mistakes: Iterable[Mistake]) -> None:
         self.path = path
-        self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (mistake.line, mistake.text)))
+        self.mistakes = tuple(sorted(mistakes, key=lambda mistake: mistake.line))
         count = len(self.mistakes)
         head = f"{path} has {count} mistake{'s' if count != 1 else ''}:"
         super().__init__("\n".join([head, *(f"  {mistake}" for mistake in self.mistakes)]))

@@ -96,7 +96,8 @@ class Accumulators(Confidential):
         """Make accumulators from combined values; keys are reduced here, once."""
         arrays = dict(sums)
         if arrays[KEY].dtype != np.uint32:
-            arrays[KEY] = space.reduce(arrays[KEY])
+            # A single cell would come back as a number, not as an array.
+            arrays[KEY] = np.asarray(space.reduce(arrays[KEY]))
         return _assemble(arrays)
 
 

@@ -123,7 +123,7 @@ def make_axis(variable: Variable, levels: Iterable[Level], *, total: bool) -> Ax
     codes: list[AxisCode] = []
     for level in ordered:
         group = level.group_array[leaf_of_base]
-        if level is ordered[0] and base_size == len(level.codes):
+        if level is ordered[0] and np.array_equal(base, level.group_array):
             group = np.arange(base_size)  # also where a code has no leaf
         group.flags.writeable = False
         blocks.append(Block(level.name, len(codes), len(level.codes), group))

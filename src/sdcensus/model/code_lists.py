@@ -63,6 +63,9 @@ MISSING_LABELS = {
 #: The codes for an empty field where the file has no code of its own for it.
 MISSING_CODES = {CodeKind.NOT_APPLICABLE: "_Z", CodeKind.NOT_STATED: "_U"}
 
+#: Looking for similar codes takes long in long lists.
+_MOST_HINTS = 20
+_LONGEST_HINTED = 5_000
 _NO_TEXT = Text()
 _ORDER_OF_KINDS = {CodeKind.VALID: 0, CodeKind.NOT_APPLICABLE: 1, CodeKind.NOT_STATED: 2}
 
@@ -109,7 +112,9 @@ def tree_problems(nodes: Sequence[Node], names: Sequence[str] = ()) -> tuple[Lis
         first_at.setdefault(node.code, at)
     for at, node in enumerate(nodes):
         if node.parent and node.parent not in first_at:
-            text = unknown("code", node.parent, first_at)
+            text = f"There is no code {node.parent!r}."
+            if len(problems) < _MOST_HINTS and len(first_at) < _LONGEST_HINTED:
+                text = unknown("code", node.parent, first_at)
             problems.append(ListProblem(at, f"The parent of {node.code!r} is missing: {text}"))
     if problems:
         return tuple(problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from sdcensus.model.key_space import KeySpace
 from sdcensus.model.layout import Layout
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.universe import restrict
-from sdcensus.model.variable import Level, Variable, common_refinement
+from sdcensus.model.variable import Variable
 
 Integers = npt.NDArray[Any]
 
@@ -92,58 +92,25 @@ class Cube(Confidential):
         Axes are written as in plans; each level must be one that this table shows or a coarser
         one. Axes that are not named are summed over.
         """
-        axes = tuple(parse_axis(text, variable_lookup(self.spec.axes)) for text in by)
-        names = [axis.variable.name for axis in axes]
-        if len(set(names)) != len(names):
-            raise SpecError("A variable can be only one axis of a table.")
-        kept = [axis for axis in self.spec.axes if axis.variable.name in names]
-        spec = self.spec.with_axes(axes)
-        base = {
-            name: self._base(array, combine, axes, kept)
-            for name, array, combine in self.values.parts(self.origin.key_space)
-        }
-        return finish(spec, self.origin, base)
-
-    def _base(
-        self, array: Integers, combine: Combine, axes: Sequence[Axis], kept: Sequence[Axis]
-    ) -> Integers:
-        """One accumulator on the base groups of ``axes``, in the order of ``axes``."""
-        empty = identity(combine, array.dtype)
+        axes = rolled_axes(self.spec, by)
         wanted = {axis.variable.name: axis for axis in axes}
-        for at in reversed(range(len(self.spec.axes))):
-            mine = self.spec.axes[at]
-            target = wanted.get(mine.variable.name)
-            if target is None:
-                block = mine.blocks[-1]
-                group, size = np.zeros(block.size, dtype=np.int64), 1
-            else:
-                block, group = block_behind(mine, target)
-                size = target.base_size
-            part = np.take(array, range(block.start, block.start + block.size), axis=at)
-            array = regroup(part, at, group, size, combine, empty)
-            if target is None:
-                array = np.take(array, 0, axis=at)
-        order = [kept.index(self.spec.axis(axis.variable.name)) for axis in axes]
-        return array.transpose(order)
+        kept = [axis.variable.name for axis in self.spec.axes if axis.variable.name in wanted]
+        order = [kept.index(axis.variable.name) for axis in axes]
+        sums: dict[str, Integers] = {}
+        for name, array, combine in self.values.parts(self.origin.key_space):
+            for at in reversed(range(len(self.spec.axes))):
+                mine = self.spec.axes[at]
+                array = _roll_axis(array, at, mine, wanted.get(mine.variable.name), combine)
+            sums[name] = array.transpose(order)
+        values = Accumulators.from_sums(sums, self.origin.key_space)
+        return Cube(self.spec.with_axes(axes), self.origin, values)
 
     def select(self, **codes: str) -> Cube:
         """The part of the table with these codes: ``cube.select(sex="1", ed="P01")``."""
-        index: list[slice | int] = [slice(None)] * len(self.spec.axes)
-        universe = self.spec.universe
-        for variable, code in codes.items():
-            at = self.spec.position(variable)
-            axis = self.spec.axes[at]
-            index[at] = position = axis.position(str(code))
-            chosen = axis.codes[position]
-            if not chosen.is_total:
-                level = axis.variable.level(chosen.level)
-                leaves = level.group_array == _code_position(level, chosen.code)
-                universe = restrict(universe, axis.variable, leaves)
-        rest = tuple(axis for axis, one in zip(self.spec.axes, index, strict=True) if one == slice(None))
-        spec = TableSpec(
-            of=self.spec.of, axes=rest, universe=universe, measure=self.spec.measure
-        )
-        return Cube(spec, self.origin, self.values.map(lambda array: np.asarray(array[tuple(index)])))
+        spec, chosen = selection(self.spec, codes)
+        index = tuple(chosen.get(at, slice(None)) for at in range(len(self.spec.axes)))
+        # The ellipsis keeps a single cell an array.
+        return Cube(spec, self.origin, self.values.map(lambda array: array[(*index, ...)]))
 
     def cells(self, *, language: str | None = None) -> Iterator[Cell]:
         """Every cell with its codes and labels, the last axis running fastest."""
@@ -158,39 +125,79 @@ class Cube(Confidential):
             )
 
 
-def variable_lookup(axes: Sequence[Axis]) -> Callable[[str], Variable]:
-    """Find variables among those of ``axes`` only."""
-    variables = {axis.variable.name: axis.variable for axis in axes}
+def rolled_axes(spec: TableSpec, by: Sequence[str]) -> tuple[Axis, ...]:
+    """Axes to which a table is rolled up; only what it shows itself can be named."""
+    variables = {axis.variable.name: axis.variable for axis in spec.axes}
 
     def named(name: str) -> Variable:
         if name not in variables:
             raise UnknownName("axis", name, known=variables, where="The table to roll up: ")
         return variables[name]
 
-    return named
+    axes = tuple(parse_axis(text, named) for text in by)
+    if len({axis.variable.name for axis in axes}) != len(axes):
+        raise SpecError("A variable can be only one axis of a table.")
+    return axes
 
 
-def _code_position(level: Level, code: str) -> int:
-    return next(at for at, one in enumerate(level.codes) if one.code == code)
+def selection(spec: TableSpec, codes: Mapping[str, str]) -> tuple[TableSpec, dict[int, int]]:
+    """The table that is left when codes are chosen, and the chosen position of each axis."""
+    universe = spec.universe
+    chosen: dict[int, int] = {}
+    for variable, code in codes.items():
+        at = spec.position(variable)
+        axis = spec.axes[at]
+        chosen[at] = position = axis.position(str(code))
+        one = axis.codes[position]
+        if not one.is_total:
+            block = next(block for block in axis.blocks if block.level == one.level)
+            level = axis.variable.level(one.level)
+            universe = restrict(
+                universe, axis.variable, level.group_array == position - block.start
+            )
+    rest = tuple(axis for at, axis in enumerate(spec.axes) if at not in chosen)
+    left = TableSpec(of=spec.of, axes=rest, universe=universe, measure=spec.measure)
+    return left, chosen
 
 
-def block_behind(mine: Axis, target: Axis) -> tuple[Block, npt.NDArray[np.int64]]:
-    """The block of ``mine`` from which ``target`` adds up, and its groups: the coarsest one."""
-    target_group, _ = common_refinement(target.levels)
+def _roll_axis(
+    array: Integers, at: int, mine: Axis, target: Axis | None, combine: Combine
+) -> Integers:
+    """Replace an axis of an array by the levels of ``target``; sum it away without one."""
+    empty = identity(combine, array.dtype)
+
+    def rolled(block: Block, group: npt.NDArray[np.int64], size: int) -> Integers:
+        part = np.take(array, range(block.start, block.start + block.size), axis=at)
+        return regroup(part, at, group, size, combine, empty)
+
+    if target is None:
+        whole = mine.blocks[-1]
+        return rolled(whole, np.zeros(whole.size, dtype=np.int64), 1).reshape(
+            *array.shape[:at], *array.shape[at + 1 :]
+        )
+    parts = [rolled(*block_behind(mine, wanted), wanted.size) for wanted in target.blocks]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=at)
+
+
+def block_behind(mine: Axis, wanted: Block) -> tuple[Block, npt.NDArray[np.int64]]:
+    """The coarsest block of an axis from which a wanted one adds up, and its groups."""
+    if wanted.level == TOTAL:
+        return mine.blocks[-1], np.zeros(mine.blocks[-1].size, dtype=np.int64)
+    goal = mine.variable.level(wanted.level).group_array
     for block in reversed(mine.blocks):
+        if block.level == wanted.level:
+            return block, np.arange(block.size)  # codes without leaves stay in their places
         if block.level == TOTAL:
             continue
-        level = mine.variable.level(block.level)
+        fine = mine.variable.level(block.level).group_array
         group = np.zeros(block.size, dtype=np.int64)
-        group[level.group_array] = target_group
-        if (group[level.group_array] == target_group).all():
-            if block.size == target.base_size and level.name == target.levels[0].name:
-                group = np.arange(block.size)  # codes without leaves stay in their places
+        group[fine] = goal
+        if (group[fine] == goal).all():
             return block, group
     shown = ", ".join(block.level for block in mine.blocks if block.level != TOTAL)
     raise SpecError(
-        f"{target.name!r} is finer than what the table shows of {mine.variable.name!r} ({shown})."
-        " Tabulate it instead of rolling up."
+        f"{mine.variable.name}@{wanted.level} is finer than what the table shows of"
+        f" {mine.variable.name!r} ({shown}). Tabulate it instead of rolling up."
     )
 
 

@@ -6,14 +6,19 @@ rows has a few hundred of them.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from enum import IntEnum
 
 from sdcensus.model.variable import CodeKind, EmptyField, Variable
 
 #: Values beyond this cannot be summed exactly over a census.
 _LARGEST_FIXED_POINT = 1 << 53
+#: No number of a census has more digits before the point, or is written in more characters.
+_MOST_DIGITS, _LONGEST = 18, 200
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_EXACT = Context(prec=2 * _LONGEST)
 
 
 class Trouble(IntEnum):
@@ -37,7 +42,15 @@ class CodeEncoder:
     are intervals take every number between their bounds.
     """
 
-    __slots__ = ("_by_number", "_by_text", "_empty", "_intervals", "_lowers", "_numeric")
+    __slots__ = (
+        "_by_number",
+        "_by_text",
+        "_continuous",
+        "_empty",
+        "_intervals",
+        "_lowers",
+        "_numeric",
+    )
 
     def __init__(self, variable: Variable) -> None:
         self._by_text = {code.code: at for at, code in enumerate(variable.codes)}
@@ -60,6 +73,7 @@ class CodeEncoder:
         self._lowers = [lower or 0 for lower, _, _ in self._intervals]
         valid = [code for code in variable.codes if code.kind is CodeKind.VALID]
         self._numeric = bool(valid) and all(code.lower is not None for code in valid)
+        self._continuous = variable.continuous
         self._empty = _empty_position(variable)
 
     def position(self, value: str | None) -> int:
@@ -73,7 +87,7 @@ class CodeEncoder:
         number = _number(text)
         if number is None:
             return Trouble.NOT_A_NUMBER if self._numeric else Trouble.UNKNOWN
-        if number == number.to_integral_value():
+        if number.adjusted() <= _MOST_DIGITS and number == number.to_integral_value():
             same = self._by_number.get(int(number))
             if same is not None:
                 return same
@@ -86,7 +100,7 @@ class CodeEncoder:
         if at < 0:
             return Trouble.OUT_OF_RANGE
         lower, upper, position = self._intervals[at]
-        single = lower == upper
+        single = lower == upper and not self._continuous  # 0.5 is no age, but an income below 1
         if upper is not None and (number != lower if single else number >= upper + 1):
             return Trouble.OUT_OF_RANGE
         return position
@@ -97,19 +111,14 @@ def _empty_position(variable: Variable) -> int:
     meaning = EmptyField.PROBLEM if source is None else source.empty
     if meaning is EmptyField.PROBLEM:
         return Trouble.EMPTY
-    kind = (
-        CodeKind.NOT_STATED if meaning is EmptyField.NOT_STATED else CodeKind.NOT_APPLICABLE
-    )
+    kind = CodeKind.NOT_STATED if meaning is EmptyField.NOT_STATED else CodeKind.NOT_APPLICABLE
     position = variable.position_of(kind)
     return Trouble.EMPTY if position is None else position
 
 
 def _number(text: str) -> Decimal | None:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    """A number in plain or scientific notation. Python alone would also read ``1_0`` and ``NaN``."""
+    return Decimal(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
 
 
 def whole_number(text: str) -> int | None:
@@ -120,7 +129,8 @@ def whole_number(text: str) -> int | None:
         (7, None, None)
     """
     digits = text[1:] if text[:1] == "-" else text
-    return int(text) if digits.isascii() and digits.isdigit() else None
+    plain = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST
+    return int(text) if plain else None
 
 
 def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") -> int | Trouble:
@@ -140,7 +150,9 @@ def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") ->
     number = _number(text)
     if number is None:
         return Trouble.NOT_A_NUMBER
-    if number.adjusted() + decimals > 18:
+    if number.adjusted() + decimals > _MOST_DIGITS:
         return Trouble.OUT_OF_RANGE
-    scaled = int(number.scaleb(decimals).to_integral_value(rounding=ROUND_HALF_EVEN))
+    # In a context of our own: the caller's might round once before us.
+    exact = number.scaleb(decimals, context=_EXACT)
+    scaled = int(exact.to_integral_value(rounding=ROUND_HALF_EVEN, context=_EXACT))
     return scaled if abs(scaled) <= _LARGEST_FIXED_POINT else Trouble.OUT_OF_RANGE

@@ -51,6 +51,8 @@ class EntitySpec:
         within: The kind that holds it, if any.
         link: Columns of this entity's file that name the parent's id, in its order.
         optional: Whether a record may have no parent.
+        from_content: There is no id: what the record says, and its rank among those that say the
+            same, take its place. A corrected record then has another key.
         derived_from: No file of its own: one record per distinct id in the file of this kind.
     """
 
@@ -59,4 +61,5 @@ class EntitySpec:
     within: Entity | None = None
     link: tuple[str, ...] = ()
     optional: bool = False
+    from_content: bool = False
     derived_from: Entity | None = None

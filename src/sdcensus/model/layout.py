@@ -112,8 +112,10 @@ class Layout:
 
     def shown(self, cells: Integers) -> Integers:
         """The cells of the table in the order of its axes, as a read-only view."""
-        view = cells.reshape(self.shape)
-        view = view[tuple(slice(one.hidden, None) for one in self._extents)]
+        view: Integers = cells.reshape(self.shape)
+        # The ellipsis keeps the array of a table without axes an array.
+        shown: Any = (*(slice(one.hidden, None) for one in self._extents), ...)
+        view = view[shown]
         view = view.transpose([self._order.index(at) for at in range(len(self._order))])
         view.flags.writeable = False
         return view

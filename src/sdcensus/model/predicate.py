@@ -129,9 +129,7 @@ class _Parser:
             position = match.end()
 
     def _mistake(self, position: int, what: str) -> SpecError:
-        where = (
-            "at its end" if position >= len(self.text) else f"at character {position + 1}"
-        )
+        where = "at its end" if position >= len(self.text) else f"at character {position + 1}"
         return SpecError(f"In the condition {self.text!r}, {where}: {what}.")
 
     def _peek(self) -> _Token:

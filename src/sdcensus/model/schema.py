@@ -129,7 +129,7 @@ class Schema:
         raise UnknownName("kind of unit", entity.plural, known=known, where="In this census: ")
 
     def parents(self, entity: Entity) -> tuple[Entity, ...]:
-        """What directly holds a unit of that kind: persons have a household and may have a family."""
+        """What directly holds such a unit: a person has a household and may have a family."""
         within = self.entity(entity).within
         derived = [one.entity for one in self.entities if one.derived_from is entity]
         return tuple(dict.fromkeys([*([within] if within else []), *derived]))
@@ -140,7 +140,7 @@ class Schema:
         return spec.optional if spec.within is parent else True
 
     def path(self, entity: Entity, ancestor: Entity) -> tuple[Entity, ...] | None:
-        """The kinds to pass on the way up from ``entity`` to ``ancestor``; ``None`` if there is no way."""
+        """The kinds on the way up from ``entity`` to ``ancestor``; ``None`` if there is no way."""
         paths: list[tuple[Entity, ...]] = [(entity,)]
         for path in paths:
             if path[-1] is ancestor:

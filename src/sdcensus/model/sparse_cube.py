@@ -14,9 +14,17 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.sparse import Runs
 from sdcensus.kernels.tabulate import SCATTER, identity
 from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.axis import Axis, Block, parse_axis
+from sdcensus.model.axis import Axis, Block
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cell, Cube, Origin, block_behind, finish, variable_lookup
+from sdcensus.model.cube import (
+    Cell,
+    Cube,
+    Origin,
+    block_behind,
+    finish,
+    rolled_axes,
+    selection,
+)
 from sdcensus.model.layout import Layout, mixed_radix
 from sdcensus.model.table_spec import TableSpec
 
@@ -114,11 +122,8 @@ class SparseCube(Confidential):
     ) -> tuple[npt.NDArray[np.uint64], Accumulators]:
         """Combine the cells into groups of base groups."""
         target = np.zeros(self.numbers.size, dtype=np.uint64)
-        mine = zip(self.spec.base_shape, mixed_radix(self.spec.base_shape), strict=True)
-        theirs = zip(groups, mixed_radix(shape), strict=True)
-        for (size, weight), (group, target_weight) in zip(mine, theirs, strict=True):
-            digit = self.numbers // np.uint64(weight) % np.uint64(size)
-            target += group[digit.astype(np.int64)].astype(np.uint64) * np.uint64(target_weight)
+        for at, (group, weight) in enumerate(zip(groups, mixed_radix(shape), strict=True)):
+            target += group[self._digit(at)].astype(np.uint64) * np.uint64(weight)
         runs = Runs(target, largest=int(np.prod(shape, dtype=object)) - 1)
         space = self.origin.key_space
         sums = {
@@ -129,40 +134,48 @@ class SparseCube(Confidential):
 
     def rollup(self, *by: str) -> Cube | SparseCube:
         """The table on fewer or coarser axes; dense where it fits."""
-        axes = tuple(
-            parse_axis(text, variable_lookup(self.spec.axes)) for text in by
-        )
-        spec = self.spec.with_axes(axes)
-        wanted = {axis.variable.name: axis for axis in axes}
-        if len(wanted) != len(axes):
-            raise SpecError("A variable can be only one axis of a table.")
-        order = [self.spec.position(axis.variable.name) for axis in axes]
-        groups: list[Int64] = []
-        for mine in self.spec.axes:
-            target = wanted.get(mine.variable.name)
-            groups.append(_groups_of_base(mine, target))
-        shape = [1] * len(self.spec.axes)
-        for axis, at in zip(axes, order, strict=True):
-            shape[at] = axis.base_size
-        # Reorder the digits so that the numbers are those of the new table.
-        reordered = SparseCube(self.spec, self.origin, self.numbers, self.values)
-        numbers, values = reordered._regroup(groups, shape)
-        digits = [
-            numbers // np.uint64(weight) % np.uint64(size)
-            for weight, size in zip(mixed_radix(shape), shape, strict=True)
-        ]
-        target_numbers = np.zeros(numbers.size, dtype=np.uint64)
-        for at, weight in zip(order, mixed_radix(spec.base_shape), strict=True):
-            target_numbers += digits[at] * np.uint64(weight)
-        return assemble(spec, self.origin, target_numbers, dict(values.items()))
+        axes = rolled_axes(self.spec, by)
+        groups = [_groups_of_base(self.spec.axis(one.variable.name), one) for one in axes]
+        order = [self.spec.position(one.variable.name) for one in axes]
+        return self._moved(self.spec.with_axes(axes), order, groups, np.s_[:])
+
+    def select(self, **codes: str) -> Cube | SparseCube:
+        """The part of the table with these codes, as ``Cube.select``; dense where it fits."""
+        spec, chosen = selection(self.spec, codes)
+        inside = np.ones(self.numbers.size, dtype=bool)
+        for at, position in chosen.items():
+            axis = self.spec.axes[at]
+            block = next(one for one in reversed(axis.blocks) if one.start <= position)
+            inside &= block.group[self._digit(at)] == position - block.start
+        order = [at for at in range(len(self.spec.axes)) if at not in chosen]
+        groups = [np.arange(self.spec.axes[at].base_size) for at in order]
+        return self._moved(spec, order, groups, inside)
+
+    def _digit(self, at: int) -> Int64:
+        """The base group of an axis in which each cell lies."""
+        shape = self.spec.base_shape
+        digit = self.numbers // np.uint64(mixed_radix(shape)[at]) % np.uint64(shape[at])
+        return digit.astype(np.int64)
+
+    def _moved(
+        self, spec: TableSpec, order: Sequence[int], groups: Sequence[Int64], cells: Any
+    ) -> Cube | SparseCube:
+        """Some cells as those of another table, whose axes are groups of axes of this one."""
+        numbers = np.zeros(self.numbers[cells].size, dtype=np.uint64)
+        weights = mixed_radix(spec.base_shape)
+        for at, group, weight in zip(order, groups, weights, strict=True):
+            numbers += group[self._digit(at)[cells]].astype(np.uint64) * np.uint64(weight)
+        parts = self.values.parts(self.origin.key_space)
+        return assemble(spec, self.origin, numbers, {name: one[cells] for name, one, _ in parts})
 
 
-def _groups_of_base(mine: Axis, target: Axis | None) -> Int64:
+def _groups_of_base(mine: Axis, target: Axis) -> Int64:
     """For each base group of ``mine``, the base group of ``target`` that holds it."""
-    if target is None:
-        return np.zeros(mine.base_size, dtype=np.int64)
-    block, group = block_behind(mine, target)
-    return group[block.group]
+    for block in target.blocks:
+        block_behind(mine, block)  # refuses what is finer than the table shows
+    group = np.zeros(mine.base_size, dtype=np.int64)
+    group[mine.base] = target.base
+    return group
 
 
 def assemble(

@@ -113,9 +113,7 @@ class TableSpec:
 
     def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
         """The same table on other axes."""
-        return TableSpec(
-            of=self.of, axes=tuple(axes), universe=self.universe, measure=self.measure
-        )
+        return TableSpec(of=self.of, axes=tuple(axes), universe=self.universe, measure=self.measure)
 
     def hash(self) -> str:
         """The canonical hash: equal for two spellings of the same table.
@@ -140,5 +138,3 @@ class TableSpec:
 
     def __repr__(self) -> str:
         return f"<TableSpec {self.title}: {'×'.join(map(str, self.shape)) or 'one cell'}>"
-
-

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.encoding import whole_number
 from sdcensus.model.predicate import (
     Both,
     Comparison,
@@ -54,17 +55,17 @@ class Universe:
 
     def canonical(self) -> list[object]:
         """The universe as plain values, equal for equal universes: leaves by their codes."""
-        named = []
+        named: list[tuple[str, list[list[str]]]] = []
         for variable, classes in zip(self.variables, self.classes, strict=True):
             groups: dict[int, list[str]] = {}
             for code, group in zip(variable.codes, classes.tolist(), strict=True):
                 groups.setdefault(group, []).append(code.code)
-            named.append([variable.name, [sorted(one) for one in groups.values()]])
+            named.append((variable.name, [sorted(one) for one in groups.values()]))
         # Classes are ordered by their smallest code, so that the order of a code list is no matter.
         truth = self.truth
-        for axis, (_, members) in enumerate(named):
-            order = sorted(range(len(members)), key=lambda at, members=members: members[at])
-            named[axis][1] = [members[at] for at in order]
+        for axis, (name, members) in enumerate(named):
+            order = [at for _, at in sorted((group, at) for at, group in enumerate(members))]
+            named[axis] = (name, [members[at] for at in order])
             truth = np.take(truth, order, axis=axis)
         return [named, truth.astype(int).tolist()]
 
@@ -184,13 +185,9 @@ def _position(value: str, codes: tuple[Code, ...], variable: Variable, where: st
     for position, code in enumerate(codes):
         if code.code == value:
             return position
-    if value.lstrip("-").isdigit():  # 01 and 1 are the same number, where only one of them exists
-        number = int(value)
-        alike = [
-            at
-            for at, code in enumerate(codes)
-            if code.code.lstrip("-").isdigit() and int(code.code) == number
-        ]
+    number = whole_number(value)
+    if number is not None:  # 01 and 1 are the same number, where only one of them exists
+        alike = [at for at, code in enumerate(codes) if whole_number(code.code) == number]
         if len(alike) == 1:
             return alike[0]
     known = [code.code for code in codes]
@@ -228,6 +225,5 @@ def bounds(code: Code) -> tuple[int | None, int | None]:
     """The numbers that a code stands for: its declared ones, or itself if it is a number."""
     if code.lower is not None:
         return code.lower, code.upper
-    if code.code.lstrip("-").isdigit():
-        return int(code.code), int(code.code)
-    return None, None
+    number = whole_number(code.code)
+    return number, number

@@ -157,9 +157,7 @@ class Variable:
             object.__setattr__(self, "leaf_level", self.name)
         for level in self.levels():
             if len(level.group) != len(self.codes):
-                raise SpecError(
-                    f"Level {level.name!r} of {self.name!r} does not cover its codes."
-                )
+                raise SpecError(f"Level {level.name!r} of {self.name!r} does not cover its codes.")
 
     @property
     def stored(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ _TYPES = frozenset({"uint8", "uint16", "uint32", "uint64", "int64"})
 class CensusStore(Confidential):
     """An encoded census. Shows no rows and no counts; reads columns when they are needed."""
 
-    __slots__ = ("_checked", "_columns", "manifest", "path", "schema")
+    __slots__ = ("_checked", "_columns", "_in_order", "manifest", "path", "schema")
 
     def __init__(self, path: Path, manifest: Manifest, schema: Schema) -> None:
         self.path = path
@@ -50,15 +51,19 @@ class CensusStore(Confidential):
         self.schema = schema
         self._columns: dict[tuple[Entity, str], Integers] = {}
         self._checked: set[tuple[Entity, str]] = set()
+        self._in_order: dict[Entity, bool] = {}
 
     @classmethod
-    def open(cls, path: Path) -> CensusStore:
-        """Open a store; only its manifest, its schema and the sizes of its files are read."""
+    def open(cls, path: Path, *, unfinished: bool = False) -> CensusStore:
+        """Open a store; only its manifest, its schema and the sizes of its files are read.
+
+        Only who writes a store can open it before it is finished.
+        """
         if not path.exists():
             raise StoreError(f"There is no store at {path}.")
         if not path.is_dir():
             raise StoreError(f"{path} is a file; a census store is a folder.")
-        manifest = read_manifest(path)
+        manifest = read_manifest(path, unfinished=unfinished)
         schema_file = path / SCHEMA_FILE
         try:
             content = json.loads(schema_file.read_text(encoding="utf-8"))
@@ -141,9 +146,7 @@ class CensusStore(Confidential):
             return column.with_missing(10**variable.decimals)
         return column.with_missing(NO_VALUE)
 
-    def _column(
-        self, entity: Entity, variable: Variable, name: str, limit: int | None
-    ) -> Column:
+    def _column(self, entity: Entity, variable: Variable, name: str, limit: int | None) -> Column:
         if self.has(entity, name):
             return Column(self._checked_below(entity, name, limit), (), 0)
         path = self.schema.path(entity, variable.entity)
@@ -190,18 +193,24 @@ class CensusStore(Confidential):
         if not path:
             raise StoreError(f"{entity.plural} do not lie in households.")
         steps = [entity, *path]
-        links = [
-            self.raw(child, link_column(parent))
-            for child, parent in zip(steps, steps[1:], strict=False)
-        ]
+        links: list[Integers] = []
+        for child, parent in itertools.pairwise(steps):
+            links.append(self.raw(child, link_column(parent)))
+            self._check_link(child, parent, links[-1])
         return Column(links[-1], tuple(links[:-1]), int(NO_ROW))
 
     def sorted_geography(self, entity: Entity) -> str | None:
-        """The geography by which the records of a kind are sorted, if they are."""
+        """The geography by which the records of a kind are sorted, if they are.
+
+        Looked at, not believed: threads that share a table rely on it.
+        """
         geography = self.schema.geography
-        if geography is not None and self.has(entity, geography.name):
-            return geography.name
-        return None
+        if geography is None or not self.has(entity, geography.name):
+            return None
+        if entity not in self._in_order:
+            area = self.raw(entity, geography.name)
+            self._in_order[entity] = bool((area[1:] >= area[:-1]).all())
+        return geography.name if self._in_order[entity] else None
 
     def verify(self) -> Iterator[str]:
         """Compare every column with its digest; yields the name of each that was read."""
@@ -230,5 +239,3 @@ def rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Iterator[
         )
         inside = universe.truth[classes] if classes else np.full(rows.stop - start, universe.truth)
         yield np.flatnonzero(inside) + start
-
-

@@ -37,7 +37,7 @@ class Column:
         return Column(self._values, self._links, missing)
 
     def without_blanks(self, blank: int) -> Column:
-        """The same column with 0 where it holds ``blank``: a missing value adds nothing to a sum."""
+        """The same column with 0 for ``blank``: a missing value adds nothing to a sum."""
         return Column(self._values, self._links, self._missing, blank=blank)
 
     @property

@@ -17,6 +17,8 @@ from sdcensus.model.key_space import KeySpace
 FORMAT_VERSION = 1
 FORMAT_NAME = "sdcensus-store"
 MANIFEST_FILE = "manifest.json"
+#: What the manifest is called until the store is complete: a killed load leaves no store.
+UNFINISHED_FILE = "manifest.unfinished.json"
 SCHEMA_FILE = "schema.json"
 
 #: Columns that are not variables.
@@ -100,9 +102,9 @@ class Manifest:
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Read and check the manifest of a store."""
-    path = folder / MANIFEST_FILE
+def read_manifest(folder: Path, *, unfinished: bool = False) -> Manifest:
+    """Read and check the manifest of a store, or of one that is still being written."""
+    path = folder / (UNFINISHED_FILE if unfinished else MANIFEST_FILE)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -125,6 +125,7 @@ def _entity_to_json(spec: EntitySpec) -> Json:
         "within": spec.within.value if spec.within else None,
         "link": list(spec.link),
         "optional": spec.optional,
+        "from_content": spec.from_content,
         "derived_from": spec.derived_from.value if spec.derived_from else None,
     }
 
@@ -267,6 +268,7 @@ def _entity(value: Any) -> EntitySpec:
         within=_optional(value["within"], _kind_of_unit),
         link=_list(value["link"], _string),
         optional=_checked(value["optional"], bool),
+        from_content=_checked(value["from_content"], bool),
         derived_from=_optional(value["derived_from"], _kind_of_unit),
     )
 

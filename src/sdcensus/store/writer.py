@@ -25,6 +25,7 @@ from sdcensus.model.schema import Schema
 from sdcensus.store.manifest import (
     MANIFEST_FILE,
     SCHEMA_FILE,
+    UNFINISHED_FILE,
     ColumnInfo,
     Manifest,
     column_file,
@@ -82,7 +83,7 @@ class StoreWriter:
         self._columns[entity][name] = ColumnInfo(dtype.name, digest.hexdigest())
 
     def describe(self, schema: Schema, *, secret_id: str, on_problem: str) -> Manifest:
-        """Write schema and manifest; from here on the folder can be opened as a store."""
+        """Write schema and manifest; from here on the writer can open the folder."""
         manifest = Manifest(
             made_by=f"sdcensus {__version__}",
             schema_digest=schema_digest(schema),
@@ -96,7 +97,7 @@ class StoreWriter:
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         try:
             (self.folder / SCHEMA_FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
-            path = self.folder / MANIFEST_FILE
+            path = self.folder / UNFINISHED_FILE
             with path.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(manifest.to_json())
                 file.flush()
@@ -106,9 +107,10 @@ class StoreWriter:
         return manifest
 
     def publish(self) -> None:
-        """Give the folder its real name."""
+        """Make it a store, and give the folder its real name."""
         old: Path | None = None
         try:
+            (self.folder / UNFINISHED_FILE).replace(self.folder / MANIFEST_FILE)
             if self.replace and self.out.exists():
                 old = self.folder.with_name(f"{self.folder.name}.old")
                 self.out.replace(old)
@@ -134,5 +136,3 @@ def writing(out: Path, *, replace: bool = False) -> Iterator[StoreWriter]:
         writer.publish()
     finally:
         writer.abandon()
-
-

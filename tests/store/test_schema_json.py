@@ -1,0 +1,301 @@
+"""A schema survives the way through JSON, and damage is noticed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdcensus.errors import StoreError
+from sdcensus.model.code_lists import (
+    Node,
+    grid_codes,
+    interval_level,
+    nested_hierarchies,
+    range_codes,
+    stated_code,
+    tree_levels,
+)
+from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.key_space import Combine, KeySpace
+from sdcensus.model.schema import (
+    CensusFile,
+    CensusInfo,
+    GridSpec,
+    HouseholdKey,
+    Impossible,
+    KeyColumn,
+    KeyRules,
+    KeyScope,
+    Schema,
+)
+from sdcensus.model.source import FileFormat, FileSource
+from sdcensus.model.text import Text
+from sdcensus.model.variable import (
+    Code,
+    CodeKind,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+    VariableSource,
+)
+from sdcensus.store.schema_json import (
+    SCHEMA_VERSION,
+    canonical_json,
+    schema_digest,
+    schema_from_json,
+    schema_to_json,
+)
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+NAMES = st.text("abcdefghij", min_size=1, max_size=6)
+TEXTS = st.one_of(
+    st.builds(lambda word: Text((("en", word),)), WORDS),
+    st.dictionaries(st.sampled_from(["en", "es", "nl"]), WORDS.filter(bool)).map(Text.of),
+)
+BOUNDS = st.one_of(st.none(), st.integers(-(10**18), 10**18), st.just(0))
+ENTITIES = st.sampled_from(list(Entity))
+
+
+@st.composite
+def code_lists(draw: st.DrawFn) -> tuple[tuple[Code, ...], tuple[Hierarchy, ...]]:
+    """Numbers, lists, mixtures of both, and any levels over them."""
+    names = draw(st.lists(WORDS, unique=True, max_size=5))
+    listed = tuple(
+        Code(name, draw(TEXTS), draw(st.sampled_from(list(CodeKind))), draw(BOUNDS), draw(BOUNDS))
+        for name in names
+    )
+    low = draw(st.integers(-3, 3))
+    numbers = range_codes(low, low + draw(st.integers(0, 6))) if draw(st.booleans()) else ()
+    codes = (*numbers, *listed) if draw(st.booleans()) else (*listed, *numbers)
+    hierarchies = []
+    if codes:
+        for name in draw(st.lists(NAMES, max_size=2)):
+            size = draw(st.integers(1, len(codes)))
+            group = tuple(draw(st.integers(0, size - 1)) for _ in codes)
+            level = Level(name, tuple(draw(st.permutations(codes)))[:size], group)
+            hierarchies.append(Hierarchy(draw(NAMES), (level,)))
+    return codes, tuple(hierarchies)
+
+
+@st.composite
+def variables(draw: st.DrawFn, name: str) -> Variable:
+    codes, hierarchies = draw(code_lists())
+    return Variable(
+        name=name,
+        entity=draw(ENTITIES),
+        codes=codes,
+        hierarchies=hierarchies,
+        leaf_level=draw(st.one_of(st.just(""), NAMES)),
+        role=draw(st.one_of(st.none(), st.sampled_from(list(Role)))),
+        label=draw(TEXTS),
+        description=draw(TEXTS),
+        topic=draw(TEXTS),
+        unit=draw(WORDS),
+        continuous=draw(st.booleans()),
+        decimals=draw(st.integers(0, 9)),
+        map=draw(WORDS),
+        imputed=draw(st.booleans()),
+    )
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> Schema:
+    names = draw(st.lists(NAMES, unique=True, max_size=4))
+    return Schema(
+        census=CensusInfo(
+            name=draw(WORDS),
+            country=draw(WORDS),
+            code=tuple(draw(st.lists(WORDS, max_size=2))),
+            reference_date=draw(WORDS),
+            languages=tuple(draw(st.lists(NAMES, max_size=2))),
+        ),
+        entities=tuple(
+            EntitySpec(
+                entity=entity,
+                id=tuple(draw(st.lists(WORDS, max_size=3))),
+                within=draw(st.one_of(st.none(), ENTITIES)),
+                link=tuple(draw(st.lists(WORDS, max_size=2))),
+                optional=draw(st.booleans()),
+                from_content=draw(st.booleans()),
+                derived_from=draw(st.one_of(st.none(), ENTITIES)),
+            )
+            for entity in draw(st.lists(ENTITIES, unique=True))
+        ),
+        variables=tuple(draw(variables(name)) for name in names),
+        keys=KeyRules(
+            scope=draw(st.sampled_from(list(KeyScope))),
+            household=draw(st.sampled_from(list(HouseholdKey))),
+            reference_person=draw(WORDS),
+            space=KeySpace(
+                modulus=draw(st.sampled_from([256, 2**32])),
+                combine=draw(st.sampled_from(list(Combine))),
+            ),
+            columns=tuple(
+                (entity, KeyColumn(draw(WORDS), draw(st.one_of(st.none(), st.integers(1, 9)))))
+                for entity in draw(st.lists(ENTITIES, unique=True))
+            ),
+        ),
+        impossible=tuple(
+            Impossible(when, draw(TEXTS)) for when in draw(st.lists(WORDS, max_size=2))
+        ),
+        grids=tuple(
+            GridSpec(name, draw(WORDS), draw(WORDS), 3035, draw(st.integers(1, 9)), (0, 0, 5, 5))
+            for name in names
+            if draw(st.booleans())
+        ),
+    )
+
+
+GRID = GridSpec("area_grid", "x", "y", 3035, 100, (0, 0, 900, 900))
+TREE = tree_levels(
+    [Node("P", Text.of("Parish")), Node("a", parent="P"), Node("b", parent="P")], ["parish"]
+)
+AGES = (*range_codes(0, 99), Code("999", Text.of("?"), CodeKind.NOT_STATED))
+SCHEMA = Schema(
+    census=CensusInfo(name="Census", code=("C", "1")),
+    entities=(EntitySpec(entity=Entity.PERSON, id=("no",)),),
+    variables=(
+        Variable(
+            name="area",
+            entity=Entity.PERSON,
+            codes=TREE.leaves,
+            hierarchies=(Hierarchy("area", TREE.levels),),
+            role=Role.GEOGRAPHY,
+            source=VariableSource(file="person", column="AREA"),
+        ),
+        Variable(name="area_grid", entity=Entity.PERSON, codes=grid_codes(3035, 100, GRID.extent)),
+        Variable(
+            name="age",
+            entity=Entity.PERSON,
+            codes=AGES,
+            hierarchies=nested_hierarchies("age", [interval_level("wide", "0,50+", AGES)]),
+        ),
+        Variable(
+            name="income",
+            entity=Entity.PERSON,
+            continuous=True,
+            decimals=2,
+            codes=(stated_code(), Code("x", kind=CodeKind.NOT_STATED)),
+        ),
+    ),
+    grids=(GRID,),
+    impossible=(Impossible("age < 3", Text.of({"es": "Niños"})),),
+    files=(
+        CensusFile(
+            "person",
+            Entity.PERSON,
+            FileSource(paths=(Path("secret-folder", "people.csv"),), format=FileFormat.CSV),
+        ),
+    ),
+)
+
+
+def without_files(schema: Schema) -> Schema:
+    return replace(
+        schema,
+        files=(),
+        variables=tuple(replace(one, source=None) for one in schema.variables),
+    )
+
+
+@given(schemas())
+def test_the_way_through_json_changes_nothing(schema: Schema) -> None:
+    text = json.dumps(schema_to_json(schema))
+    assert schema_from_json(json.loads(text)) == schema
+
+
+def test_where_files_lie_is_not_written() -> None:
+    text = canonical_json(SCHEMA)
+    assert "secret-folder" not in text
+    assert "AREA" not in text
+    assert schema_from_json(json.loads(text)) == without_files(SCHEMA)
+
+
+def test_ranges_and_grids_are_written_by_their_bounds() -> None:
+    by_name = {one["name"]: one for one in schema_to_json(SCHEMA)["variables"]}
+    assert by_name["area_grid"]["codes"] == [{"grid": 0}]
+    assert by_name["age"]["codes"] == [{"range": [0, 99]}, ["999", "?", 1]]
+
+
+@given(schemas(), schemas())
+def test_digests_tell_schemas_apart(first: Schema, second: Schema) -> None:
+    assert (schema_digest(first) == schema_digest(second)) is (first == second)
+    assert len(schema_digest(first)) == 32
+    assert schema_digest(replace(first, files=SCHEMA.files)) == schema_digest(first)
+
+
+def test_the_digest_of_a_schema_never_changes() -> None:
+    """A digest that changed would make every store on disk a stranger to its schema."""
+    plain = Schema(
+        census=CensusInfo(name="Census"),
+        entities=(EntitySpec(entity=Entity.PERSON, id=("no",)),),
+        variables=(Variable(name="sex", entity=Entity.PERSON, codes=(Code("1"), Code("2"))),),
+    )
+    assert canonical_json(plain) == (
+        '{"version":1,"census":{"name":"Census","country":"","code":[],"reference_date":"",'
+        '"languages":["en"]},"entities":[{"entity":"person","id":["no"],"within":null,"link":[],'
+        '"optional":false,"from_content":false,"derived_from":null}],"variables":[{"name":"sex","entity":"person",'
+        '"codes":[["1"],["2"]]}],"keys":{"scope":"census","household":"own",'
+        '"reference_person":"","space":{"modulus":4294967296,"combine":"sum"},"columns":[]},'
+        '"impossible":[],"grids":[]}'
+    )
+
+
+def test_a_newer_version_is_refused_with_the_remedy() -> None:
+    document = {**schema_to_json(SCHEMA), "version": SCHEMA_VERSION + 1}
+    with pytest.raises(StoreError, match=r"newer version .* Update"):
+        schema_from_json(document)
+
+
+def places(value: Any) -> list[tuple[Any, ...]]:
+    """The way to every value inside a document."""
+    found: list[tuple[Any, ...]] = [()]
+    keys: Iterable[Any] = ()
+    if isinstance(value, dict):
+        keys = value
+    elif isinstance(value, list):
+        keys = range(len(value))
+    for key in keys:
+        found += [(key, *rest) for rest in places(value[key])]
+    return found
+
+
+DOCUMENT = schema_to_json(SCHEMA)
+DAMAGE = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 2**70),
+    st.floats(),
+    st.text(max_size=3),
+    st.just([]),
+    st.just({}),
+    st.just([[1]]),
+)
+
+
+@given(st.sampled_from(places(DOCUMENT)[1:]), DAMAGE, st.booleans())
+def test_damage_is_a_store_error_or_another_sound_schema(
+    place: tuple[Any, ...], damage: object, delete: bool
+) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    inner: Any = document
+    for step in place[:-1]:
+        inner = inner[step]
+    if delete:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = damage
+    try:
+        schema = schema_from_json(document)
+    except StoreError:
+        return
+    assert schema_from_json(schema_to_json(schema)) == schema
