@@ -5,15 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.ingest.small_census import (
-    DWELLINGS,
-    HOUSEHOLDS,
-    PERSONS,
-    SCHEMA,
-    SECRET_BYTES,
-    load_small,
-    write_census,
-)
 
 from sdcensus.documents.schema import read_schema
 from sdcensus.engine.memory import MemoryEngine
@@ -27,6 +18,15 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
+from tests.ingest.small_census import (
+    DWELLINGS,
+    HOUSEHOLDS,
+    PERSONS,
+    SCHEMA,
+    SECRET_BYTES,
+    load_small,
+    write_census,
+)
 
 PERSON, FAMILY, HOUSEHOLD, DWELLING = (
     Entity.PERSON,
@@ -148,9 +148,7 @@ def test_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     header, *rows = PERSONS.strip().splitlines()
     first, _ = load_small(tmp_path / "a")
-    second, _ = load_small(
-        tmp_path / "b", persons="\n".join([header, *reversed(rows)]) + "\n"
-    )
+    second, _ = load_small(tmp_path / "b", persons="\n".join([header, *reversed(rows)]) + "\n")
     one, two = count(first, "ed", "sex", "age"), count(second, "ed", "sex", "age")
     assert (one.count == two.count).all()
     assert (one.key == two.key).all()
@@ -222,7 +220,7 @@ def test_variables_of_a_derived_unit_must_be_constant_in_it(tmp_path: Path) -> N
 
 def test_a_missing_column_is_named_with_the_nearest(tmp_path: Path) -> None:
     persons = PERSONS.replace("marital,income,", "maritale,income,")
-    with pytest.raises(InputError, match="no column 'marital'. Did you mean 'maritale'"):
+    with pytest.raises(InputError, match=r"no column 'marital'\. Did you mean 'maritale'"):
         load_small(tmp_path, persons=persons)
 
 
@@ -265,16 +263,17 @@ def test_a_household_can_take_the_key_of_its_reference_person(tmp_path: Path) ->
     (tmp_path / "two").mkdir()
     two = [f"{line[:-1]}1" for line in heads[1:]]
     with pytest.raises(DataProblems, match="not exactly one reference person in 2 records"):
-        load_small(
-            tmp_path / "two", schema=schema, persons="\n".join([heads[0], *two]) + "\n"
-        )
+        load_small(tmp_path / "two", schema=schema, persons="\n".join([heads[0], *two]) + "\n")
 
 
 def test_existing_keys_can_come_from_a_column(tmp_path: Path) -> None:
     schema = SCHEMA + '\n[keys.columns]\nperson = { column = "rkey", digits = 2 }\n'
     lines = PERSONS.strip().splitlines()
     keys = ["0.10", "0.20", "0.70", "1", "0.5", "0.25", "0.99"]
-    rows = [f"{lines[0]},rkey", *(f"{line},{key}" for line, key in zip(lines[1:], keys, strict=True))]
+    rows = [
+        f"{lines[0]},rkey",
+        *(f"{line},{key}" for line, key in zip(lines[1:], keys, strict=True)),
+    ]
     store, _ = load_small(tmp_path, schema=schema, persons="\n".join(rows) + "\n")
     assert store.manifest.key_space.modulus == 100
     cube = count(store, "ed", "sex")
@@ -351,3 +350,44 @@ def test_a_store_of_a_newer_version_says_so(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(StoreError, match="newer sdcensus"):
         CensusStore.open(store.path)
+
+
+CONTENT_SCHEMA = """\
+[census]
+name = "No ids"
+code = "NO"
+
+[files.person]
+path = "persons.csv"
+entity = "person"
+
+[entity.person]
+from_content = true
+
+[variable.sex]
+codes = { 1 = "Male", 2 = "Female" }
+
+[variable.age]
+range = [0, 99]
+"""
+
+
+def load_content(folder: Path, persons: str) -> CensusStore:
+    folder.mkdir()
+    (folder / "census.toml").write_text(CONTENT_SCHEMA, encoding="utf-8")
+    (folder / "persons.csv").write_text(persons, encoding="utf-8")
+    schema = read_schema(folder / "census.toml")
+    load_census(schema, folder / "census.store", secret=Secret(SECRET_BYTES))
+    return CensusStore.open(folder / "census.store")
+
+
+def test_without_an_id_content_and_rank_take_its_place(tmp_path: Path) -> None:
+    """methods.md 1.4 (c): edits change the keys of the edited records only."""
+    rows = ["1,30", "2,30", "1,30", "1,30", "2,41"]
+    first = load_content(tmp_path / "a", "\n".join(["sex,age", *rows]) + "\n")
+    again = load_content(tmp_path / "b", "\n".join(["sex,age", *reversed(rows)]) + "\n")
+    edited = load_content(tmp_path / "c", "\n".join(["sex,age", *rows[:-1], "2,42"]) + "\n")
+    keys = [set(store.record_keys(PERSON).tolist()) for store in (first, again, edited)]
+    assert len(keys[0]) == 5
+    assert keys[0] == keys[1]
+    assert len(keys[0] & keys[2]) == 4

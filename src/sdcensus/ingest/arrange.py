@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.ingest.encode import ranked_digests
 from sdcensus.ingest.problems import ProblemKind, ProblemLog
 from sdcensus.ingest.reading import Parts, Progress
 from sdcensus.kernels.keys import record_keys
@@ -51,6 +52,7 @@ class Records:
 
     @property
     def size(self) -> int:
+        """How many records there are."""
         return int(self.digests.size)
 
     def column(self, name: str) -> Integers:
@@ -64,7 +66,11 @@ class Records:
 
 
 def link_records(
-    schema: Schema, parts: dict[Entity, Parts], log: ProblemLog, progress: Progress
+    schema: Schema,
+    parts: dict[Entity, Parts],
+    secret: bytes,
+    log: ProblemLog,
+    progress: Progress,
 ) -> dict[Entity, Records]:
     """Make the records of every kind and find the parent of each, parents first."""
     records: dict[Entity, Records] = {}
@@ -76,9 +82,12 @@ def link_records(
         if origin is not None:
             records[entity], members[origin, entity] = _derive(parts[origin], entity)
         elif entity in parts:
-            found = Records(parts[entity], parts[entity].read(DIGEST_COLUMN))
-            _check_unique(found, schema.entity(entity).id, log)
-            records[entity] = found
+            spec = schema.entity(entity)
+            digests = parts[entity].read(DIGEST_COLUMN)
+            if spec.from_content:
+                digests = ranked_digests(digests, secret=secret, tag=entity.tag)
+            records[entity] = Records(parts[entity], digests)
+            _check_unique(records[entity], spec.id, log)
     for entity, own in records.items():
         for parent in schema.parents(entity):
             if parent in records:

@@ -54,7 +54,9 @@ class ColumnEncoder:
             return Encoded(found.astype(self._width)[at])
         clean = np.where(found < 0, self.fallback, found).astype(self._width)
         unknown = tuple(
-            _text(value) or "" for value, one in zip(distinct, found.tolist(), strict=True) if one < 0
+            _text(value) or ""
+            for value, one in zip(distinct, found.tolist(), strict=True)
+            if one < 0
         )
         return Encoded(clean[at], found[at], unknown)
 
@@ -157,21 +159,8 @@ class IdParts:
         for part in parts:
             empty |= _mask(pc.or_kleene(pc.is_null(part), pc.equal(part, "")))
             bad |= _mask(pc.match_substring_regex(part, r"\||^-"))
-        joined = pc.binary_join_element_wise(
-            *[pa.scalar(text) for text in self._prefix],
-            *parts,
-            "|",
-            null_handling="replace",
-            null_replacement="",
-        )
-        if isinstance(joined, pa.ChunkedArray):
-            joined = joined.combine_chunks()
-        joined = joined.cast(pa.large_string()) if joined.nbytes > 1 << 30 else joined
-        kind = np.int64 if pa.types.is_large_string(joined.type) else np.int32
-        _, offsets, data = joined.buffers()
-        places = np.frombuffer(offsets, dtype=kind)[joined.offset : joined.offset + len(joined) + 1]
-        text = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
-        digests = record_digests(places, text, secret=self._secret, entity_tag=self._tag)
+        whole = [*(pa.scalar(text) for text in self._prefix), *parts]
+        digests = _digests(_join(whole, "|"), secret=self._secret, tag=self._tag)
         return digests, empty, bad & ~empty
 
     def _part(self, batch: pa.RecordBatch, name: str) -> pa.Array:
@@ -183,11 +172,48 @@ class IdParts:
             what = "numbers" if pa.types.is_integer(array.type) else "decimal numbers"
             raise InputError(
                 f"{self._file}: the id column {name!r} holds {what}, whose text is not fixed."
-                f" Declare how wide it is written: [variable.{name}] role = \"record-id\","
+                f' Declare how wide it is written: [variable.{name}] role = "record-id",'
                 " width = 4; or store it as text."
             )
         return pc.utf8_lpad(array.cast(pa.string()), width=width, padding="0")
 
 
+def content_digests(
+    batch: pa.RecordBatch, columns: Sequence[str], prefix: Sequence[str], *, secret: bytes, tag: str
+) -> Integers:
+    """Digest of everything that a record says, for records without an id."""
+    parts = [pc.utf8_trim_whitespace(batch.column(name).cast(pa.string())) for name in columns]
+    # A separator that no field holds, so that fields cannot run into each other.
+    constant = [pa.scalar(text) for text in ("content", *prefix)]
+    return _digests(_join([*constant, *parts], "\x1f"), secret=secret, tag=tag)
+
+
+def ranked_digests(digests: Integers, *, secret: bytes, tag: str) -> Integers:
+    """Tell records apart that say the same: by their rank among each other."""
+    order = np.argsort(digests, kind="stable")
+    ordered = digests[order]
+    fresh = np.ones(ordered.size, dtype=bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    start = np.maximum.accumulate(np.where(fresh, np.arange(ordered.size), 0))
+    rank = np.empty(ordered.size, dtype=np.int64)
+    rank[order] = np.arange(ordered.size) - start
+    texts = [pa.array(digests).cast(pa.string()), pa.array(rank).cast(pa.string())]
+    return _digests(_join(texts, "|"), secret=secret, tag=tag)
+
+
+def _join(parts: Sequence[pa.Array | pa.Scalar], mark: str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, mark, null_handling="replace", null_replacement="")
+
+
+def _digests(texts: pa.Array, *, secret: bytes, tag: str) -> Integers:
+    _, offsets, data = texts.buffers()
+    kind = np.dtype(np.int64 if pa.types.is_large_string(texts.type) else np.int32)
+    places: Integers = np.frombuffer(offsets, dtype=kind)
+    places = places[texts.offset : texts.offset + len(texts) + 1]
+    content = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
+    return record_digests(places, content, secret=secret, entity_tag=tag)
+
+
 def _mask(array: pa.Array) -> Integers:
-    return pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(bool)
+    mask: Integers = pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(bool)
+    return mask

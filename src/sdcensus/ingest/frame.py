@@ -48,9 +48,11 @@ def records_from_frame(
     """
     table = _as_table(frame)
     space = key_space or KeySpace()
-    names = list(variables) if variables is not None else [
-        name for name in table.column_names if name not in (key, weight)
-    ]
+    names = (
+        list(variables)
+        if variables is not None
+        else [name for name in table.column_names if name not in (key, weight)]
+    )
     for name in [key, *names, *([weight] if weight else [])]:
         if name not in table.column_names:
             raise UnknownName("column", name, known=table.column_names, where="The frame: ")
@@ -92,7 +94,9 @@ def _as_table(frame: Any) -> pa.Table:
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     combined = column.combine_chunks()
     if isinstance(combined, pa.ChunkedArray):
-        return pa.concat_arrays(combined.chunks) if combined.num_chunks else pa.array([], column.type)
+        return (
+            pa.concat_arrays(combined.chunks) if combined.num_chunks else pa.array([], column.type)
+        )
     return combined
 
 
@@ -132,4 +136,5 @@ def _keys(column: pa.ChunkedArray, name: str, space: KeySpace) -> npt.NDArray[np
             f"The key column {name!r} must lie from 0 to {space.modulus - 1}. Pass"
             " key_space=KeySpace(modulus=...) for the modulus that your keys were drawn for."
         )
-    return keys.astype(np.uint32)
+    small: npt.NDArray[np.uint32] = keys.astype(np.uint32)
+    return small

@@ -75,8 +75,9 @@ def _build(
     log: ProblemLog,
     progress: Progress,
 ) -> dict[Entity, int]:
-    parts = read_files(schema, writer.folder, secret.reveal_for_record_keys(), log, progress)
-    records = link_records(schema, parts, log, progress)
+    material = secret.reveal_for_record_keys()
+    parts = read_files(schema, writer.folder, material, log, progress)
+    records = link_records(schema, parts, material, log, progress)
     log.refuse_if(on_problem)
     order_records(schema, records)
     write_records(schema, records, writer, progress)
@@ -96,7 +97,7 @@ def _finish(
 ) -> None:
     """Checks that need the encoded records, and keys that come from other records."""
     writer.describe(schema, secret_id=secret.id, on_problem=on_problem)
-    store = CensusStore.open(writer.folder)
+    store = CensusStore.open(writer.folder, unfinished=True)
     for at, rule in enumerate(schema.impossible):
         progress("checking combinations", at / len(schema.impossible))
         universe = universe_of(rule.when, schema)
@@ -114,7 +115,9 @@ def _entity_of(schema: Schema, universe: Universe) -> Entity:
     for kind in sorted(kinds, key=lambda one: -len(schema.lineage(one))):
         if kinds <= set(schema.lineage(kind)):
             return kind
-    return next(spec.entity for spec in schema.entities if kinds <= set(schema.lineage(spec.entity)))
+    return next(
+        spec.entity for spec in schema.entities if kinds <= set(schema.lineage(spec.entity))
+    )
 
 
 def _report(

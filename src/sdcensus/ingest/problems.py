@@ -56,7 +56,7 @@ FATAL = frozenset(
 
 _REMEDY = {
     ProblemKind.UNKNOWN_CODE: "add the code to the code list, or correct the file",
-    ProblemKind.EMPTY_FIELD: "say what an empty field means: empty = \"not_stated\"",
+    ProblemKind.EMPTY_FIELD: 'say what an empty field means: empty = "not_stated"',
     ProblemKind.OUT_OF_RANGE: "widen the range in the schema, or correct the file",
     ProblemKind.NOT_A_NUMBER: "correct the file, or declare the codes that are not numbers",
     ProblemKind.EMPTY_ID: "every record needs all parts of its id",
@@ -147,9 +147,7 @@ def _is_short_code(text: str) -> bool:
     return len(text) <= _LONGEST_SHOWN and text.isascii() and text.isdigit()
 
 
-def _summary(
-    found: tuple[Problem, ...], fatal: list[Problem], on_problem: OnProblem
-) -> str:
+def _summary(found: tuple[Problem, ...], fatal: list[Problem], on_problem: OnProblem) -> str:
     lines = [f"The files do not fit the schema ({len(found)} kinds of problems):"]
     lines += [f"  {problem}" for problem in found]
     if fatal:

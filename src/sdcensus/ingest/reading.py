@@ -1,4 +1,4 @@
-"""First half of a load: every file once, in batches, into column parts in the order of the files."""
+"""First half of a load: every file once, in batches, into parts of columns in file order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
-from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts
+from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
 from sdcensus.ingest.problems import ProblemKind, ProblemLog
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys import parse_decimal_keys
@@ -36,6 +36,8 @@ Progress = Callable[[str, float], None]
 
 #: Formats whose first row of records is the second row of the file.
 _WITH_HEADER = frozenset({FileFormat.CSV, FileFormat.EXCEL, FileFormat.REDATAM})
+#: Formats with a record on each line.
+_LINES = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
 _KIND = {
     Trouble.UNKNOWN: ProblemKind.UNKNOWN_CODE,
     Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
@@ -63,9 +65,7 @@ class Parts:
         """A whole column."""
         if not self.rows or name not in self.types:
             return np.zeros(0, dtype=self.types.get(name, np.dtype(np.uint8)))
-        return np.asarray(
-            np.memmap(self.folder / f"{name}.part", dtype=self.types[name], mode="r")
-        )
+        return np.asarray(np.memmap(self.folder / f"{name}.part", dtype=self.types[name], mode="r"))
 
     def drop(self, name: str) -> None:
         """Forget a column that is no longer needed, to give its space back."""
@@ -119,7 +119,8 @@ def _read_file(
         tasks = _Tasks(schema, file, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
         _check_columns(reader, columns, file)
-        total = reader.rows()
+        progress(f"reading {reader.name}", 0.0)
+        total = reader.rows() or _guessed_rows(path, file.source.format)
         first = 2 if file.source.format in _WITH_HEADER else 1
         parts.pieces.append((reader.name, parts.rows, first))
         done = 0
@@ -129,11 +130,20 @@ def _read_file(
                 list(threads.map(_runner(batch, rows, reader.name), tasks))
                 done += batch.num_rows
                 parts.rows += batch.num_rows
-                progress(f"reading {reader.name}", done / total if total else 0.0)
+                progress(f"reading {reader.name}", min(done / total, 0.99) if total else 0.0)
         if not parts.types:  # no record at all: the columns exist nevertheless
             nothing = pa.record_batch([pa.array([], pa.string())] * len(columns), names=columns)
             list(map(_runner(nothing, np.zeros(0, np.int64), reader.name), tasks))
         progress(f"reading {reader.name}", 1.0)
+
+
+def _guessed_rows(path: Path, kind: FileFormat) -> int:
+    """About how many lines a text file has, from its beginning; 0 for other files."""
+    if kind not in _LINES:
+        return 0
+    with path.open("rb") as file:
+        beginning = file.read(1 << 20)
+    return path.stat().st_size * beginning.count(b"\n") // max(len(beginning), 1)
 
 
 def _runner(
@@ -151,7 +161,9 @@ def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None
             for column in missing
         ]
         raise InputError(
-            "\n".join([*texts, f"Set `column` in the schema where [files.{file.name}] calls it so."])
+            "\n".join(
+                [*texts, f"Set `column` in the schema where [files.{file.name}] calls it so."]
+            )
         )
 
 
@@ -182,7 +194,10 @@ class _Tasks:
 
     def _identity(self) -> Iterator[_Task]:
         spec = self._schema.entity(self._file.entity)
-        yield self._digest_task(spec, spec.id, DIGEST_COLUMN, required=True)
+        if spec.from_content:
+            yield self._content_task(spec)
+        else:
+            yield self._digest_task(spec, spec.id, DIGEST_COLUMN, required=True)
         for parent in self._schema.parents(spec.entity):
             above = self._schema.entity(parent)
             columns = spec.link if parent is spec.within and spec.link else above.id
@@ -190,9 +205,11 @@ class _Tasks:
             yield self._digest_task(above, columns, link_column(parent), required=not optional)
             if above.derived_from is spec.entity and above.within not in (None, spec.within):
                 # A derived household in a dwelling: its rows come from this file as well.
-                grand = self._schema.entity(above.within)  # type: ignore[arg-type]
+                grand = self._schema.entity(above.within)
                 yield self._digest_task(
-                    grand, above.link or grand.id, f"{link_column(parent)}{link_column(grand.entity)}",
+                    grand,
+                    above.link or grand.id,
+                    f"{link_column(parent)}{link_column(grand.entity)}",
                     required=not above.optional,
                 )
 
@@ -220,6 +237,26 @@ class _Tasks:
             self._log.add(ProblemKind.BAD_ID, file, label, rows[bad])
             digests[empty] = 0  # no id, no parent
             self._parts.append(name, digests)
+
+        return _Task(columns, run)
+
+    def _content_task(self, spec: EntitySpec) -> _Task:
+        """Digest what a record says: every column that the schema names, in the order of names."""
+        columns = tuple(
+            sorted(
+                {
+                    variable.source.column
+                    for variable in self._schema.variables
+                    if variable.source is not None and variable.source.file == self._file.name
+                }
+            )
+        )
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            prefix = self._schema.census.code
+            tag = spec.entity.tag
+            digests = content_digests(batch, columns, prefix, secret=self._secret, tag=tag)
+            self._parts.append(DIGEST_COLUMN, digests)
 
         return _Task(columns, run)
 
@@ -345,9 +382,7 @@ def _coordinates(array: pa.Array) -> tuple[Integers, Integers]:
     return numbers, np.zeros(len(array), dtype=bool)
 
 
-def _existing_keys(
-    array: pa.Array, existing: KeyColumn, modulus: int
-) -> tuple[Integers, Integers]:
+def _existing_keys(array: pa.Array, existing: KeyColumn, modulus: int) -> tuple[Integers, Integers]:
     """Keys that another system drew, and which of them cannot be used."""
     text = array if pa.types.is_string(array.type) else array.cast(pa.string())
     text = pc.fill_null(pc.utf8_trim_whitespace(text), "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ _BLOCK = 1 << 22
 #: Stands in every field of a row that is appended to the file. If it does not come back as the
 #: last row, a quotation mark near the end was never closed: the file is cut off.
 _END = "\x1aend"
+#: What the library says of a row with too many or too few fields.
+_RAGGED = re.compile(r"Row #(\d+): Expected \d+ columns, got (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +105,14 @@ class CsvReader:
 def read_header(path: Path, encoding: str, delimiter: str | None) -> _Header:
     """Find the delimiter, the names of the columns and where the rows begin."""
     if delimiter is None:
-        delimiter = max(
-            DELIMITERS, key=lambda one: len(_first_row(path, encoding, one, strict=False).fields)
-        )
+        delimiter = max(DELIMITERS, key=lambda one: _names_with(one, path, encoding))
     _check_delimiter(delimiter, file=path.name)
-    found = _first_row(path, encoding, delimiter, strict=True)
+    found = _first_row(path, encoding, delimiter)
+    if found is None:
+        raise InputError(
+            f"{path.name}: the quotation marks of the header (row 1) do not match. "
+            "A name with a quotation mark inside is quoted, and the mark doubled."
+        )
     if not found.names:
         raise InputError(
             f"{path.name}: the first row holds no column names. A csv file begins with them."
@@ -123,29 +129,39 @@ def _check_delimiter(delimiter: str, *, file: str) -> None:
         )
 
 
-def _first_row(path: Path, encoding: str, delimiter: str, *, strict: bool) -> _Header:
+def _names_with(delimiter: str, path: Path, encoding: str) -> int:
+    header = _first_row(path, encoding, delimiter)
+    return 0 if header is None else len(header.fields)
+
+
+def _first_row(path: Path, encoding: str, delimiter: str) -> _Header | None:
+    """The header; None if it is not well-formed with this delimiter."""
     consumed: list[str] = []
     names: tuple[str, ...] = ()
     with Utf8Stream(path, encoding) as stream:
-        # newline="" leaves line ends inside quoted names alone.
-        text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 16), "utf-8", newline="")
+        # newline="" leaves line ends inside quoted names alone. Bytes that are not UTF-8 are no
+        # concern of the header unless they stand in it.
+        text = io.TextIOWrapper(
+            io.BufferedReader(stream, 1 << 16), "utf-8", errors="surrogateescape", newline=""
+        )
         try:
-            for row in csv.reader(_recorded(text, consumed), delimiter=delimiter, strict=strict):
+            for row in csv.reader(_recorded(text, consumed), delimiter=delimiter, strict=True):
                 if row:
                     names = tuple(name.strip() for name in row)
                     break
-        except csv.Error as error:
-            if strict:
-                raise InputError(
-                    f"{path.name}: the quotation marks of the header (row 1) do not match. "
-                    "A name with a quotation mark inside is quoted, and the mark doubled."
-                ) from error
-        except UnicodeDecodeError as error:
-            place = first_invalid_utf8(path) or (error.start + 1, 1)
-            raise InputError(undecodable(path, "utf-8", *place)) from error
-    header = "".join(consumed)
+        except csv.Error:
+            return None
+    header = "".join(consumed).encode("utf-8", "surrogateescape")
+    try:
+        header.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = first_invalid_utf8(path) or (error.start + 1, 1)
+        raise InputError(undecodable(path, "utf-8", *place)) from error
     rows = sum(1 for line in consumed if not line.strip("\r\n")) + 1
-    return _Header(path, encoding, delimiter, names, rows, len(header.encode("utf-8")))
+    # The rows are read from the line end of the header on: the library would take U+FEFF at the
+    # beginning of what it reads for a byte order mark.
+    end = len(header) - header.endswith((b"\r", b"\n"))
+    return _Header(path, encoding, delimiter, names, rows, end)
 
 
 def _recorded(lines: io.TextIOWrapper, consumed: list[str]) -> Iterator[str]:
@@ -156,7 +172,8 @@ def _recorded(lines: io.TextIOWrapper, consumed: list[str]) -> Iterator[str]:
 
 def _read(file: _Header, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
     """The rows of one file, column by column as asked."""
-    wanted = [str(file.fields.index(name)) for name in columns]
+    place_of = {name: str(place) for place, name in enumerate(file.fields)}
+    wanted = [place_of[name] for name in columns]
     schema = pa.schema([(name, pa.string()) for name in columns])
     places = {name: place for place, name in enumerate(dict.fromkeys(wanted))}
     held: pa.RecordBatch | None = None
@@ -174,12 +191,6 @@ def _read(file: _Header, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
 
 def _parse(file: _Header, names: list[str]) -> Iterator[pa.RecordBatch]:
     """The raw record batches with the appended last row; every mishap becomes an InputError."""
-    bad_rows: list[tuple[int, int | None, bool]] = []
-
-    def remember(row: arrow_csv.InvalidRow) -> str:
-        bad_rows.append((row.actual_columns, row.number, _END in row.text))
-        return "error"
-
     tail = "\n" + file.delimiter.join([_END] * len(file.fields)) + "\n"
     stream = Utf8Stream(file.path, file.encoding, skip=file.bytes, tail=tail.encode())
     reader = None
@@ -196,7 +207,6 @@ def _parse(file: _Header, names: list[str]) -> Iterator[pa.RecordBatch]:
             parse_options=arrow_csv.ParseOptions(
                 delimiter=file.delimiter,
                 newlines_in_values=True,
-                invalid_row_handler=remember,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=names,
@@ -205,25 +215,23 @@ def _parse(file: _Header, names: list[str]) -> Iterator[pa.RecordBatch]:
         )
         yield from reader
     except pa.ArrowException as error:
-        raise InputError(_explain(file, str(error), bad_rows)) from None
+        raise InputError(_explain(file, str(error))) from None
     finally:
         if reader is not None:
             reader.close()
         stream.close()
 
 
-def _explain(file: _Header, message: str, bad_rows: list[tuple[int, int | None, bool]]) -> str:
+def _explain(file: _Header, message: str) -> str:
     """Our own words: those of the library quote the row, and rows hold personal data."""
     name, expected = file.path.name, len(file.fields)
-    if bad_rows:
-        found, number, at_end = bad_rows[0]
-        if at_end:
-            return _unclosed(file)
-        where = f"row {number + file.row}" if number is not None else "a row"
+    ragged = _RAGGED.search(message)
+    if ragged:
+        row, found = int(ragged[1]) + file.row, int(ragged[2])
         return (
-            f"{name}: {where} has {found} field{'s' if found != 1 else ''}, the header has "
-            f"{expected}. Check the delimiter ({file.delimiter!r} is used) and that fields "
-            "that contain it are quoted."
+            f"{name}: row {row} has {found} field{'s' if found != 1 else ''}, the header has "
+            f"{expected}. Check the delimiter ({file.delimiter!r} is used), and that fields that "
+            "contain it are quoted and every quotation mark is closed."
         )
     if "UTF8" in message:
         place = first_invalid_utf8(file.path)

@@ -141,7 +141,8 @@ def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
 def _damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    # A damaged file can also name columns that are not text or claim impossible sizes.
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise InputError(
             f"{path.name}: the parquet file is damaged, cut off or encrypted. "
             "Copy or write it again."
@@ -190,7 +191,10 @@ def _deliver(array: pa.Array, wanted: pa.DataType, file: str, name: str) -> pa.A
         array = array.dictionary_decode()
     try:
         if pa.types.is_string(wanted):
-            return blank_to_null(_as_text(array))
+            texts = _as_text(array)
+            # Nothing has made sure so far that text in the file is UTF-8.
+            texts.validate(full=True)
+            return blank_to_null(texts)
         if pa.types.is_floating(array.type):
             return _as_float(array).cast(wanted)
         return array.cast(wanted)

@@ -249,11 +249,10 @@ def _library(kind: FileFormat) -> Callable[..., tuple[dict[str, list[Any]], Any]
 
 def _call(path: Path, read: Callable[..., Any], **options: Any) -> tuple[dict[str, Any], Any]:
     """Read with the library; whatever it raises about the file becomes an InputError."""
-    from pyreadstat import PyreadstatError, ReadstatError
-
     try:
         values, about = read(path, output_format="dict", **options)
-    except (ReadstatError, PyreadstatError, OSError, ValueError, OverflowError) as error:
+    except Exception as error:
+        # Besides its own errors the library stumbles over damaged files in many ways.
         encoding = isinstance(error, UnicodeError) or "encoding" in str(error).lower()
         hint = (
             "Its texts are not in the encoding that it names: save it again as Unicode."
@@ -266,6 +265,8 @@ def _call(path: Path, read: Callable[..., Any], **options: Any) -> tuple[dict[st
 
 def _head(path: Path, read: Callable[..., Any], kind: FileFormat) -> _Known:
     _, about = _call(path, read, metadataonly=True, user_missing=True)
+    if not about.column_names or not all(about.column_names):
+        raise InputError(f"{path.name}: the file names no variables, or not all. Export it again.")
     value_labels = dict(about.variable_value_labels)
     if kind is FileFormat.SAS:
         value_labels |= _catalog_labels(path, dict(about.variable_to_label))

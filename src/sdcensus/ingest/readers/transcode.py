@@ -106,7 +106,9 @@ class Utf8Stream(io.RawIOBase):
         text = raw if self._decoder is None else self._decode(raw)
         if not self._begun and text:
             self._begun = True
-            text = text.removeprefix(_UTF8_MARK)
+            # These two take the mark away themselves.
+            if self._encoding not in ("utf-16", "utf-32"):
+                text = text.removeprefix(_UTF8_MARK)
         return text
 
     def _decode(self, raw: bytes) -> bytes:

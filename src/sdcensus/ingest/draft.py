@@ -1,0 +1,219 @@
+"""A first schema for census files: written by looking at them, finished by the office.
+
+The draft is complete enough to be read at once. Everything that was guessed says so in a comment.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sdcensus.errors import InputError, OutputError
+from sdcensus.ingest.draft_columns import identifying, profiles_of
+from sdcensus.ingest.draft_guesses import concepts, may_identify_units
+from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
+from sdcensus.ingest.draft_words import Concept, entity_named
+from sdcensus.ingest.readers import open_reader
+from sdcensus.ingest.readers.dcf import read_dictionary
+from sdcensus.model.entity import Entity
+from sdcensus.model.source import FORMAT_OF_ENDING, FileFormat, FileSource
+
+SCHEMA_FILE = "schema.toml"
+_TEXT_FORMATS = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftOptions:
+    """What the office knows about its files; ``None`` means "find out"."""
+
+    format: FileFormat | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+    layout: Path | None = None
+    dictionary: Path | None = None
+    language: str = "en"
+
+
+def draft_schema(
+    paths: Sequence[Path], folder_out: Path, options: DraftOptions | None = None
+) -> str:
+    """Look at census files and write a first schema with its code lists.
+
+    Args:
+        paths: The files; those with the same columns are taken as parts of one.
+        folder_out: Where ``schema.toml`` and the folder ``codes`` are written. Files that exist
+            already are never overwritten.
+        options: How to read the files, as far as it cannot be seen from them.
+
+    Returns:
+        The text of the schema.
+
+    Raises:
+        InputError: A file cannot be read.
+        OutputError: A file that would be written exists already.
+    """
+    if not paths:
+        raise InputError("No file was given. Name one or more census files.")
+    options = options or DraftOptions()
+    files = _named(_opened(paths, options))
+    for file in files:
+        file.id = _id_of(file, files)
+    writer = SchemaWriter(folder_out, options.language)
+    text = writer.schema(files)
+    _write_all(folder_out, {SCHEMA_FILE: text, **writer.code_lists})
+    return text
+
+
+# ---------------------------------------------------------------- looking at the files
+
+
+def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
+    files: list[DraftFile] = []
+    for path in paths:
+        for source in _sources(path, options):
+            reader = open_reader(source)
+            names = [column.name for column in reader.columns()]
+            twin = next((one for one in files if _same_file_kind(one, source, names)), None)
+            if twin is not None:
+                twin.source = replace(twin.source, paths=(*twin.source.paths, *source.paths))
+            else:
+                files.append(DraftFile(source, source.record or path.stem, reader, {}))
+    for file in files:
+        file.reader = open_reader(file.source)
+        file.profiles = profiles_of(file.reader)
+        if options.decimal is None and any(one.comma for one in file.profiles.values()):
+            file.source = replace(file.source, decimal=",")
+    filled = [one for one in files if any(each.filled for each in one.profiles.values())]
+    for file in files:
+        if file not in filled and (file.source.record is None or not filled):
+            raise InputError(f"{file.reader.name} has no records, so there is nothing to look at.")
+    return filled
+
+
+def _same_file_kind(file: DraftFile, source: FileSource, names: list[str]) -> bool:
+    return (
+        file.source.format is source.format
+        and file.source.record == source.record
+        and file.source.encoding == source.encoding
+        and sorted(column.name for column in file.reader.columns()) == sorted(names)
+    )
+
+
+def _sources(path: Path, options: DraftOptions) -> Iterator[FileSource]:
+    """How to read a file; a CSPro file is read once for each type of record."""
+    form = options.format or FORMAT_OF_ENDING.get(path.suffix.lower())
+    if form is None:
+        known = ", ".join(FileFormat)
+        raise InputError(
+            f"{path}: the ending does not tell the format. Say which it is, one of: {known}."
+        )
+    encoding = options.encoding
+    if encoding is None:
+        encoding = _encoding(path) if form in _TEXT_FORMATS else "utf-8"
+    source = FileSource(
+        paths=(path,),
+        format=form,
+        encoding=encoding,
+        delimiter=options.delimiter,
+        decimal=options.decimal or ".",
+        sheet=options.sheet,
+        layout=options.layout,
+        dictionary=options.dictionary,
+    )
+    if form is not FileFormat.CSPRO:
+        yield source
+        return
+    if source.dictionary is None and path.with_suffix(".dcf").is_file():
+        source = replace(source, dictionary=path.with_suffix(".dcf"))
+    if source.dictionary is None:
+        raise InputError(
+            f"{path}: a CSPro file needs its dictionary. Put {path.stem}.dcf beside it, or name it."
+        )
+    for record in read_dictionary(source.dictionary, encoding).records:
+        yield replace(source, record=record.name)
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, or the encoding of Western Windows if the file is not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "cp1252"
+    except (OSError, ValueError):
+        return "utf-8"  # the reader says what is wrong with the file
+    return "utf-8"
+
+
+def _named(files: list[DraftFile]) -> list[DraftFile]:
+    """Guess which units the rows of each file are; a kind has one file."""
+    free = list(Entity)
+    left_out = []
+    for file in sorted(files, key=lambda one: entity_named(one.title) is None):
+        if not free:
+            left_out.append(file)
+            continue
+        likely = entity_named(file.title)
+        if likely not in free:
+            about = {concept for one in file.profiles.values() for concept in concepts(one)}
+            is_person = bool({Concept.SEX, Concept.AGE} & about) or len(files) == 1
+            likely = Entity.PERSON if is_person else Entity.HOUSEHOLD
+            file.notes.append("guessed: which units the rows are.")
+        file.entity = likely if likely in free else free[0]
+        file.name = file.entity.value
+        free.remove(file.entity)
+    if any(file.source.record is None for file in left_out):
+        raise InputError(
+            f"There are more files than kinds of units ({', '.join(Entity)}). Draft the schema"
+            " from fewer files."
+        )
+    kept = [file for file in files if file not in left_out]
+    if left_out:
+        kept[0].notes.append(f"Records left out: {', '.join(one.title for one in left_out)}.")
+    return kept
+
+
+def _id_of(file: DraftFile, files: list[DraftFile]) -> list[str]:
+    """The columns that identify a record: if possible, those of what holds it and some more."""
+    candidates = [name for name, one in file.profiles.items() if may_identify_units(one)]
+    order = list(Entity)
+    above = [one for one in files if order.index(one.entity) > order.index(file.entity)]
+    for other in sorted(above, key=lambda one: order.index(one.entity)):
+        shared = other.id or _id_of(other, files)
+        if shared and set(shared) <= set(candidates):
+            found = identifying(file.reader, candidates, shared)
+            if found and len(found) > len(shared):
+                return found
+    return identifying(file.reader, candidates)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _write_all(folder: Path, contents: dict[str, str]) -> None:
+    """Write all files, or none: nothing that exists is touched."""
+    paths = {folder / name: text for name, text in contents.items()}
+    for path in paths:
+        if path.exists():
+            raise OutputError(
+                f"{path} exists already and is not overwritten. Choose another folder, or move it."
+            )
+    written: list[Path] = []
+    try:
+        for path, text in paths.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as stream:
+                written.append(path)
+                stream.write(text)
+    except (OSError, ValueError) as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or "the name is not valid"
+        raise OutputError(f"The draft cannot be written to {folder}: {reason}.") from None

@@ -1,0 +1,346 @@
+"""From what a column holds to a first description of its variable.
+
+Everything here is a guess that the office checks. Two things are never done: the values of a text
+column that may hold names are not written down, and no count of records is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sdcensus.ingest.draft_columns import Profile
+from sdcensus.ingest.draft_words import Concept, concepts_of, kind_of_label
+from sdcensus.ingest.readers import ColumnKind
+from sdcensus.model.number_codes import LARGEST_NUMBER
+from sdcensus.model.variable import CodeKind, Role
+
+#: Whole numbers with at most so many different values are codes.
+_FEW_NUMBERS = 20
+#: Text with at most so many different values may be codes.
+_FEW_TEXTS = 50
+#: A longer range than this is an amount.
+_LONGEST_RANGE = 1000
+#: Classifications such as occupations have at most so many codes.
+_LONGEST_CLASSIFICATION = 1500
+#: Text that stands in fewer rows than this may be about one person.
+_OFTEN = 3
+_OLDEST = 120
+_NO_LABEL = "(no label in the file)"
+
+
+@dataclass(slots=True)
+class Guess:
+    """The settings of a variable, and what the office should check about them."""
+
+    role: Role | None = None
+    codes: dict[str, str] | None = None
+    range: tuple[int, int] | None = None
+    continuous: bool = False
+    decimals: int = 0
+    missing: dict[str, CodeKind] = field(default_factory=dict)
+    empty: CodeKind | None = None
+    width: int | None = None
+    notes: list[str] = field(default_factory=list)
+    left_out: bool = False
+
+    def of_kind(self, kind: CodeKind) -> list[str]:
+        """The missing codes of one kind."""
+        return [code for code, one in self.missing.items() if one is kind]
+
+
+def concepts(profile: Profile) -> set[Concept]:
+    """What the column may be about."""
+    return concepts_of(profile.name, profile.column.label)
+
+
+def may_identify_units(profile: Profile) -> bool:
+    """Whether the column may be part of the id of a record."""
+    about = concepts(profile)
+    return (
+        bool(about & {Concept.NUMBER, Concept.AREA})
+        and not about & {Concept.CONTACT, Concept.PERSONAL_NAME, Concept.WEIGHT}
+        and profile.empty == 0
+        and profile.filled > 0
+        and (profile.whole or (not profile.number and profile.longest <= 20))
+    )
+
+
+def may_be_geography(profile: Profile) -> bool:
+    """Whether the column may hold the codes of areas."""
+    return (
+        Concept.AREA in concepts(profile)
+        and profile.counts is not None
+        and profile.filled > 0
+        and (profile.whole or _code_like(profile))
+    )
+
+
+def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
+    """A first description of the variable in a column.
+
+    Args:
+        profile: What the column holds.
+        in_id: Whether it is part of the id of a record.
+        geography: Whether it is the geography of the census.
+    """
+    about = concepts(profile)
+    if not profile.filled:
+        made = Guess(left_out=True, notes=["The column is empty."])
+    elif geography:
+        made = _classification(profile)
+        made.role = Role.GEOGRAPHY
+        made.notes.append(
+            "guessed: the geography. Add labels, and a column 'parent' for the levels above."
+        )
+    elif profile.column.value_labels:
+        made = _labelled(profile, about)
+    elif (Concept.PERSONAL_NAME in about and not profile.number) or Concept.CONTACT in about:
+        made = _identifier("guessed from its name: it is read and never stored.")
+    elif in_id:
+        made = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
+    elif Concept.WEIGHT in about and profile.number and not profile.empty:
+        made = Guess(role=Role.WEIGHT, decimals=_decimals(profile, 6), notes=["guessed: a weight."])
+    elif profile.whole:
+        made = _whole_numbers(profile, about)
+    elif profile.number:
+        made = _amount(profile, {})
+    else:
+        made = _text(profile)
+    if about & {Concept.SEX, Concept.AGE} and made.role is None and not made.left_out:
+        made.role = Role.KEY
+    if (in_id or geography) and profile.column.kind is ColumnKind.INTEGER:
+        made.width = min(max(profile.longest, 1), 100)
+        made.notes.append("check 'width': how many digits the id has, with zeros in front.")
+    _say_what_empty_means(profile, made)
+    return made
+
+
+def _say_what_empty_means(profile: Profile, made: Guess) -> None:
+    if (
+        not profile.empty
+        or made.left_out
+        or made.role
+        in (
+            Role.WEIGHT,
+            Role.RECORD_ID,
+            Role.DIRECT_IDENTIFIER,
+        )
+    ):
+        return
+    mostly = profile.empty * 3 > profile.rows
+    made.empty = CodeKind.NOT_APPLICABLE if mostly else CodeKind.NOT_STATED
+    made.notes.append("guessed: what an empty field means; not_stated or not_applicable.")
+
+
+def _identifier(note: str) -> Guess:
+    return Guess(role=Role.DIRECT_IDENTIFIER, notes=[note])
+
+
+def _decimals(profile: Profile, default: int) -> int:
+    return min(profile.decimals or default, 9)
+
+
+def _amount(profile: Profile, missing: dict[str, CodeKind]) -> Guess:
+    whole = profile.whole
+    return Guess(
+        continuous=True,
+        decimals=0 if whole else _decimals(profile, 2),
+        missing=missing,
+        notes=["guessed: an amount. Add 'unit', and levels for the groups that tables show."],
+    )
+
+
+# ---------------------------------------------------------------- labels of the file
+
+
+def _labelled(profile: Profile, about: set[Concept]) -> Guess:
+    """A column for which the file itself has labels."""
+    labels = {code.strip(): label.strip() for code, label in profile.column.value_labels}
+    labels = {code: label for code, label in labels.items() if _possible(code)}
+    missing = _missing_by_label(labels)
+    for code in profile.column.missing:
+        if _possible(code.strip()):
+            missing.setdefault(code.strip(), CodeKind.NOT_STATED)
+    counts = profile.counts
+    others = [value for value in counts or {} if value not in labels and value not in missing]
+    numbers = profile.number and (counts is None or bool(others))
+    if numbers and not profile.whole:
+        return _amount(profile, missing)
+    if numbers and (counts is None or len(others) > max(_FEW_NUMBERS, 2 * len(labels))):
+        values = [int(one) for one in {*others, *labels} if one not in missing and _is_whole(one)]
+        return _range_or_amount(profile, values, missing, about)
+    added = [one for one in others if _may_be_shown(one, (counts or {})[one])]
+    codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
+    made = Guess(codes={**codes, **{one: labels.get(one, "") for one in missing}}, missing=missing)
+    if not any(code not in missing for code in codes):
+        return _identifier("only missing codes have labels; check what this column holds.")
+    if added:
+        made.notes.append(f"some codes have no label in the file: {_NO_LABEL}.")
+    if len(added) < len(others):
+        made.notes.append(_LEFT_OUT)
+    if missing:
+        made.notes.append("guessed from labels: which codes are missing codes.")
+    return made
+
+
+def _missing_by_label(labels: Mapping[str, str]) -> dict[str, CodeKind]:
+    kinds = {code: kind_of_label(label) for code, label in labels.items()}
+    return {code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID}
+
+
+_LEFT_OUT = "values that are rare or long were left out: they may be about one person."
+
+
+# ---------------------------------------------------------------- whole numbers
+
+
+def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
+    """A column of whole numbers without labels."""
+    if _nearly_unique(profile) or (profile.counts is None and Concept.NUMBER in about):
+        return _identifier(
+            "guessed: nearly every row has a number of its own, so it may identify a person."
+        )
+    if profile.counts is None:
+        return _amount(profile, {})
+    if profile.zero_padded:
+        return _classification(profile)
+    numbers = profile.numbers()
+    missing = {} if Concept.AREA in about else _missing_at_the_top(numbers)
+    valid = [one for one in numbers if str(one) not in missing]
+    if Concept.AGE not in about and len(valid) <= _FEW_NUMBERS:
+        made = Guess(codes={str(one): str(one) for one in numbers}, missing=missing)
+        made.notes.append("the labels are missing: write what the codes mean.")
+        _note_missing(made)
+        return made
+    if Concept.AREA in about or _is_classification(profile, valid):
+        return _classification(profile)
+    return _range_or_amount(profile, valid, missing, about)
+
+
+def _range_or_amount(
+    profile: Profile, valid: list[int], missing: dict[str, CodeKind], about: set[Concept]
+) -> Guess:
+    if not valid:
+        return _amount(profile, missing)
+    low, high = min(valid), max(valid)
+    if Concept.AGE in about and low >= 0 and high <= _OLDEST:
+        inside = [int(one) for one in missing if _is_whole(one) and high < int(one) <= _OLDEST]
+        low, high = 0, min([_OLDEST, *(one - 1 for one in inside)])
+    outside = all(not _is_whole(one) or not low <= int(one) <= high for one in missing)
+    if high - low > _LONGEST_RANGE or not outside:
+        return _amount(profile, missing)
+    made = Guess(range=(low, high), missing=missing)
+    made.notes.append("guessed: the range. Write all numbers that are possible.")
+    _note_missing(made)
+    return made
+
+
+def _note_missing(made: Guess) -> None:
+    if made.missing:
+        made.notes.append("guessed: the missing codes, which stand apart at the top.")
+
+
+def _missing_at_the_top(numbers: list[int]) -> dict[str, CodeKind]:
+    """9, 99, 999 … at the top after a gap; where 98 stands below 99, both after a gap."""
+    top = numbers[-1]
+    if re.fullmatch("9+", str(top)) is None or top > LARGEST_NUMBER:
+        return {}
+    found = {str(top): CodeKind.NOT_STATED}
+    if top - 1 in numbers:
+        found[str(top - 1)] = CodeKind.NOT_APPLICABLE
+    below = numbers[: -len(found)]
+    if len(below) < 2 or top - len(found) in below:
+        return {}
+    return found
+
+
+def _nearly_unique(profile: Profile) -> bool:
+    counts = profile.counts
+    return (
+        counts is not None
+        and profile.filled >= 20
+        and profile.longest >= 6
+        and profile.longest - profile.shortest <= 1  # amounts differ more in length
+        and len(counts) * 10 > profile.filled * 9
+    )
+
+
+def _is_classification(profile: Profile, valid: list[int]) -> bool:
+    """Whether numbers look like codes: all of the same length, and far from all of them used."""
+    span = max(valid) - min(valid) + 1
+    if len(valid) * 2 >= span or len(valid) > _LONGEST_CLASSIFICATION:
+        return False
+    return profile.shortest == profile.longest >= 3
+
+
+def _classification(profile: Profile) -> Guess:
+    counts = profile.counts or {}
+    shown = [one for one in counts if _possible(one) and _may_be_code(one, counts[one])]
+    labels = dict(profile.column.value_labels)
+    codes = {one: labels.get(one, one) for one in sorted({*shown, *filter(_possible, labels)})}
+    missing = _missing_by_label(codes)
+    if len(missing) == len(codes):
+        return _identifier("check what this column holds.")
+    made = Guess(codes=codes, missing=missing)
+    made.notes.append("the codes are those in the file. Add labels, and codes that do not occur.")
+    return made
+
+
+# ---------------------------------------------------------------- text
+
+
+def _text(profile: Profile) -> Guess:
+    """A column of text: codes if a few short texts occur often, else possibly names."""
+    note = "guessed: many different texts, which may be names. It is read and never stored."
+    counts = profile.counts
+    if counts is None:
+        return _identifier(note)
+    short = all(len(one) <= 2 for one in counts)
+    if len(counts) > _FEW_TEXTS or (not short and len(counts) * _OFTEN > profile.filled):
+        if len(counts) <= _LONGEST_CLASSIFICATION and _code_like(profile):
+            return _classification(profile)
+        return _identifier(note)
+    shown = [one for one in counts if _may_be_shown(one, counts[one])]
+    missing = _missing_by_label({one: one for one in shown})
+    if len(missing) == len(shown):
+        return _identifier(note)
+    made = Guess(codes={one: one for one in sorted(shown)}, missing=missing)
+    if len(shown) < len(counts):
+        made.notes.append(_LEFT_OUT)
+    return made
+
+
+def _code_like(profile: Profile) -> bool:
+    """Whether all values look like codes: short, with a digit, without blanks."""
+    return (
+        profile.counts is not None
+        and profile.longest <= 12
+        and all(
+            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./-]*", one) for one in profile.counts
+        )
+    )
+
+
+def _may_be_code(value: str, count: int) -> bool:
+    """Whether a value of a code list can be written down."""
+    short_with_digit = len(value) <= 12 and any(one.isdigit() for one in value)
+    return short_with_digit or _may_be_shown(value, count)
+
+
+def _may_be_shown(value: str, count: int) -> bool:
+    """Whether a value can be written down: no name is two letters long or a number."""
+    if not _possible(value):
+        return False
+    often = count >= _OFTEN and len(value) <= 60
+    return len(value) <= 2 or (_is_whole(value) and len(value) <= 5) or often
+
+
+def _possible(code: str) -> bool:
+    """Whether a schema can have the code."""
+    return bool(code.strip()) and code.isprintable() and code not in ("_T", "_U", "_Z")
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]{1,15}", text) is not None

@@ -1,0 +1,275 @@
+"""The text of a first schema."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from pathlib import Path
+
+from sdcensus.ingest.draft_columns import Profile
+from sdcensus.ingest.draft_guesses import Guess, guess, may_be_geography
+from sdcensus.ingest.draft_words import numbers_persons
+from sdcensus.ingest.readers import Reader
+from sdcensus.model.entity import Entity
+from sdcensus.model.source import FORMAT_OF_ENDING, FileSource
+from sdcensus.model.variable import CodeKind, Role
+
+#: More codes than this stand in a file of their own.
+_INLINE_CODES = 12
+_LONGEST_NAME = 60
+#: Names that Windows keeps for devices, whatever their ending.
+_DEVICES = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
+_RESERVED = frozenset({"and", "or", "not", "in", "total", "_t"})
+
+
+@dataclass(slots=True, eq=False)
+class DraftFile:
+    """One file of the draft, with all that was found out about it."""
+
+    source: FileSource
+    title: str
+    reader: Reader
+    profiles: dict[str, Profile]
+    entity: Entity = Entity.PERSON
+    name: str = ""
+    id: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class SchemaWriter:
+    """Writes the text of the schema and collects its code lists."""
+
+    def __init__(self, folder: Path, language: str) -> None:
+        self.folder = folder
+        self.language = language
+        self.code_lists: dict[str, str] = {}
+        self._names: set[str] = set()
+        self._geography_name = ""
+        self._lines: list[str] = []
+
+    def schema(self, files: list[DraftFile]) -> str:
+        """The whole text."""
+        self._head(files)
+        for file in files:
+            self._file(file)
+        self._entities(files)
+        geography = _geography(files)
+        if geography is not None:  # the plain name is for the variable that tables use
+            self._geography_name = self._free_name(geography[1], geography[0])
+            self._names.add(self._geography_name)
+        for file in files:
+            for column, profile in file.profiles.items():
+                self._variable(file, profile, is_geography=(file.name, column) == geography)
+        return "\n".join(self._lines).rstrip("\n") + "\n"
+
+    def _say(self, *lines: str) -> None:
+        self._lines += lines
+
+    def _note(self, notes: Sequence[str]) -> None:
+        self._lines += [f"# {_plain(note)}" for note in notes]
+
+    def _head(self, files: list[DraftFile]) -> None:
+        code = re.sub(r"\W+", "-", files[0].title).strip("-").upper() if files else ""
+        self._say(
+            "# A first schema, written by looking at the files. Check every line with 'guessed'.",
+            "",
+            "[census]",
+            'name = "Census"              # write the name of the census',
+            f"code = {_toml(code or 'CENSUS')}  # guessed: goes into every record key. Settle it"
+            " before the first load",
+            "# reference_date = 2021-04-01",
+            f"languages = [{_toml(self.language)}]",
+            "",
+        )
+
+    def _file(self, file: DraftFile) -> None:
+        source = file.source
+        paths = [_relative(path, self.folder) for path in source.paths]
+        self._note(file.notes)
+        self._say(f"[files.{file.name}]")
+        self._say(
+            f"path = {_toml(paths[0]) if len(paths) == 1 else _toml_list(paths)}",
+            f"entity = {_toml(file.entity.value)}",
+        )
+        if FORMAT_OF_ENDING.get(source.paths[0].suffix.lower()) is not source.format:
+            self._say(f"format = {_toml(source.format.value)}")
+        if source.encoding != "utf-8":
+            self._say(f"encoding = {_toml(source.encoding)}  # guessed: the file is not UTF-8")
+        if source.delimiter is not None:
+            self._say(f"delimiter = {_toml(source.delimiter)}")
+        if source.decimal != ".":
+            self._say(f"decimal = {_toml(source.decimal)}")
+        for setting, value in (
+            ("sheet", source.sheet),
+            ("layout", source.layout),
+            ("dictionary", source.dictionary),
+            ("record", source.record),
+        ):
+            if value is not None:
+                text = _relative(value, self.folder) if isinstance(value, Path) else value
+                self._say(f"{setting} = {_toml(text)}")
+        self._say("")
+
+    def _entities(self, files: list[DraftFile]) -> None:
+        order = list(Entity)
+        for file in files:
+            self._say(f"[entity.{file.entity}]")
+            if not file.id:
+                self._note(
+                    [
+                        "guessed: no columns were found that identify a record, so what a record"
+                        " says takes the place of an id.",
+                        "A corrected record then gets another key. Write id = [...] if there is an"
+                        " id.",
+                    ]
+                )
+                self._say("from_content = true")
+            else:
+                self._say(f"id = {_toml_list(file.id)}  # guessed: no two records have the same")
+            holder = next(
+                (
+                    one
+                    for one in sorted(files, key=lambda one: order.index(one.entity))
+                    if order.index(one.entity) > order.index(file.entity)
+                    and one.id
+                    and set(one.id) <= set(file.profiles)
+                ),
+                None,
+            )
+            if holder is not None:
+                self._say(f"within = {_toml(holder.entity.value)}  # guessed: linked by its id", "")
+            elif household := _derived_household(file, files):
+                self._say('within = "household"', "")
+                self._say(
+                    "[entity.household]  # guessed: derived from the persons, one per distinct id",
+                    f"id = {_toml_list(household)}",
+                    "",
+                )
+            else:
+                self._say("")
+
+    def _variable(self, file: DraftFile, profile: Profile, *, is_geography: bool) -> None:
+        made = guess(profile, in_id=profile.name in file.id, geography=is_geography)
+        if made.left_out:
+            self._note([f"The column {profile.name!r} of {file.name} is left out: it is empty."])
+            self._say("")
+            return
+        if (
+            made.role is Role.RECORD_ID
+            and made.width is None
+            and _slug(profile.name) in self._names
+        ):
+            return  # text in an id needs no description, and the name is taken
+        name = self._free_name(profile.name, file.name)
+        if is_geography:
+            name = self._geography_name
+        self._names.add(name)
+        self._note(made.notes)
+        self._say(f"[variable.{_key(name)}]", f"file = {_toml(file.name)}")
+        if name != profile.name:
+            self._say(f"column = {_toml(profile.name)}")
+        if _plain(profile.column.label):
+            self._say(f"label = {_toml(_plain(profile.column.label))}")
+        if made.role is not None:
+            self._say(f"role = {_toml(made.role.value)}")
+        if made.codes is not None:
+            self._codes(name, made)
+        if made.range is not None:
+            self._say(f"range = [{made.range[0]}, {made.range[1]}]")
+        if made.continuous:
+            self._say("continuous = true")
+        if made.continuous or made.role is Role.WEIGHT:
+            self._say(f"decimals = {made.decimals}")
+        for kind in (CodeKind.NOT_APPLICABLE, CodeKind.NOT_STATED):
+            if made.of_kind(kind):
+                self._say(f"{kind.value} = {_toml_list(made.of_kind(kind))}")
+        if made.empty is not None:
+            self._say(f"empty = {_toml(made.empty.value)}")
+        if made.width is not None:
+            self._say(f"width = {made.width}")
+        self._say("")
+
+    def _codes(self, name: str, made: Guess) -> None:
+        codes = {code: _plain(label) or code for code, label in (made.codes or {}).items()}
+        if len(codes) <= _INLINE_CODES:
+            pairs = ", ".join(f"{_toml(code)} = {_toml(label)}" for code, label in codes.items())
+            self._say(f"codes = {{ {pairs} }}")
+            return
+        stream = io.StringIO(newline="")
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(["code", "label", "parent"])
+        table.writerows([code, label, ""] for code, label in codes.items())
+        path = f"codes/{name}{'_' * bool(_DEVICES.fullmatch(name))}.csv"
+        self.code_lists[path] = stream.getvalue()
+        self._say(f"codes = {_toml(path)}")
+
+    def _free_name(self, column: str, file: str) -> str:
+        """A name for the variable of a column that is not taken."""
+        name = _slug(column)
+        numbered = (f"{name}_{number}" for number in count(2))
+        options = chain([name, f"{name}_{file}"], numbered)
+        return next(one for one in options if one not in self._names)
+
+
+def _slug(column: str) -> str:
+    """The name of a column as it can stand in axes and conditions."""
+    name = re.sub(r"\W+", "_", column.lower()).strip("_")[:_LONGEST_NAME] or "variable"
+    if not re.fullmatch(r"[^\W\d]\w*", name):
+        name = f"v_{name}"
+    return f"{name}_" if name in _RESERVED else name
+
+
+def _geography(files: list[DraftFile]) -> tuple[str, str] | None:
+    """The file and column with the finest areas; those of larger units come first."""
+    order = list(Entity)
+    candidates = [
+        (order.index(file.entity), len(profile.counts or {}), file.name, column)
+        for file in files
+        for column, profile in file.profiles.items()
+        if may_be_geography(profile)
+    ]
+    households = [one for one in candidates if one[0] <= order.index(Entity.HOUSEHOLD)]
+    best = max(households or candidates, default=None, key=lambda one: (one[0], one[1]))
+    return (best[2], best[3]) if best else None
+
+
+def _derived_household(file: DraftFile, files: list[DraftFile]) -> list[str]:
+    """The id of households in a file of persons: that of a person without the person's number."""
+    if file.entity is not Entity.PERSON or len(file.id) < 2:
+        return []
+    if any(one.entity is Entity.HOUSEHOLD for one in files):
+        return []
+    numbers = [name for name in file.id if numbers_persons(name)]
+    last = numbers[-1] if numbers else file.id[-1]
+    return [name for name in file.id if name != last]
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """The path as the schema in ``folder`` names it."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # another drive
+        return path.absolute().as_posix()
+
+
+def _plain(text: str) -> str:
+    """A text on one line, without characters that cannot be shown."""
+    return "".join(one if one.isprintable() else " " for one in text).strip()
+
+
+def _toml(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml_list(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_toml, texts))}]"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
