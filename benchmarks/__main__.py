@@ -1,0 +1,61 @@
+"""Run the benchmarks and write their results: ``python -m benchmarks [--small] [--keep]``."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import tempfile
+from pathlib import Path
+
+from benchmarks import load, peer, tabulate
+from benchmarks.measure import REPOSITORY, Line, machine
+
+_RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a tenth of the sizes, not recorded")
+    parser.add_argument("--folder", type=Path, help="where to keep the data between runs")
+    arguments = parser.parse_args()
+    sizes = (1_000_000, 4_000_000, 17_500_000)
+    if arguments.small:
+        sizes = (100_000, 400_000, 1_750_000)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.folder or Path(scratch)
+        sections = [
+            ("Against cell-key-perturbation: a million rows, three axes", peer.measure()),
+            ("Loading from parquet, with keys", load.measure(folder, sizes)),
+            (
+                f"Tabulating {sizes[-1] / 1e6:g} million people: 420 areas × 2 × 101 × 6 × 5",
+                tabulate.measure(folder, sizes[-1]),
+            ),
+        ]
+    text = render(sections)
+    print(text)
+    if not arguments.small:
+        _RESULTS.write_text(text, encoding="utf-8", newline="\n")
+
+
+def render(sections: list[tuple[str, list[Line]]]) -> str:
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    lines = [
+        "# Results of the benchmarks",
+        "",
+        f"{today}, {machine()}. Command: `make bench`.",
+        "Medians of warm repeats; everything that is compared ran in the same run.",
+    ]
+    for title, figures in sections:
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| what | measured | promised | kept |",
+            "|---|---|---|---|",
+        ]
+        lines += [figure.row() for figure in figures]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""The public names of ``import sdcensus as sc``."""
+
+from __future__ import annotations
+
+from sdcensus.documents.schema import read_schema
+from sdcensus.errors import SdcensusError
+from sdcensus.model.cube import Cube
+from sdcensus.model.key_space import KeySpace
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.census import Census, from_frame, open_store
+from sdcensus.session.confidential_output import write_confidential
+from sdcensus.session.describing import describe
+from sdcensus.session.loading import load
+from sdcensus.store.secrets import new_secret, read_secret
+
+__all__ = [
+    "Census",
+    "Cube",
+    "KeySpace",
+    "SdcensusError",
+    "SparseCube",
+    "TableSpec",
+    "describe",
+    "from_frame",
+    "load",
+    "new_secret",
+    "open_store",
+    "read_schema",
+    "read_secret",
+    "write_confidential",
+]

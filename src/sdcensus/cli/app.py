@@ -1,0 +1,65 @@
+"""The commands, as one program."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sdcensus._version import __version__
+from sdcensus.cli import demo, describe, load, schema, secret, tabulate
+from sdcensus.cli.options import examples
+
+app = typer.Typer(
+    name="sdcensus",
+    help="Publish tables and microdata of a census without giving anyone away.",
+    epilog=examples(
+        "sdcensus demo",
+        "sdcensus schema draft persons.sav --out census",
+        "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
+        "sdcensus load census/schema.toml --out census.store --secret office.secret",
+        "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",
+        "sdcensus COMMAND --help",
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sdcensus {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Publish tables and microdata of a census without giving anyone away."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command("demo", epilog=demo.EXAMPLES, short_help="Make a fictional country and try it.")(
+    demo.demo
+)
+app.command("load", epilog=load.EXAMPLES, short_help="Check census files and write the store.")(
+    load.load
+)
+app.command("describe", epilog=describe.EXAMPLES, short_help="Show what a store holds.")(
+    describe.describe
+)
+app.command("tabulate", epilog=tabulate.EXAMPLES, short_help="Count a table exactly.")(
+    tabulate.tabulate
+)
+app.add_typer(schema.app, name="schema", short_help="Draft or check a schema.")
+app.add_typer(secret.app, name="secret", short_help="Make, check or restore the office secret.")

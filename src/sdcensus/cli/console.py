@@ -1,0 +1,188 @@
+"""Where the command line writes: answers to stdout, everything else to stderr.
+
+Text is shown as it is: labels of code lists may hold brackets that look like markup. Consoles
+that cannot show a sign get the nearest one that they can.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+import textwrap
+import unicodedata
+from io import TextIOWrapper
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+_PLAIN_ERRORS = "sdcensus-plain"
+_PLAIN = {
+    "×": "x",
+    "…": "...",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "•": "*",
+    "’": "'",
+    "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    "“": '"',
+    "”": '"',
+    "≤": "<=",
+    "≥": ">=",
+    "→": "->",
+}
+
+
+class Output:
+    """The two streams of one command."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.out = _console(stderr=False)
+        self.err = _console(stderr=True)
+
+    @property
+    def width(self) -> int:
+        """How many signs fit on a line of an answer."""
+        return self.out.width
+
+    def say(self, text: str = "", *, style: str | None = None) -> None:
+        """Write a text to stdout, unless the command is quiet."""
+        if not self.quiet:
+            _write(self.out, text, style)
+
+    def command(self, text: str) -> None:
+        """Write a command to copy: on one line, however long."""
+        if not self.quiet:
+            self.out.print(f"  {text}", soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """Write something that is not the answer to stderr, unless the command is quiet."""
+        if not self.quiet:
+            _write(self.err, text, None)
+
+    def show(self, table: Table) -> None:
+        """Write a table to stdout, unless the command is quiet."""
+        if self.quiet:
+            return
+        if self.out.is_terminal:
+            self.out.print(table)
+            return
+        # Files and pipes need no blanks at the ends of lines.
+        with self.out.capture() as capture:
+            self.out.print(table)
+        for line in capture.get().splitlines():
+            self.out.print(line.rstrip(), soft_wrap=True)
+
+
+def show_error(text: str) -> None:
+    """Write an error to stderr. Quiet or not: an exit code alone does not say what to do."""
+    _write(_console(stderr=True), f"error: {text}", None)
+
+
+def plain_table(*, header: bool = True) -> Table:
+    """A table with one line under its header and nothing else drawn."""
+    return Table(
+        box=box.SIMPLE_HEAD if header else None,
+        show_header=header,
+        header_style="bold",
+        pad_edge=not header,
+        collapse_padding=True,
+        show_edge=False,
+    )
+
+
+def prepare_streams() -> None:
+    """Let the console show what it can, and something readable for what it cannot."""
+    codecs.register_error(_PLAIN_ERRORS, _nearest)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_PLAIN_ERRORS)
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+
+
+def _console(*, stderr: bool) -> Console:
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def _write(console: Console, text: str, style: str | None) -> None:
+    """Wrap words on a terminal, with hanging lines; leave lines alone for files and pipes."""
+    if console.is_terminal:
+        text = "\n".join(_wrapped(line, console.width) for line in text.split("\n"))
+    console.print(text, style=style, soft_wrap=True)
+
+
+def _wrapped(line: str, width: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line,
+        max(width, 20),
+        subsequent_indent=f"{indent}  " if indent else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        drop_whitespace=bool(line.strip()),
+    )
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    """Signs that a console has, for those that it has not."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(map(_plain, signs)), error.end
+
+
+def _plain(sign: str) -> str:
+    known = _PLAIN.get(sign)
+    if known is not None:
+        return known
+    letters = "".join(one for one in unicodedata.normalize("NFKD", sign) if one.isascii())
+    return letters or "?"
+
+
+# ---------------------------------------------------------------- numbers as people read them
+
+
+def bytes_text(size: int) -> str:
+    """A size on disk.
+
+    Examples:
+        >>> bytes_text(999), bytes_text(47_142), bytes_text(12_345_678)
+        ('999 bytes', '47 kB', '12.3 MB')
+    """
+    if size < 1_000:
+        return f"{size} bytes"
+    if size < 1_000_000:
+        return f"{size / 1_000:.0f} kB"
+    if size < 1_000_000_000:
+        return f"{size / 1_000_000:.1f} MB"
+    return f"{size / 1_000_000_000:.1f} GB"
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration.
+
+    Examples:
+        >>> seconds_text(0.0312), seconds_text(4.26), seconds_text(83)
+        ('31 ms', '4.3 s', '1 min 23 s')
+    """
+    if seconds < 0.9995:
+        return f"{max(seconds * 1000, 1):.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+def share_text(share: float) -> str:
+    """A share in percent; a share that is not zero never looks like it.
+
+    Examples:
+        >>> share_text(0), share_text(0.00001), share_text(0.123)
+        ('-', '< 0.1 %', '12.3 %')
+    """
+    if not share:
+        return "-"
+    return f"{share:.1%}".replace("%", " %") if share >= 0.001 else "< 0.1 %"

@@ -1,0 +1,143 @@
+"""``sdcensus demo``: a fictional country to try everything on."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text
+from sdcensus.cli.options import DemoFormat, Preset, Quiet, examples
+from sdcensus.cli.progress import Stages
+from sdcensus.cli.running import all_or_nothing
+from sdcensus.cli.tables import show_cube
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdcensus.session.demonstration import Demonstration, DemoTable
+
+EXAMPLES = examples(
+    "sdcensus demo",
+    "sdcensus demo --out island --persons 5000 --seed 7",
+    "sdcensus demo --out large --preset large-island --files parquet",
+)
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Where the demo country goes.")
+    ] = Path("demo"),
+    preset: Annotated[
+        Preset | None,
+        typer.Option(
+            "--preset",
+            help="A country of 47 thousand, 303 thousand or 2.2 million persons; the first if"
+            " nothing is said.",
+        ),
+    ] = None,
+    persons: Annotated[
+        int | None,
+        typer.Option("--persons", metavar="N", help="A country with so many persons instead."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Another number, another country.")
+    ] = 2021,
+    files: Annotated[
+        DemoFormat, typer.Option("--files", help="The format of the census files.")
+    ] = DemoFormat.CSV,
+    quiet: Quiet = False,
+) -> None:
+    """Make a fictional island country, load its census and tabulate it.
+
+    Nobody in it exists, so its numbers may be shown to anyone. The folder appears when everything
+    is in it; the folder of an earlier demo is made anew, any other folder is left alone.
+    """
+    from sdcensus.session.demonstration import choose_country, demo_tables, make_demonstration
+
+    output = Output(quiet=quiet)
+    country = choose_country(preset.value if preset else None, persons)
+    with all_or_nothing(), Stages(output, "making the country") as stages:
+        made = make_demonstration(
+            out, country=country, seed=seed, file_format=files.value, progress=stages
+        )
+    with Stages(output, "tabulating"):
+        tables = demo_tables(made)
+    _show_made(output, made)
+    _show_tables(output, tables)
+    _show_next(output, made)
+
+
+def _show_made(output: Output, made: Demonstration) -> None:
+    output.say(f"{made.country}, a country that does not exist, is in {made.folder}", style="bold")
+    took = ", ".join(f"{step} {seconds_text(seconds)}" for step, seconds in made.seconds)
+    output.say(f"({took})\n")
+    facts = plain_table(header=False)
+    facts.add_column(no_wrap=True)
+    facts.add_column()
+    facts.add_row(str(made.schema), "the schema: variables, codes, units")
+    for path, size in made.files:
+        facts.add_row(str(path), bytes_text(size))
+    facts.add_row(str(made.secret), "a secret for this demo only")
+    stored = ", ".join(f"{rows:,} {kind.plural}" for kind, rows in made.records)
+    facts.add_row(str(made.store), f"the store: {stored}")
+    output.show(facts)
+
+
+def _show_tables(output: Output, tables: Sequence[DemoTable]) -> None:
+    output.say("\nTabulated, exactly and with cell keys", style="bold")
+    times = plain_table()
+    times.add_column("table")
+    times.add_column("cells", justify="right")
+    times.add_column("time (warm)", justify="right", no_wrap=True)
+    for one in tables:
+        spec = one.cube.spec
+        times.add_row(spec.title, f"{spec.cells:,}", seconds_text(one.seconds))
+    output.show(times)
+    show_cube(output, tables[0].cube)
+
+
+def _show_next(output: Output, made: Demonstration) -> None:
+    output.say("\nWhat to try next", style="bold")
+    for command in next_commands(made, program()):
+        output.command(command)
+    output.say(
+        "\nThe true counts of a real census are confidential; that is why --confidential must be"
+        " said."
+    )
+
+
+def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
+    """Commands that work with what was made."""
+    store, schema, secret = (_quoted(path) for path in (made.store, made.schema, made.secret))
+    table = _quoted(made.folder / "ages.csv")
+    again = _quoted(made.folder / "again.store")
+    return [
+        f"{called} describe {store}",
+        f"{called} describe {store} --variable religion --language es",
+        f"{called} tabulate {store} --by ed@parish,sex --show --confidential",
+        f"{called} tabulate {store} --of households --by tenure,internet --show --confidential",
+        f'{called} tabulate {store} --by education,sex --where "age >= 25" --show --confidential',
+        f"{called} tabulate {store} --by ed@parish,age --out {table} --confidential",
+        f"{called} schema check {schema}",
+        f"{called} load {schema} --out {again} --secret {secret}",
+        f"{called} --help",
+    ]
+
+
+def program() -> str:
+    """How this program can be called again from the same console."""
+    if shutil.which("sdcensus"):
+        return "sdcensus"
+    called = Path(sys.argv[0])
+    if called.stem == "sdcensus":
+        return _quoted(called)
+    return f"{_quoted(Path(sys.executable))} -m sdcensus"
+
+
+def _quoted(path: Path) -> str:
+    text = str(path)
+    return f'"{text}"' if " " in text else text

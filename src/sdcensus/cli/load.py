@@ -1,0 +1,72 @@
+"""``sdcensus load``: from the files of a census to a store."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sdcensus.cli.console import Output, plain_table, seconds_text
+from sdcensus.cli.options import OnProblem, Quiet, SecretFile, examples
+from sdcensus.cli.progress import Stages
+from sdcensus.cli.running import all_or_nothing
+
+EXAMPLES = examples(
+    "sdcensus load census.toml --out census.store --secret office.secret",
+    "sdcensus load census.toml --out census.store --replace --on-problem missing",
+)
+
+
+def load(
+    schema: Annotated[
+        Path, typer.Argument(metavar="SCHEMA", help="The schema document of the census.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="STORE", help="The folder of the store to make.")
+    ],
+    secret: SecretFile = None,
+    on_problem: Annotated[
+        OnProblem,
+        typer.Option(
+            "--on-problem",
+            help="Refuse files with values that do not fit the schema, or count such values as"
+            " 'not stated'.",
+        ),
+    ] = OnProblem.REFUSE,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put the store in the place of an older one.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check the files of a census against its schema and write the store.
+
+    The store appears when it is complete, or not at all. Problems in the files are listed with
+    the rows on which they stand. Direct identifiers never enter the store.
+    """
+    from sdcensus.session.loading import load as load_census
+
+    output = Output(quiet=quiet)
+    began = time.perf_counter()
+    with all_or_nothing(), Stages(output, "reading the schema") as stages:
+        report = load_census(
+            schema,
+            out,
+            secret=secret,
+            on_problem=on_problem.value,
+            replace=replace,
+            progress=stages,
+        )
+    if report.problems:
+        output.note("Counted as 'not stated':")
+        for problem in report.problems:
+            output.note(f"  {problem}")
+    output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}.")
+    records = plain_table(header=False)
+    records.add_column()
+    records.add_column(justify="right")
+    for entity, rows in report.rows.items():
+        records.add_row(entity.plural, f"{rows:,}")
+    output.show(records)
+    output.say(f"Look at it with: sdcensus describe {out}")

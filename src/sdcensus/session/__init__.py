@@ -1,0 +1,1 @@
+"""The only place that joins engines, methods, microdata, risk and utility."""

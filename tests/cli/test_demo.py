@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sdcensus.cli import options
+from sdcensus.cli.demo import next_commands, program
+from sdcensus.demo import PRESETS, DemoFormat
+from sdcensus.session import demonstration
+from tests.cli.conftest import Answer, Run
+
+SMALL = ("--persons", "1200", "--seed", "5")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def commands_of(answer: Answer) -> list[str]:
+    """What the demo proposes to try, as it stands on the console."""
+    proposed = answer.out.split("What to try next\n")[1]
+    return [line.strip() for line in proposed.splitlines() if line.startswith("  ")]
+
+
+def test_the_choices_of_the_command_line_are_those_of_the_demo() -> None:
+    assert [str(one) for one in options.Preset] == list(PRESETS)
+    assert [str(one) for one in options.DemoFormat] == [str(one) for one in DemoFormat]
+
+
+@pytest.mark.parametrize("files", ["csv", "parquet"])
+def test_the_demo_makes_loads_and_tabulates_a_country(run: Run, here: Path, files: str) -> None:
+    answer = run("demo", *SMALL, "--files", files)
+    assert answer.code == 0
+    assert (here / "demo" / "country" / f"persons.{files}").is_file()
+    assert (here / "demo" / "demo.secret").is_file()
+    assert "1,200 persons" in answer.out
+    # The table shows everybody once.
+    total = next(line for line in answer.out.splitlines() if line.startswith("Total"))
+    assert total.split()[-1] == "1,200"
+    assert max(len(line) for line in answer.out.split("What to try next")[0].splitlines()) <= 80
+    assert sorted(one.name for one in here.iterdir()) == ["demo"]
+
+
+def test_what_to_try_next_works(run: Run, here: Path) -> None:
+    proposed = commands_of(run("demo", "--out", "my island", *SMALL))
+    assert len(proposed) >= 6
+    for command in proposed:
+        words = shlex.split(command)
+        start = max(at for at, word in enumerate(words) if Path(word).stem == "sdcensus") + 1
+        answer = run(*words[start:])
+        assert (answer.code, answer.err) == (0, ""), command
+        assert answer.out
+
+
+def test_the_commands_to_try_name_a_program_that_exists(run: Run, here: Path) -> None:
+    called = program()
+    proposed = commands_of(run("demo", *SMALL))
+    assert all(command.startswith(called) for command in proposed)
+    assert called == "sdcensus" or Path(shlex.split(called)[0]).exists()
+
+
+def test_the_proposed_commands_quote_paths_with_blanks(run: Run, here: Path) -> None:
+    answer = run("demo", "--out", "my island", *SMALL)
+    store = str(Path("my island") / "census.store")
+    assert f'describe "{store}"' in answer.out
+
+
+def test_the_same_number_gives_the_same_country(run: Run, here: Path) -> None:
+    for name in ("one", "two"):
+        assert run("demo", "--out", name, *SMALL, "--quiet").code == 0
+    first, second = (here / name / "country" / "persons.csv" for name in ("one", "two"))
+    assert first.read_bytes() == second.read_bytes()
+    assert run("demo", "--out", "three", "--persons", "1200", "--seed", "6", "-q").code == 0
+    assert (here / "three" / "country" / "persons.csv").read_bytes() != first.read_bytes()
+
+
+def test_a_folder_of_its_own_is_made_anew_and_keeps_what_others_put_there(
+    run: Run, here: Path
+) -> None:
+    assert run("demo", *SMALL).code == 0
+    secret = (here / "demo" / "demo.secret").read_bytes()
+    (here / "demo" / "mine.txt").write_text("keep me", encoding="utf-8", newline="\n")
+    answer = run("demo", "--persons", "1500")
+    assert answer.code == 0
+    assert "1,500 persons" in answer.out
+    assert (here / "demo" / "demo.secret").read_bytes() != secret
+    assert (here / "demo" / "mine.txt").read_text(encoding="utf-8") == "keep me"
+    assert json.loads((here / "demo" / "demo.json").read_text(encoding="utf-8"))["persons"] == 1500
+    assert [one.name for one in here.iterdir()] == ["demo"]
+
+
+def test_a_folder_of_somebody_else_is_left_alone(run: Run, here: Path) -> None:
+    thesis = here / "demo" / "thesis.txt"
+    thesis.parent.mkdir()
+    thesis.write_text("x", encoding="utf-8", newline="\n")
+    answer = run("demo", *SMALL)
+    assert answer.code == 8
+    assert "was not made by sdcensus demo" in answer.err
+    assert [one.name for one in thesis.parent.iterdir()] == ["thesis.txt"]
+    assert run("demo", "--out", thesis, *SMALL).code == 8
+    assert run("demo", "--out", here, *SMALL).code == 8
+    assert [one.name for one in here.iterdir()] == ["demo"]
+
+
+def test_an_empty_folder_is_used(run: Run, here: Path) -> None:
+    (here / "demo").mkdir()
+    assert run("demo", *SMALL, "-q").code == 0
+    assert (here / "demo" / "census.store").is_dir()
+
+
+def test_a_demo_that_fails_leaves_the_earlier_one(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("demo", *SMALL)
+    before = {path: path.stat().st_size for path in here.rglob("*") if path.is_file()}
+
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(demonstration, "load", full)
+    answer = run("demo", *SMALL)
+    assert answer.code == 8
+    assert "No space left" in answer.err
+    assert {path: path.stat().st_size for path in here.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--preset", "small-island", "--persons", "1000"],
+        ["--persons", "3"],
+        ["--preset", "atlantis"],
+        ["--seed", "-1"],
+        ["--files", "xml"],
+    ],
+)
+def test_a_country_that_cannot_be_made_is_explained(
+    run: Run, here: Path, arguments: list[str]
+) -> None:
+    answer = run("demo", *arguments)
+    assert answer.code == 2
+    assert answer.err.startswith("error: ")
+    assert list(here.iterdir()) == []
+
+
+def test_quiet_prints_nothing(run: Run, here: Path) -> None:
+    answer = run("demo", *SMALL, "--quiet")
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+def test_times_and_sizes_are_shown(run: Run, here: Path) -> None:
+    answer = run("demo", *SMALL)
+    assert re.search(r"making the country [\d.]+ m?s, loading it [\d.]+ m?s", answer.out)
+    assert re.search(r"persons\.csv +\d+ kB", answer.out)
+
+
+def test_every_proposed_command_belongs_to_the_demo(run: Run, here: Path) -> None:
+    made = demonstration.make_demonstration(
+        Path("demo"),
+        country=demonstration.choose_country(None, 1200),
+        seed=5,
+        file_format="csv",
+        progress=lambda stage, done: None,
+    )
+    assert all(command.startswith("sdcensus ") for command in next_commands(made))
+    assert made.store.is_dir()
+    assert all(path.is_file() for path, _ in made.files)
