@@ -13,11 +13,20 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError
 from sdcensus.kernels.keys import record_digests
-from sdcensus.model.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
+from sdcensus.model.encoding import (
+    LARGEST_FIXED_POINT,
+    NO_VALUE,
+    CodeEncoder,
+    Trouble,
+    fixed_point,
+)
 from sdcensus.model.variable import Variable, smallest_width
 
 Integers = npt.NDArray[Any]
 _WIDE = pa.decimal128(38, 12)
+#: Numbers that fit that type, written plainly.
+_PLAIN_NUMBER = r"^-?[0-9]{1,15}([.][0-9]{0,12})?$"
+_MOST_EXAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +56,89 @@ class ColumnEncoder:
     def positions(self, array: pa.Array) -> Encoded:
         """The position of each value in the code list."""
         encoded = pc.dictionary_encode(array, null_encoding="encode")
-        distinct = encoded.dictionary.to_pylist()
-        found = np.array([self._position(value) for value in distinct], dtype=np.int64)
+        found = self._distinct_positions(encoded.dictionary)
         at = encoded.indices.to_numpy(zero_copy_only=False)
         if found.size and found.min() >= 0:
             return Encoded(found.astype(self._width)[at])
         clean = np.where(found < 0, self.fallback, found).astype(self._width)
-        unknown = tuple(
-            _text(value) or ""
-            for value, one in zip(distinct, found.tolist(), strict=True)
-            if one < 0
-        )
+        wrong = encoded.dictionary.filter(pa.array(found < 0)).slice(0, _MOST_EXAMPLES)
+        unknown = tuple(_text(value) or "" for value in wrong.to_pylist())
         return Encoded(clean[at], found[at], unknown)
+
+    def numbers(self, array: pa.Array) -> Encoded:
+        """Fixed-point values; ``NO_VALUE`` where the value is one of the missing codes."""
+        encoded = pc.dictionary_encode(array, null_encoding="encode")
+        values, trouble = self._distinct_numbers(encoded.dictionary)
+        at = encoded.indices.to_numpy(zero_copy_only=False)
+        return Encoded(values[at], trouble[at] if (trouble < 0).any() else None)
+
+    def _distinct_positions(self, distinct: pa.Array) -> Integers:
+        """The position of each distinct value: plain numbers in one go, the rest one by one."""
+        found = np.full(len(distinct), Trouble.UNKNOWN, dtype=np.int64)
+        plain = np.zeros(len(distinct), dtype=bool)
+        if self.variable.continuous:
+            plain, exact, values = self._plain_numbers(distinct)
+            plain &= exact  # what has to be rounded could fall into another interval
+            found[plain] = self._interval_positions(values[plain])
+        for at, value in zip(*_others(distinct, plain), strict=True):
+            found[at] = self._position(value)
+        return found
+
+    def _distinct_numbers(self, distinct: pa.Array) -> tuple[Integers, Integers]:
+        """The fixed-point value of each distinct value, and its trouble."""
+        plain, _, values = self._plain_numbers(distinct)
+        trouble = np.zeros(len(distinct), dtype=np.int64)
+        for at, value in zip(*_others(distinct, plain), strict=True):
+            number = self._number(_text(value))
+            if isinstance(number, Trouble):
+                values[at], trouble[at] = NO_VALUE, number
+            else:
+                values[at] = number
+        return values, trouble
+
+    def _plain_numbers(self, distinct: pa.Array) -> tuple[Integers, Integers, Integers]:
+        """Which values are plain numbers and no missing code; which need no rounding; the values.
+
+        Goes through the decimal notation of every number, so that 1.015 is rounded as it is
+        written and not as the nearest binary fraction.
+        """
+        decimals = self.variable.decimals
+        text = pc.utf8_trim_whitespace(distinct.cast(pa.string()))
+        if self._decimal_mark != ".":
+            text = pc.replace_substring(text, self._decimal_mark, ".")
+        plain = pc.fill_null(pc.match_substring_regex(text, _PLAIN_NUMBER), False)
+        missing = [code.code for code in self.variable.codes if code.is_missing]
+        wide = pc.if_else(plain, text, "0").cast(_WIDE)
+        rounded = pc.round(wide, ndigits=decimals, round_mode="half_to_even")
+        exact = pc.equal(rounded, wide)
+        narrow = rounded.cast(pa.decimal128(38, decimals))
+        halves = np.frombuffer(narrow.buffers()[1], dtype=np.int64).reshape(-1, 2)
+        halves = halves[narrow.offset : narrow.offset + len(narrow)]
+        values = halves[:, 0].copy()
+        mask = plain.to_numpy(zero_copy_only=False).astype(bool)
+        numbers = [fixed_point(code, decimals) for code in missing]
+        mask &= ~np.isin(values, [one for one in numbers if not isinstance(one, Trouble)])
+        in_one_half = halves[:, 1] == values >> 63
+        mask &= in_one_half & (np.abs(values) <= LARGEST_FIXED_POINT)
+        return mask, exact.to_numpy(zero_copy_only=False).astype(bool), values
+
+    def _interval_positions(self, values: Integers) -> Integers:
+        """The leaf of each fixed-point value, as ``CodeEncoder`` finds it one by one."""
+        scale = 10**self.variable.decimals
+        leaves = sorted(
+            (code.lower, code.upper, at)
+            for at, code in enumerate(self.variable.codes)
+            if code.lower is not None
+        )
+        if not leaves:
+            return np.full(values.size, Trouble.UNKNOWN, dtype=np.int64)
+        largest = np.iinfo(np.int64).max
+        lowers = np.array([lower * scale for lower, _, _ in leaves], dtype=np.int64)
+        ends = [largest if upper is None else (upper + 1) * scale for _, upper, _ in leaves]
+        at = np.searchsorted(lowers, values, side="right") - 1
+        inside = (at >= 0) & (values < np.array(ends, dtype=np.int64)[at])
+        positions = np.array([position for _, _, position in leaves], dtype=np.int64)
+        return np.where(inside, positions[at], Trouble.OUT_OF_RANGE)
 
     def _position(self, value: Any) -> int:
         known = self._seen.get(value)
@@ -69,29 +149,17 @@ class ColumnEncoder:
             known = self._seen[value] = int(self._encoder.position(text))
         return known
 
-    def numbers(self, array: pa.Array) -> Encoded:
-        """Fixed-point values; ``NO_VALUE`` where the value is one of the missing codes."""
-        fast = _fast_fixed_point(array, self.variable.decimals, self._decimal_mark)
-        missing = [code.code for code in self.variable.codes if code.is_missing]
-        if fast is not None and not missing:
-            return Encoded(fast)
-        encoded = pc.dictionary_encode(array, null_encoding="encode")
-        texts = [_text(value) for value in encoded.dictionary.to_pylist()]
-        found = [self._number(text, missing) for text in texts]
-        at = encoded.indices.to_numpy(zero_copy_only=False)
-        values = np.array(
-            [NO_VALUE if isinstance(one, Trouble) else one for one in found], dtype=np.int64
-        )
-        trouble = np.array(
-            [int(one) if isinstance(one, Trouble) else 0 for one in found], dtype=np.int64
-        )
-        return Encoded(values[at], trouble[at] if (trouble < 0).any() else None)
-
-    def _number(self, text: str | None, missing: Sequence[str]) -> int | Trouble:
+    def _number(self, text: str | None) -> int | Trouble:
         position = self._encoder.position(text)
         if position >= 0 and self.variable.codes[position].is_missing:
             return NO_VALUE
         return fixed_point(text, self.variable.decimals, decimal_mark=self._decimal_mark)
+
+
+def _others(distinct: pa.Array, plain: Integers) -> tuple[list[int], list[Any]]:
+    """Places and values of what is not a plain number."""
+    places = np.flatnonzero(~plain)
+    return places.tolist(), distinct.take(pa.array(places)).to_pylist()
 
 
 def _text(value: Any) -> str | None:
@@ -101,34 +169,6 @@ def _text(value: Any) -> str | None:
     if isinstance(value, float):
         return None if value != value else str(int(value)) if value.is_integer() else repr(value)
     return str(value)
-
-
-def _fast_fixed_point(array: pa.Array, decimals: int, decimal_mark: str) -> Integers | None:
-    """Fixed-point values of a column of plain numbers; ``None`` where that is not all there is.
-
-    Goes through the decimal notation of every number, so that 1.015 is rounded as it is written
-    and not as the nearest binary fraction.
-    """
-    if array.null_count:
-        return None
-    try:
-        if pa.types.is_integer(array.type):
-            wide = array.cast(_WIDE)
-        else:
-            text = array if pa.types.is_string(array.type) else array.cast(pa.string())
-            text = pc.utf8_trim_whitespace(text)
-            if decimal_mark != ".":
-                text = pc.replace_substring(text, decimal_mark, ".")
-            wide = text.cast(_WIDE)
-        rounded = pc.round(wide, ndigits=decimals, round_mode="half_to_even")
-        exact = rounded.cast(pa.decimal128(38, decimals))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return None
-    halves = np.frombuffer(exact.buffers()[1], dtype=np.int64)
-    halves = halves[2 * exact.offset : 2 * (exact.offset + len(exact))].reshape(-1, 2)
-    low = halves[:, 0].copy()
-    in_reach = (np.abs(low) <= 1 << 53) & (halves[:, 1] == low >> 63)
-    return low if bool(in_reach.all()) else None
 
 
 class IdParts:

@@ -14,7 +14,7 @@ from enum import IntEnum
 from sdcensus.model.variable import CodeKind, EmptyField, Variable
 
 #: Values beyond this cannot be summed exactly over a census.
-_LARGEST_FIXED_POINT = 1 << 53
+LARGEST_FIXED_POINT = 1 << 53
 #: No number of a census has more digits before the point, or is written in more characters.
 _MOST_DIGITS, _LONGEST = 18, 200
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
@@ -117,7 +117,7 @@ def _empty_position(variable: Variable) -> int:
 
 
 def _number(text: str) -> Decimal | None:
-    """A number in plain or scientific notation. Python alone would also read ``1_0`` and ``NaN``."""
+    """A number in plain or scientific notation; Python alone would also read ``1_0``."""
     return Decimal(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
 
 
@@ -155,4 +155,4 @@ def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") ->
     # In a context of our own: the caller's might round once before us.
     exact = number.scaleb(decimals, context=_EXACT)
     scaled = int(exact.to_integral_value(rounding=ROUND_HALF_EVEN, context=_EXACT))
-    return scaled if abs(scaled) <= _LARGEST_FIXED_POINT else Trouble.OUT_OF_RANGE
+    return scaled if abs(scaled) <= LARGEST_FIXED_POINT else Trouble.OUT_OF_RANGE

@@ -1,8 +1,9 @@
-"""A look at the variables of an SPSS file before the library reads it.
+"""A look at the head of an SPSS file before the library reads it.
 
-The library trusts the widths that a file declares; a damaged one could bring the whole program
-down instead of giving an error. So the chain of variable records is checked first: kinds and
-widths in their bounds, and behind each text the parts that its width needs.
+The library trusts the widths, counts and places that a file declares; a damaged one could bring
+the whole program down instead of giving an error. So the records of the head are walked through
+first: every number in its bounds, behind each text the parts that its width needs, and labels for
+variables that exist.
 """
 
 from __future__ import annotations
@@ -13,45 +14,84 @@ from typing import BinaryIO
 
 _HEADER = 176
 _LAYOUT_AT = 64
-_VARIABLE = 2
+_VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
 _LONGEST_LABEL = 1 << 16
+_MOST = 1 << 20
 
 
-def has_sound_variables(path: Path) -> bool:
-    """Whether the variable records of an SPSS file are well-formed."""
-    with path.open("rb") as stream:
-        header = stream.read(_HEADER)
-        if len(header) < _HEADER:
-            return False
-        order = next(
-            (one for one in "<>" if struct.unpack_from(f"{one}i", header, _LAYOUT_AT)[0] in (2, 3)),
-            None,
-        )
-        return order is not None and _variables(stream, order)
+class _DamagedError(Exception):
+    """The head is not what the format says."""
 
 
-def _variables(stream: BinaryIO, order: str) -> bool:
-    continuations, count = 0, 0
-    while True:
-        start = stream.read(4)
-        if len(start) < 4:
-            return False
-        if struct.unpack(f"{order}i", start)[0] != _VARIABLE:
-            return continuations == 0 and count > 0
-        body = stream.read(28)
-        if len(body) < 28:
-            return False
-        width, has_label, missing = struct.unpack_from(f"{order}iii", body)
-        if not (-1 <= width <= 255 and has_label in (0, 1) and -3 <= missing <= 3):
-            return False
-        if (width == -1) != (continuations > 0):
-            return False
-        continuations = continuations - 1 if width == -1 else max(0, (width - 1) // 8)
-        count += 1
+def has_sound_head(path: Path) -> bool:
+    """Whether the records in the head of an SPSS file are well-formed."""
+    try:
+        with path.open("rb") as stream:
+            _Head(stream, path.stat().st_size).walk()
+    except _DamagedError:
+        return False
+    return True
+
+
+class _Head:
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream, self._size = stream, size
+        header = self._take(_HEADER)
+        orders = [one for one in "<>" if struct.unpack_from(f"{one}i", header, _LAYOUT_AT)[0] < 4]
+        self._order = orders[0] if orders else "<"
+        self._variables = 0
+        self._continuations = 0
+
+    def walk(self) -> None:
+        """Go through the records up to the end of the head."""
+        while (kind := self._number(0, _END)) != _END:
+            if kind != _VARIABLE and (self._continuations or not self._variables):
+                raise _DamagedError
+            if kind == _VARIABLE:
+                self._variable()
+            elif kind == _LABELS:
+                self._labels()
+            elif kind == _DOCUMENT:
+                self._skip(80 * self._number(0, _MOST))
+            elif kind == _EXTENSION:
+                self._number(0, _MOST)
+                self._skip(self._number(0, self._size) * self._number(0, self._size))
+            else:
+                raise _DamagedError
+
+    def _variable(self) -> None:
+        width = self._number(-1, 255)
+        has_label, missing = self._number(0, 1), self._number(-3, 3)
+        self._skip(16)
+        if (width == -1) != (self._continuations > 0):
+            raise _DamagedError
+        self._continuations = self._continuations - 1 if width == -1 else max(0, (width - 1) // 8)
+        self._variables += 1
         if has_label:
-            raw = stream.read(4)
-            length = struct.unpack(f"{order}i", raw)[0] if len(raw) == 4 else -1
-            if not 0 <= length <= _LONGEST_LABEL:
-                return False
-            stream.seek((length + 3) // 4 * 4, 1)
-        stream.seek(8 * abs(missing), 1)
+            self._skip((self._number(0, _LONGEST_LABEL) + 3) // 4 * 4)
+        self._skip(8 * abs(missing))
+
+    def _labels(self) -> None:
+        for _ in range(self._number(0, _MOST)):
+            self._skip(8)
+            self._skip(self._take(1)[0] // 8 * 8 + 7)
+        if self._number(0, _END) != _LABELLED:
+            raise _DamagedError
+        for _ in range(self._number(0, _MOST)):
+            self._number(1, self._variables)
+
+    def _number(self, low: int, high: int) -> int:
+        number: int = struct.unpack(f"{self._order}i", self._take(4))[0]
+        if not low <= number <= high:
+            raise _DamagedError
+        return number
+
+    def _take(self, size: int) -> bytes:
+        taken = self._stream.read(size)
+        if len(taken) < size:
+            raise _DamagedError
+        return taken
+
+    def _skip(self, size: int) -> None:
+        if self._stream.seek(size, 1) > self._size:
+            raise _DamagedError

@@ -35,7 +35,7 @@ from sdcensus.ingest.readers.columns import (
     same_columns,
 )
 from sdcensus.ingest.readers.files import check_file
-from sdcensus.ingest.readers.savhead import has_sound_variables
+from sdcensus.ingest.readers.savhead import has_sound_head
 from sdcensus.ingest.readers.text import blank_to_null, canonical_number, is_whole
 from sdcensus.model.source import FileFormat, FileSource
 
@@ -265,8 +265,8 @@ def _call(path: Path, read: Callable[..., Any], **options: Any) -> tuple[dict[st
 
 
 def _head(path: Path, read: Callable[..., Any], kind: FileFormat) -> _Known:
-    if kind is FileFormat.SPSS and not has_sound_variables(path):
-        raise InputError(f"{path.name}: the list of variables is damaged. Export the file again.")
+    if kind is FileFormat.SPSS and not has_sound_head(path):
+        raise InputError(f"{path.name}: the head of the file is damaged. Export the file again.")
     _, about = _call(path, read, metadataonly=True, user_missing=True)
     if not about.column_names or not all(about.column_names):
         raise InputError(f"{path.name}: the file names no variables, or not all. Export it again.")
