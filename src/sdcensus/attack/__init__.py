@@ -1,0 +1,1 @@
+"""What an intruder could do: sees public tables only; only a separate scorer sees the truth."""

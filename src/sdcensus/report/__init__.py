@@ -1,0 +1,1 @@
+"""Renders results as html and xlsx; computes nothing."""

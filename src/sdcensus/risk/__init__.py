@@ -1,0 +1,1 @@
+"""Measures of disclosure risk; each returns a result dataclass."""

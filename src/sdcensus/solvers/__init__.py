@@ -1,0 +1,1 @@
+"""Linear and integer optimisation behind one interface."""

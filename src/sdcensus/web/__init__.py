@@ -1,0 +1,1 @@
+"""The web server: HTTP in, one call below, pages and JSON out."""
