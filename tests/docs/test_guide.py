@@ -1,0 +1,154 @@
+"""Everything that the guide shows was run, and shows what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sdcensus.cli.progress import Stages
+from sdcensus.session.loading import load
+from sdcensus.store.secrets import read_secret, write_secret
+from tests.docs.pages import (
+    EXAMPLES,
+    GUIDE,
+    ROOT,
+    answer_of,
+    blocks,
+    comparable,
+    page_text,
+    rows,
+    section,
+    steps,
+    words,
+)
+
+#: The folder of the examples in which the commands of a page are typed.
+FOLDER = {
+    "first-census.md": "palm-cay",
+    "files.md": "palm-cay",
+    "keys-and-secrets.md": "vectors",
+    "problems.md": "problems",
+    "python.md": "palm-cay",
+    "store.md": "palm-cay",
+    "tables.md": "palm-cay",
+}
+#: What their stores are called.
+STORES = {"palm-cay": "palm.store", "vectors": "vectors.store"}
+#: Pages that begin without a secret and without a store.
+MAKE_A_SECRET = ("first-census.md", "problems.md")
+#: The secret of the published vectors: the bytes 0 to 31.
+VECTOR_SECRET = bytes(range(32)).hex()
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 signs without colours, on which nothing is slow."""
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("FORCE_COLOR", "NO_COLOR", "SDCENSUS_DEBUG", "SDCENSUS_SECRET_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    defaults = Stages.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "patience", 3600.0)
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """A copy of the examples, in which commands may write."""
+    return shutil.copytree(EXAMPLES, tmp_path / "examples")
+
+
+def pages() -> list[str]:
+    return sorted(page.name for page in GUIDE.glob("*.md"))
+
+
+def test_every_page_with_commands_has_a_folder_to_run_them_in() -> None:
+    with_commands = {page for page in pages() if blocks(page, "console")}
+    assert "first-census.md" in with_commands
+    assert with_commands <= set(FOLDER)
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "console")])
+def test_commands_answer_what_the_page_shows(page: str, examples: Path) -> None:
+    folder = examples / FOLDER[page]
+    own_secret = page in MAKE_A_SECRET
+    if not own_secret:
+        prepare(folder)
+    for block in blocks(page, "console"):
+        for command, shown in steps(block):
+            code, answer = answer_of(command, folder)
+            place = f"{page}, line {block.line}: {command}\n{answer}"
+            assert (code != 0) == ("error: " in shown), place
+            if shown:
+                assert comparable(answer, random_secret=own_secret) == comparable(
+                    shown, random_secret=own_secret
+                ), place
+
+
+def prepare(folder: Path) -> None:
+    """What the first page leaves behind: a secret above the folder, and the store."""
+    typed = folder / "typed.txt"
+    typed.touch(mode=0o600)
+    typed.write_text(VECTOR_SECRET, encoding="utf-8", newline="\n")
+    secret = read_secret(typed)
+    typed.unlink()
+    write_secret(secret, folder.parent / "office.secret")
+    load(folder / "schema.toml", folder / STORES[folder.name], secret=secret)
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "pycon")])
+def test_python_sessions_answer_what_the_page_shows(page: str, examples: Path) -> None:
+    folder = examples / FOLDER[page]
+    prepare(folder)
+    known: dict[str, object] = {}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    report: list[str] = []
+    with contextlib.chdir(folder):
+        for block in blocks(page, "pycon"):
+            test = doctest.DocTestParser().get_doctest(block.text, known, page, page, block.line)
+            runner.run(test, out=report.append, clear_globs=False)
+            known = test.globs
+    assert runner.summarize(verbose=False).attempted > 0
+    assert report == []
+
+
+@pytest.mark.parametrize("script", sorted(EXAMPLES.rglob("*.py")), ids=lambda path: path.name)
+def test_scripts_stand_in_a_page_as_they_are(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    shown = [block.text for page in pages() for block in blocks(page, "python")]
+    assert text in shown
+    assert str(ROOT) not in text
+
+
+def test_parts_of_files_that_the_first_page_shows_stand_in_the_files() -> None:
+    files = [path for path in (EXAMPLES / "palm-cay").rglob("*") if path.is_file()]
+    lines = {line for path in files for line in path.read_text(encoding="utf-8").splitlines()}
+    shown = [*blocks("first-census.md", "toml"), *blocks("first-census.md", "text")]
+    assert len(shown) == 4
+    for block in shown:
+        assert set(block.text.splitlines()) - {"..."} <= lines, block.line
+
+
+def test_the_store_page_lists_the_files_of_a_store(examples: Path) -> None:
+    folder = examples / "palm-cay"
+    prepare(folder)
+    first, *listed = blocks("store.md", "text")[0].text.split()
+    assert first == "palm.store/"
+    store = folder / "palm.store"
+    found = [path.relative_to(store).as_posix() for path in store.rglob("*") if path.is_file()]
+    assert sorted(listed) == sorted(found)
+
+
+def test_the_store_page_explains_the_manifest(examples: Path) -> None:
+    folder = examples / "palm-cay"
+    prepare(folder)
+    manifest = json.loads((folder / "palm.store" / "manifest.json").read_text(encoding="utf-8"))
+    table = rows(section(page_text("store.md"), "## What is in it"))
+    explained = {name for cells in table for name in words(cells[0]) if ".bin" not in name}
+    assert explained == set(manifest)
