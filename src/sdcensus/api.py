@@ -8,7 +8,7 @@ from sdcensus.model.cube import Cube
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.census import Census, from_frame, open_store
+from sdcensus.session.census import Census, from_frame, open_files, open_store
 from sdcensus.session.confidential_output import write_confidential
 from sdcensus.session.describing import describe
 from sdcensus.session.loading import load
@@ -25,6 +25,7 @@ __all__ = [
     "from_frame",
     "load",
     "new_secret",
+    "open_files",
     "open_store",
     "read_schema",
     "read_secret",

@@ -82,6 +82,11 @@ def records() -> InMemoryRecords:
     )
 
 
+def census() -> Census:
+    made = records()
+    return Census(made.schema, made)
+
+
 def confidential_objects() -> Iterator[tuple[str, Any]]:
     yield "cube", cube()
     yield "accumulators", cube().values
@@ -90,7 +95,7 @@ def confidential_objects() -> Iterator[tuple[str, Any]]:
     yield "sparse block", next(sparse().blocks())
     yield "sparse cell", next(sparse().cells())
     yield "records", records()
-    yield "census", Census(records())
+    yield "census", census()
 
 
 OBJECTS = [pytest.param(one, id=name) for name, one in confidential_objects()]
@@ -130,7 +135,9 @@ def test_nothing_that_is_printed_or_logged_shows_a_count(
 
 
 @pytest.mark.parametrize("confidential", OBJECTS)
-@pytest.mark.parametrize("way", [pickle.dumps, copy.copy, copy.deepcopy], ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    "way", [pickle.dumps, copy.copy, copy.deepcopy], ids=lambda way: way.__name__
+)
 def test_pickling_and_copying_are_refused(
     confidential: object, way: Callable[[object], object]
 ) -> None:
@@ -156,10 +163,10 @@ MISTAKES: list[Callable[[], object]] = [
     lambda: write_confidential(cube(), "cube.csv"),
     lambda: write_confidential(sparse(), "cube.csv"),
     lambda: Cube(SPEC, ORIGIN, Accumulators(count=cube().count[:1], key=cube().key[:1])),
-    lambda: Census(records()).tabulate("sexx"),
-    lambda: Census(records()).tabulate("sex", universe="area > 'x'"),
-    lambda: Census(records()).tabulate("sex", of="households"),
-    lambda: Census(records()).store,
+    lambda: census().tabulate("sexx"),
+    lambda: census().tabulate("sex", universe="area > 'x'"),
+    lambda: census().tabulate("sex", of="households"),
+    lambda: census().store,
 ]
 
 

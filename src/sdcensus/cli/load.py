@@ -59,7 +59,7 @@ def load(
             progress=stages,
         )
     if report.problems:
-        output.note("Counted as 'not stated':")
+        output.note("Loaded with these problems (values that do not fit are 'not stated'):")
         for problem in report.problems:
             output.note(f"  {problem}")
     output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}.")

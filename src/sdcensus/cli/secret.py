@@ -69,6 +69,7 @@ def new(
         "\n- if it is lost, no later table can agree with those that are published."
     )
     if made.sheet is not None:
+        output.say("")
         _say_sheet(output, made.sheet)
     elif not show_sheet:
         output.say("\nPrint its recovery sheet now, from which it can be typed again:")
@@ -174,5 +175,5 @@ def restore(
 
 def _say_sheet(output: Output, sheet: Path) -> None:
     output.say(
-        f"\nThe recovery sheet is in {sheet}. Print it, lock the paper away, and delete the file."
+        f"The recovery sheet is in {sheet}. Print it, lock the paper away, and delete the file."
     )

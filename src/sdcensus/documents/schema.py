@@ -25,7 +25,7 @@ _NEEDED = {
 }
 
 
-def read_schema(path: Path) -> Schema:
+def read_schema(path: str | Path) -> Schema:
     """Read a schema and check it in full, with the code lists that it names.
 
     The census files themselves are not opened.
@@ -34,7 +34,7 @@ def read_schema(path: Path) -> Schema:
         InputError: There is no such file, or it cannot be opened.
         DocumentError: It has mistakes; all of them are listed with their lines.
     """
-    return schema_from_document(read_toml(path, what="schema"))
+    return schema_from_document(read_toml(Path(path), what="schema"))
 
 
 def schema_from_document(document: TomlDocument) -> Schema:

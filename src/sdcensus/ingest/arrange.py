@@ -20,7 +20,7 @@ from sdcensus.kernels.tabulate import NO_ROW, inherit
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable, smallest_width
-from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column
+from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 
 Integers = npt.NDArray[Any]
@@ -173,12 +173,16 @@ def _check_constant(
     held = np.flatnonzero(member != NO_ROW)
     speaker = own.rows[member[held]]
     for variable in schema.variables:
-        if variable.entity is entity and variable.name in own.parts.types:
-            values = own.parts.read(variable.name)
-            differs = held[values[held] != values[speaker]]
-            source = variable.source
-            column = variable.name if source is None else source.column
-            _add_by_file(log, ProblemKind.NOT_CONSTANT, own.parts, differs, column)
+        if variable.entity is not entity:
+            continue
+        differs = np.zeros(held.size, dtype=bool)
+        for name in (variable.name, value_column(variable.name)):
+            if name in own.parts.types:
+                values = own.parts.read(name)
+                differs |= values[held] != values[speaker]
+        source = variable.source
+        column = variable.name if source is None else source.column
+        _add_by_file(log, ProblemKind.NOT_CONSTANT, own.parts, held[differs], column)
 
 
 def order_records(schema: Schema, records: dict[Entity, Records]) -> None:

@@ -20,7 +20,7 @@ from sdcensus.model.encoding import (
     Trouble,
     fixed_point,
 )
-from sdcensus.model.variable import Variable, smallest_width
+from sdcensus.model.variable import Role, Variable, smallest_width
 
 Integers = npt.NDArray[Any]
 _WIDE = pa.decimal128(38, 12)
@@ -34,12 +34,12 @@ class Encoded:
     """Encoded values of a batch and where they could not be encoded.
 
     ``trouble`` has a negative ``Trouble`` where there is one, else 0 or more; ``None`` where
-    there is none at all. ``unknown`` are distinct values without a code.
+    there is none at all. ``examples`` are distinct values with trouble, and which.
     """
 
     values: Integers
     trouble: Integers | None = None
-    unknown: tuple[str, ...] = ()
+    examples: tuple[tuple[int, str], ...] = ()
 
 
 class ColumnEncoder:
@@ -61,16 +61,16 @@ class ColumnEncoder:
         if found.size and found.min() >= 0:
             return Encoded(found.astype(self._width)[at])
         clean = np.where(found < 0, self.fallback, found).astype(self._width)
-        wrong = encoded.dictionary.filter(pa.array(found < 0)).slice(0, _MOST_EXAMPLES)
-        unknown = tuple(_text(value) or "" for value in wrong.to_pylist())
-        return Encoded(clean[at], found[at], unknown)
+        return Encoded(clean[at], found[at], _examples(encoded.dictionary, found))
 
     def numbers(self, array: pa.Array) -> Encoded:
         """Fixed-point values; ``NO_VALUE`` where the value is one of the missing codes."""
         encoded = pc.dictionary_encode(array, null_encoding="encode")
         values, trouble = self._distinct_numbers(encoded.dictionary)
         at = encoded.indices.to_numpy(zero_copy_only=False)
-        return Encoded(values[at], trouble[at] if (trouble < 0).any() else None)
+        if not (trouble < 0).any():
+            return Encoded(values[at])
+        return Encoded(values[at], trouble[at], _examples(encoded.dictionary, trouble))
 
     def _distinct_positions(self, distinct: pa.Array) -> Integers:
         """The position of each distinct value: plain numbers in one go, the rest one by one."""
@@ -94,6 +94,8 @@ class ColumnEncoder:
                 values[at], trouble[at] = NO_VALUE, number
             else:
                 values[at] = number
+        if self.variable.role is Role.WEIGHT:
+            trouble[(values <= 0) & (trouble == 0)] = Trouble.OUT_OF_RANGE
         return values, trouble
 
     def _plain_numbers(self, distinct: pa.Array) -> tuple[Integers, Integers, Integers]:
@@ -156,6 +158,13 @@ class ColumnEncoder:
         return fixed_point(text, self.variable.decimals, decimal_mark=self._decimal_mark)
 
 
+def _examples(distinct: pa.Array, found: Integers) -> tuple[tuple[int, str], ...]:
+    places = np.flatnonzero(found < 0)[:_MOST_EXAMPLES]
+    values = distinct.take(pa.array(places)).to_pylist()
+    pairs = zip(found[places].tolist(), values, strict=True)
+    return tuple((trouble, _text(value) or "") for trouble, value in pairs)
+
+
 def _others(distinct: pa.Array, plain: Integers) -> tuple[list[int], list[Any]]:
     """Places and values of what is not a plain number."""
     places = np.flatnonzero(~plain)
@@ -199,6 +208,9 @@ class IdParts:
         for part in parts:
             empty |= _mask(pc.or_kleene(pc.is_null(part), pc.equal(part, "")))
             bad |= _mask(pc.match_substring_regex(part, r"\||^-"))
+        for name, part in zip(self.columns, parts, strict=True):
+            if not pa.types.is_string(batch.column(name).type):
+                bad |= _mask(pc.greater(pc.utf8_length(part), self._widths[name]))
         whole = [*(pa.scalar(text) for text in self._prefix), *parts]
         digests = _digests(_join(whole, "|"), secret=self._secret, tag=self._tag)
         return digests, empty, bad & ~empty

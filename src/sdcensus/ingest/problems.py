@@ -56,13 +56,13 @@ FATAL = frozenset(
 
 _REMEDY = {
     ProblemKind.UNKNOWN_CODE: "add the code to the code list, or correct the file",
-    ProblemKind.EMPTY_FIELD: 'say what an empty field means: empty = "not_stated"',
+    ProblemKind.EMPTY_FIELD: 'fill it, or say what an empty field means: empty = "not_stated"',
     ProblemKind.OUT_OF_RANGE: "widen the range in the schema, or correct the file",
     ProblemKind.NOT_A_NUMBER: "correct the file, or declare the codes that are not numbers",
     ProblemKind.EMPTY_ID: "every record needs all parts of its id",
     ProblemKind.DUPLICATE_ID: "ids must be unique: add the column that tells the records apart",
-    ProblemKind.BAD_ID: "an id must not contain '|' and a number in it must not be negative",
-    ProblemKind.ORPHAN: "add the parent record, or set optional = true for the entity",
+    ProblemKind.BAD_ID: "an id must not contain '|', begin with '-', or be wider than declared",
+    ProblemKind.ORPHAN: "add the parent or correct the link; if it may be empty, set optional = true",
     ProblemKind.NOT_CONSTANT: "the same value must stand in all records of the unit",
     ProblemKind.IMPOSSIBLE: "correct the records, or the rule in the schema",
     ProblemKind.REFERENCE_PERSON: "each household needs one; check keys.reference_person",
@@ -148,10 +148,13 @@ def _is_short_code(text: str) -> bool:
 
 
 def _summary(found: tuple[Problem, ...], fatal: list[Problem], on_problem: OnProblem) -> str:
-    lines = [f"The files do not fit the schema ({len(found)} kinds of problems):"]
+    kinds = "1 kind of problem" if len(found) == 1 else f"{len(found)} kinds of problems"
+    lines = [f"The files do not fit the schema ({kinds}):"]
     lines += [f"  {problem}" for problem in found]
     if fatal:
-        lines.append("Records without a usable, unique id cannot be loaded. Nothing was written.")
+        lines.append(
+            "Records without a usable, unique id or key cannot be loaded. Nothing was written."
+        )
     elif on_problem is OnProblem.REFUSE:
         lines.append(
             "Nothing was written. Correct the files or the schema, or load with"

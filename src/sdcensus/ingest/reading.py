@@ -162,7 +162,7 @@ def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None
         ]
         raise InputError(
             "\n".join(
-                [*texts, f"Set `column` in the schema where [files.{file.name}] calls it so."]
+                [*texts, 'If the file calls it differently, say so in the schema: column = "…".']
             )
         )
 
@@ -300,7 +300,7 @@ class _Tasks:
                 self._parts.append(variable.name, encoded.values)
             if as_values:
                 numbers = encoder.numbers(array)
-                if not as_codes:
+                if not as_codes or encoded.trouble is None:
                     self._report(numbers, rows, file, column)
                 values = numbers.values
                 if variable.role is Role.WEIGHT and numbers.trouble is not None:
@@ -345,7 +345,7 @@ class _Tasks:
             return
         for trouble, kind in _KIND.items():
             found = rows[encoded.trouble == trouble]
-            examples = encoded.unknown if kind is not ProblemKind.EMPTY_FIELD else ()
+            examples = [text for which, text in encoded.examples if which == trouble]
             self._log.add(kind, file, column, found, examples)
 
 

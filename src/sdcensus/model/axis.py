@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.text import TOTAL_LABEL, Text
-from sdcensus.model.variable import CodeKind, Level, Variable, common_refinement
+from sdcensus.model.variable import CodeKind, Level, Role, Variable, common_refinement
 
 #: The code of a total, and the name of the level that holds nothing else.
 TOTAL = "_T"
@@ -147,11 +147,11 @@ def parse_axis(text: str, variable_named: Callable[[str], Variable]) -> Axis:
         )
     variable = variable_named(match["variable"])
     if not variable.is_axis:
-        why = (
-            "it is continuous; give it levels (ranges) in the schema"
-            if variable.continuous
-            else "it has no code list that is stored"
-        )
+        why = "it has no code list that is stored"
+        if variable.role is Role.WEIGHT:
+            why = "it is a weight; ask for the measure 'weighted' instead"
+        elif variable.continuous:
+            why = "it is continuous; give it levels (ranges) in the schema"
         raise SpecError(f"Axis {text!r}: tables cannot be made by {variable.name!r}: {why}.")
     levels = [variable.level(match["level"])]
     total = True

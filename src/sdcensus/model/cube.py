@@ -172,9 +172,8 @@ def _roll_axis(
 
     if target is None:
         whole = mine.blocks[-1]
-        return rolled(whole, np.zeros(whole.size, dtype=np.int64), 1).reshape(
-            *array.shape[:at], *array.shape[at + 1 :]
-        )
+        summed = rolled(whole, np.zeros(whole.size, dtype=np.int64), 1)
+        return summed.reshape((*array.shape[:at], *array.shape[at + 1 :]))
     parts = [rolled(*block_behind(mine, wanted), wanted.size) for wanted in target.blocks]
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=at)
 

@@ -40,19 +40,25 @@ class CodeEncoder:
     A value matches a code to the letter (blanks around it do not count); where it does not, and
     both are whole numbers, by value, so that ``01`` and ``1.0`` find the code ``1``. Leaves that
     are intervals take every number between their bounds.
+
+    Args:
+        variable: The variable.
+        decimal_mark: The decimal mark of the file; text that is a code as it stands is a code.
     """
 
     __slots__ = (
         "_by_number",
         "_by_text",
         "_continuous",
+        "_decimal_mark",
         "_empty",
         "_intervals",
         "_lowers",
         "_numeric",
     )
 
-    def __init__(self, variable: Variable) -> None:
+    def __init__(self, variable: Variable, *, decimal_mark: str = ".") -> None:
+        self._decimal_mark = decimal_mark
         self._by_text = {code.code: at for at, code in enumerate(variable.codes)}
         self._by_number: dict[int, int] = {}
         ambiguous: set[int] = set()
@@ -84,6 +90,8 @@ class CodeEncoder:
         exact = self._by_text.get(text)
         if exact is not None:
             return exact
+        if self._decimal_mark != ".":
+            text = text.replace(self._decimal_mark, ".")
         number = _number(text)
         if number is None:
             return Trouble.NOT_A_NUMBER if self._numeric else Trouble.UNKNOWN

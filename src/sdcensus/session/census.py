@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
+from sdcensus.documents.schema import read_schema
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.errors import StoreError
+from sdcensus.errors import SpecError, StoreError, unknown
 from sdcensus.ingest.frame import records_from_frame
+from sdcensus.ingest.problems import OnProblem
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.schema import Schema
+from sdcensus.model.secret import Secret
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.session.loading import find_secret, parse_on_problem
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
 
@@ -39,26 +43,29 @@ class Census(Confidential):
         <Cube 17×3×22: confidential>
     """
 
-    __slots__ = ("_engines", "_store", "_threads")
+    __slots__ = ("_engines", "_store", "_threads", "schema")
 
-    def __init__(self, store: RecordSource, *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        store: RecordSource | None = None,
+        *,
+        engines: Mapping[EngineName, Engine] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.schema = schema
         self._store = store
         self._threads = threads or default_threads()
-        self._engines: dict[EngineName, Engine] = {}
+        self._engines = dict(engines or {})
 
     def __repr__(self) -> str:
-        return f"<Census {self._store.schema.census.name!r}: confidential>"
-
-    @property
-    def schema(self) -> Schema:
-        """The variables, code lists and units of the census."""
-        return self._store.schema
+        return f"<Census {self.schema.census.name!r}: confidential>"
 
     @property
     def store(self) -> CensusStore:
         """The encoded census itself, where it lies on disk."""
         if not isinstance(self._store, CensusStore):
-            raise StoreError("This census was made from a frame; it has no store on disk.")
+            raise StoreError("This census was not loaded; it has no store on disk.")
         return self._store
 
     def spec(
@@ -81,9 +88,9 @@ class Census(Confidential):
         universe: str | None = None,
         measure: str | Measure = Measure.COUNT,
         weights: bool = False,
-        sums: tuple[str, ...] = (),
+        sums: str | Sequence[str] = (),
         households: bool = False,
-        engine: str | EngineName = EngineName.MEMORY,
+        engine: str | EngineName | None = None,
     ) -> Cube | SparseCube:
         """True counts and cell keys of a table.
 
@@ -95,23 +102,36 @@ class Census(Confidential):
             weights: Also sum the weights beside a count.
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
-            engine: ``memory`` or ``duckdb``; the numbers are the same.
+            engine: ``memory`` (for a store) or ``duckdb``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
             spec = by[0]
+            if (of, universe, measure) != (Entity.PERSON, None, Measure.COUNT):
+                raise SpecError("A TableSpec says itself what is counted, of whom and how.")
         else:
             texts = [str(one) for one in by]
             spec = self.spec(*texts, of=of, universe=universe, measure=measure)
-        request = Tabulate(spec=spec, weights=weights, sums=tuple(sums), households=households)
-        return self._engine(EngineName(engine)).tabulate(request)
+        names = (sums,) if isinstance(sums, str) else tuple(sums)
+        request = Tabulate(spec=spec, weights=weights, sums=names, households=households)
+        default = EngineName.DUCKDB if self._store is None else EngineName.MEMORY
+        return self._engine(_engine_name(engine or default)).tabulate(request)
 
     def _engine(self, name: EngineName) -> Engine:
         if name not in self._engines:
+            if self._store is None:
+                raise StoreError("These files were not loaded; only the engine duckdb reads them.")
             if name is EngineName.MEMORY:
                 self._engines[name] = MemoryEngine(self._store, threads=self._threads)
             else:
                 self._engines[name] = DuckdbEngine.over_store(self.store, threads=self._threads)
         return self._engines[name]
+
+
+def _engine_name(name: str) -> EngineName:
+    try:
+        return EngineName(name)
+    except ValueError:
+        raise SpecError(unknown("engine", name, list(EngineName))) from None
 
 
 def from_frame(
@@ -130,12 +150,42 @@ def from_frame(
     records = records_from_frame(
         frame, key=key, variables=variables, weight=weight, of=of, key_space=key_space
     )
-    return Census(records)
+    return Census(records.schema, records)
 
 
 def open_store(path: str | Path) -> Census:
     """Open a census store that ``sdcensus load`` made."""
-    return Census(CensusStore.open(Path(path)))
+    store = CensusStore.open(Path(path))
+    return Census(store.schema, store)
+
+
+def open_files(
+    schema: str | Path,
+    *,
+    secret: str | Path | Secret | None = None,
+    on_problem: str | OnProblem = OnProblem.REFUSE,
+    memory_limit: str | None = None,
+) -> Census:
+    """Tabulate the parquet and csv files of a schema without loading them, by DuckDB.
+
+    For data larger than the disk has room for twice. Slower than a store, and the impossible
+    combinations of the schema are not checked; the numbers are the same.
+
+    Args:
+        schema: The schema document.
+        secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
+        on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
+        memory_limit: How much memory DuckDB may take, such as ``"4GB"``.
+    """
+    threads = default_threads()
+    engine = DuckdbEngine.over_files(
+        read_schema(schema),
+        secret if isinstance(secret, Secret) else find_secret(secret),
+        on_problem=parse_on_problem(on_problem).value,
+        threads=threads,
+        memory_limit=memory_limit,
+    )
+    return Census(engine.schema, engines={EngineName.DUCKDB: engine}, threads=threads)
 
 
 def default_threads() -> int:

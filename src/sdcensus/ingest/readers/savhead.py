@@ -39,13 +39,13 @@ class _Head:
         header = self._take(_HEADER)
         orders = [one for one in "<>" if struct.unpack_from(f"{one}i", header, _LAYOUT_AT)[0] < 4]
         self._order = orders[0] if orders else "<"
-        self._variables = 0
+        self._widths: list[int] = []
         self._continuations = 0
 
     def walk(self) -> None:
         """Go through the records up to the end of the head."""
         while (kind := self._number(0, _END)) != _END:
-            if kind != _VARIABLE and (self._continuations or not self._variables):
+            if kind != _VARIABLE and (self._continuations or not self._widths):
                 raise _DamagedError
             if kind == _VARIABLE:
                 self._variable()
@@ -62,11 +62,15 @@ class _Head:
     def _variable(self) -> None:
         width = self._number(-1, 255)
         has_label, missing = self._number(0, 1), self._number(-3, 3)
-        self._skip(16)
+        shape = self._number(0, (1 << 24) - 1) >> 16
+        self._skip(12)
+        # Formats 1 and 2 are those of text; some writers leave 0.
+        if shape and width >= 0 and (shape in (1, 2)) != (width > 0):
+            raise _DamagedError
         if (width == -1) != (self._continuations > 0):
             raise _DamagedError
         self._continuations = self._continuations - 1 if width == -1 else max(0, (width - 1) // 8)
-        self._variables += 1
+        self._widths.append(width)
         if has_label:
             self._skip((self._number(0, _LONGEST_LABEL) + 3) // 4 * 4)
         self._skip(8 * abs(missing))
@@ -77,8 +81,11 @@ class _Head:
             self._skip(self._take(1)[0] // 8 * 8 + 7)
         if self._number(0, _END) != _LABELLED:
             raise _DamagedError
-        for _ in range(self._number(0, _MOST)):
-            self._number(1, self._variables)
+        places = [self._number(1, len(self._widths)) for _ in range(self._number(0, _MOST))]
+        widths = {self._widths[place - 1] for place in places}
+        # Numbers, or texts that fit into the eight bytes of a value; not both.
+        if not (widths <= {0} or widths <= set(range(1, 9))):
+            raise _DamagedError
 
     def _number(self, low: int, high: int) -> int:
         number: int = struct.unpack(f"{self._order}i", self._take(4))[0]
