@@ -546,7 +546,7 @@ def test_a_document_without_its_tables_says_which(tmp_path: Path) -> None:
     found = mistakes_in(tmp_path, "# nothing but a comment\n")
     assert [mistake.line for mistake in found] == [0] * 4
     assert "'census'" in found[0].text
-    assert "[files.person]" in found[2].text
+    assert "[files.person]" in found[1].text
 
 
 def test_a_mistake_in_a_variable_is_not_repeated_by_conditions_about_it(tmp_path: Path) -> None:

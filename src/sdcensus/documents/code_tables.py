@@ -6,23 +6,16 @@ label in language ``xx``, ``parent`` and ``level``. Other columns are passed ove
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from sdcensus.documents.toml_lines import plain_text, read_small_file
-from sdcensus.errors import DocumentError, InputError, MissingExtra, Mistake
+from sdcensus.documents.small_tables import Row, small_table
+from sdcensus.errors import DocumentError, Mistake
 from sdcensus.model.code_lists import Node
 from sdcensus.model.text import Text
 
-#: A code list that is larger is something else.
-LARGEST_TABLE = 64 * 1024 * 1024
-EXCEL_ENDINGS = frozenset({".xlsx", ".xls", ".xlsm", ".ods"})
-
-_DELIMITERS = (",", ";", "\t")
 _COLUMNS = ("code", "label", "parent", "level")
 #: More mistakes than this in one file are one mistake, made everywhere.
 _MOST_MISTAKES = 50
@@ -37,8 +30,6 @@ class CodeTable:
     lines: tuple[int, ...]
 
 
-#: A line and its fields.
-_Row = tuple[int, list[str]]
 _REMEDY = "The first row names the columns: code,label and perhaps label_es, parent, level."
 
 
@@ -53,53 +44,10 @@ def read_code_table(path: Path, *, language: str = "en") -> CodeTable:
         InputError: The file is missing or cannot be opened.
         DocumentError: It has mistakes; all are listed with their lines.
     """
-    is_excel = path.suffix.lower() in EXCEL_ENDINGS
-    return _table(path, _excel_rows(path) if is_excel else _csv_rows(path), language)
+    return _table(path, small_table(path, what="code list"), language)
 
 
-def _csv_rows(path: Path) -> list[_Row]:
-    content = read_small_file(path, what="code list", largest=LARGEST_TABLE)
-    text = plain_text(path, content, save_as="csv UTF-8")
-    header = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(_DELIMITERS, key=header.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[_Row] = []
-    line = 1
-    try:
-        for fields in reader:
-            rows.append((line, [field.strip() for field in fields]))
-            line = reader.line_num + 1
-    except csv.Error:
-        text = "This line cannot be read as csv; a double quote may be missing."
-        raise DocumentError(str(path), [Mistake(line, text)]) from None
-    return rows
-
-
-def _excel_rows(path: Path) -> list[_Row]:
-    content = read_small_file(path, what="code list", largest=LARGEST_TABLE)
-    try:
-        import python_calamine
-    except ImportError:
-        raise MissingExtra("formats", needed_for=f"Reading the Excel file {path}") from None
-    try:
-        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-        sheet = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-    except Exception:  # the reader has error types of its own for each of its file formats
-        raise InputError(f"{path} cannot be read as an Excel file.") from None
-    return [
-        (number, [_excel_text(value) for value in values])
-        for number, values in enumerate(sheet, start=1)
-    ]
-
-
-def _excel_text(value: object) -> str:
-    """The text of a cell; whole numbers without the fraction that Excel gives them."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
-
-
-def _table(path: Path, rows: Sequence[_Row], language: str) -> CodeTable:
+def _table(path: Path, rows: Sequence[Row], language: str) -> CodeTable:
     filled = [row for row in rows if any(row[1])]
     if not filled:
         raise DocumentError(str(path), [Mistake(0, f"The code list is empty. {_REMEDY}")])

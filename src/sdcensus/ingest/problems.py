@@ -62,7 +62,7 @@ _REMEDY = {
     ProblemKind.EMPTY_ID: "every record needs all parts of its id",
     ProblemKind.DUPLICATE_ID: "ids must be unique: add the column that tells the records apart",
     ProblemKind.BAD_ID: "an id must not contain '|', begin with '-', or be wider than declared",
-    ProblemKind.ORPHAN: "add the parent or correct the link; if it may be empty, set optional = true",
+    ProblemKind.ORPHAN: "add the parent or correct the link; if it may be empty: optional = true",
     ProblemKind.NOT_CONSTANT: "the same value must stand in all records of the unit",
     ProblemKind.IMPOSSIBLE: "correct the records, or the rule in the schema",
     ProblemKind.REFERENCE_PERSON: "each household needs one; check keys.reference_person",

@@ -153,7 +153,7 @@ def _runner(
 
 
 def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None:
-    known = [column.name for column in reader.columns()]
+    known = list(reader.names())
     missing = [column for column in columns if column not in known]
     if missing:
         texts = [

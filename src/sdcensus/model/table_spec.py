@@ -97,7 +97,8 @@ class TableSpec:
     @property
     def title(self) -> str:
         """The name, or what the table is in the grammar of plans."""
-        return self.name or f"{self.of.plural} by {', '.join(axis.name for axis in self.axes)}"
+        by = ", ".join(axis.name for axis in self.axes)
+        return self.name or (f"{self.of.plural} by {by}" if by else self.of.plural)
 
     def axis(self, variable: str) -> Axis:
         """The axis of that variable."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -190,6 +191,23 @@ def test_text_in_place_of_a_binary_file_is_refused(tmp_path: Path, kind: FileFor
     path = tmp_path / "p.bin"
     path.write_bytes(b"ed,age\n1,2\n" * 20)
     assert refusal(path, format=kind).startswith("p.bin: ")
+
+
+def test_every_format_reads_or_refuses_a_file_with_damaged_bytes(made: FileSource) -> None:
+    (path,) = made.paths
+    complete = path.read_bytes()
+    dice = random.Random(2021)
+    refused = 0
+    for _ in range(100):
+        content = bytearray(complete)
+        for _ in range(dice.choice([1, 3, 10])):
+            content[dice.randrange(len(content))] = dice.randrange(256)
+        path.write_bytes(bytes(content[: dice.randrange(1, 2 * len(content))]))
+        try:
+            whole(open_reader(made))
+        except InputError:
+            refused += 1
+    assert refused > 0
 
 
 def test_no_file_at_all_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,18 @@ def test_user_missing_values_of_spss_stay_codes_and_are_listed(tmp_path: Path) -
     assert _column(reader, "t").value_labels == (("X", "None"),)
 
 
+def test_a_date_can_be_a_missing_value(tmp_path: Path) -> None:
+    path = write_sav(
+        tmp_path / "p.sav",
+        {"born": [TO_1960, TO_1960 + DAY]},
+        missing={"born": [TO_1960 + DAY]},
+        dates=["born"],
+    )
+    reader = opened(path)
+    assert whole(reader) == {"born": ["1960-01-01", "1960-01-02"]}
+    assert _column(reader, "born").missing == ("1960-01-02",)
+
+
 def test_extended_missing_values_of_stata_are_codes_only_where_they_have_labels(
     tmp_path: Path,
 ) -> None:
@@ -261,6 +274,45 @@ def test_garbage_is_refused(tmp_path: Path, ending: str) -> None:
     for content in (b"garbage", b"a,b\n1,2\n" * 50, bytes(range(256)) * 20, b"\0" * 5000):
         path.write_bytes(content)
         assert path.name in refusal(path)
+
+
+def _cell(name: str, place: int) -> int:
+    """Where a field of the record of a variable of ``_spss`` stands."""
+    label = 24 * (name != "sex") + 8 * (name != "sex")
+    return 176 + 32 * ["sex", "weight", "name"].index(name) + label + place
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (_cell("sex", 4), 8),  # a number that says it is text
+        (_cell("sex", 4), 14_592),  # a text wider than any
+        (_cell("name", 4), 100),  # a text without the parts that it needs
+        (_cell("name", 4), 0),  # parts without a text
+        (_cell("sex", 12), 77),  # more missing values than there can be
+        (64, 9),  # an order of bytes that there is not
+    ],
+)
+def test_an_spss_file_with_a_damaged_head_never_reaches_the_library(
+    tmp_path: Path, at: int, value: int
+) -> None:
+    path = _spss(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[at : at + 4] = struct.pack("<i", value)
+    path.write_bytes(bytes(content))
+    assert "the head of the file is damaged" in refusal(path)
+
+
+@pytest.mark.parametrize("index", [0, 3, 4, 111, -1])
+def test_spss_labels_for_variables_that_cannot_have_them_are_refused(
+    tmp_path: Path, index: int
+) -> None:
+    path = _spss(tmp_path)
+    content = path.read_bytes()
+    labelled = struct.pack("<iii", 4, 1, 1)
+    assert content.count(labelled) == 1
+    path.write_bytes(content.replace(labelled, struct.pack("<iii", 4, 1, index)))
+    assert "the head of the file is damaged" in refusal(path)
 
 
 def test_a_head_without_a_body_is_refused(tmp_path: Path) -> None:

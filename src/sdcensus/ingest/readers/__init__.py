@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdcensus.errors import InputError
-from sdcensus.ingest.readers.codetable import read_code_table
 from sdcensus.ingest.readers.columns import ColumnKind, Reader, SourceColumn
 from sdcensus.ingest.readers.cspro import CsproReader
 from sdcensus.ingest.readers.csvfile import CsvReader
@@ -22,7 +21,7 @@ from sdcensus.ingest.readers.redatam import RedatamReader
 from sdcensus.ingest.readers.statfiles import StatisticsReader
 from sdcensus.model.source import FileFormat, FileSource
 
-__all__ = ["ColumnKind", "Reader", "SourceColumn", "open_reader", "read_code_table"]
+__all__ = ["ColumnKind", "Reader", "SourceColumn", "open_reader"]
 
 _READERS: dict[FileFormat, Callable[[FileSource], Reader]] = {
     FileFormat.CSV: CsvReader,

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from sdcensus.documents.small_tables import small_table
 from sdcensus.errors import InputError
-from sdcensus.ingest.readers.codetable import read_code_table
 from sdcensus.ingest.readers.columns import (
     BATCH_ROWS,
     ColumnKind,
@@ -140,13 +140,19 @@ def _cut_off(file: str, line: int, width: int) -> str:
 def read_layout(path: Path) -> tuple[Place, ...]:
     """Read where the columns stand."""
     places: dict[str, Place] = {}
-    for line, row in read_code_table(path):
-        absent = [one for one in ("name", "start", "width") if one not in row]
-        if absent:
+    filled = [(line, fields) for line, fields in small_table(path, what="layout") if any(fields)]
+    header = [title.lower() for title in filled[0][1]] if filled else []
+    absent = [one for one in ("name", "start", "width") if one not in header]
+    if absent:
+        raise InputError(
+            f"{path.name}: the layout has no column {absent[0]!r}. It needs name, start and width."
+        )
+    for line, fields in filled[1:]:
+        if len(fields) < len(header):
             raise InputError(
-                f"{path.name}: the layout has no column {absent[0]!r}. "
-                "It needs name, start and width."
+                f"{path.name}: line {line} has {len(fields)} fields, the header has {len(header)}."
             )
+        row = dict(zip(header, fields, strict=False))
         start, width = (_number(path, line, row, one) for one in ("start", "width"))
         name = row["name"]
         if not name:

@@ -37,8 +37,11 @@ class _Head:
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream, self._size = stream, size
         header = self._take(_HEADER)
-        orders = [one for one in "<>" if struct.unpack_from(f"{one}i", header, _LAYOUT_AT)[0] < 4]
-        self._order = orders[0] if orders else "<"
+        layouts = {one: struct.unpack_from(f"{one}i", header, _LAYOUT_AT)[0] for one in "<>"}
+        order = next((one for one, layout in layouts.items() if layout in (2, 3)), None)
+        if order is None:
+            raise _DamagedError
+        self._order = order
         self._widths: list[int] = []
         self._continuations = 0
 

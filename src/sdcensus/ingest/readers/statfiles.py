@@ -36,7 +36,12 @@ from sdcensus.ingest.readers.columns import (
 )
 from sdcensus.ingest.readers.files import check_file
 from sdcensus.ingest.readers.savhead import has_sound_head
-from sdcensus.ingest.readers.text import blank_to_null, canonical_number, is_whole
+from sdcensus.ingest.readers.text import (
+    LARGEST_WHOLE,
+    blank_to_null,
+    canonical_number,
+    is_whole,
+)
 from sdcensus.model.source import FileFormat, FileSource
 
 #: The library makes an object of every value, so only so many are read at a time.
@@ -322,7 +327,7 @@ def _has_letters(file: _Known, name: str) -> bool:
 def _code(value: Any, *, letter: bool) -> str:
     if isinstance(value, str):
         return f".{value}" if letter else value.strip()
-    return canonical_number(value)
+    return _text(value, set()) or ""
 
 
 def _codes(file: _Known, name: str) -> tuple[tuple[str, str], ...]:
@@ -337,16 +342,20 @@ def _missing(file: _Known, name: str) -> tuple[str, ...]:
     codes: dict[str, None] = {}
     for one in file.missing_ranges.get(name, ()):
         low, high = one["lo"], one["hi"]
-        if isinstance(low, str) or low == high:
+        if low == high:
             codes[_code(low, letter=False)] = None
-        elif low == int(low) and high == int(high) and high - low < _LONGEST_RANGE:
+        elif _are_whole(low, high) and high - low < _LONGEST_RANGE:
             codes.update((str(code), None) for code in range(int(low), int(high) + 1))
         else:
-            codes.update(
-                (canonical_number(code), None)
-                for code in labelled
-                if not isinstance(code, str) and low <= code <= high
-            )
+            inside = (code for code in labelled if type(code) is type(low) and low <= code <= high)
+            codes.update((_code(code, letter=False), None) for code in inside)
     if _has_letters(file, name):
         codes.update((f".{code}", None) for code in labelled if isinstance(code, str))
     return tuple(codes)
+
+
+def _are_whole(*numbers: Any) -> bool:
+    return all(
+        isinstance(one, int | float) and abs(one) <= LARGEST_WHOLE and one == int(one)
+        for one in numbers
+    )

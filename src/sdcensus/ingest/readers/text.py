@@ -43,7 +43,7 @@ def canonical_number(number: float) -> str:
         >>> canonical_number(1.0), canonical_number(2.5), canonical_number(-0.0)
         ('1', '2.5', '0')
     """
-    if number == int(number) if abs(number) <= LARGEST_WHOLE else False:
+    if abs(number) <= LARGEST_WHOLE and number == int(number):
         return str(int(number))
     return repr(float(number))
 
