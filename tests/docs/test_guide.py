@@ -29,6 +29,7 @@ from tests.docs.pages import (
 
 #: The folder of the examples in which the commands of a page are typed.
 FOLDER = {
+    "demo.md": "palm-cay",
     "first-census.md": "palm-cay",
     "files.md": "palm-cay",
     "keys-and-secrets.md": "vectors",

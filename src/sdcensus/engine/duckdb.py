@@ -1,0 +1,278 @@
+"""DuckDB: a store larger than memory, and files that are never loaded.
+
+A connection lives as long as one request. It has a private folder to spill to, downloads nothing
+and sees no variables of the calling program. What DuckDB says in an error may quote a row of the
+file, so its words are never passed on.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sdcensus.engine.needs import Needs, needs_of
+from sdcensus.engine.raw_records import FileRecords
+from sdcensus.engine.records import (
+    HOUSEHOLD_COLUMN,
+    KEY_COLUMN,
+    Records,
+    Source,
+    StoreRecords,
+    register,
+    register_universe,
+    summed,
+)
+from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
+from sdcensus.engine.sql import (
+    CELL,
+    DUCKDB,
+    FIRST,
+    KEYS,
+    LAST,
+    LEAF,
+    PART,
+    RECORDS,
+    Finest,
+    Mapped,
+    finest_query,
+)
+from sdcensus.errors import EngineError, InputError, SdcensusError
+from sdcensus.model.accumulators import (
+    COUNT,
+    FIRST_HOUSEHOLD,
+    KEY,
+    LAST_HOUSEHOLD,
+    SUM_OF,
+    WEIGHT,
+)
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.schema import Schema
+from sdcensus.model.secret import Secret
+from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble, check_size
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.store.column import RecordSource
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Integers = npt.NDArray[Any]
+
+_CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
+
+
+class DuckdbEngine:
+    """Tabulates a census store, or parquet and csv files as they are.
+
+    Made by ``over_store`` or ``over_files``.
+    """
+
+    name: ClassVar[str] = "duckdb"
+    can: ClassVar[frozenset[Can]] = frozenset(Can)
+
+    def __init__(
+        self,
+        records: Records,
+        *,
+        threads: int = 2,
+        memory_limit: str | None = None,
+        largest_dense: int = LARGEST_DENSE_GRID,
+    ) -> None:
+        self._records = records
+        self._threads = max(1, threads)
+        self._memory_limit = memory_limit
+        self._largest_dense = largest_dense
+
+    def __repr__(self) -> str:
+        return f"<DuckdbEngine over {self._records!r}>"
+
+    @classmethod
+    def over_store(
+        cls,
+        store: RecordSource,
+        *,
+        threads: int = 2,
+        memory_limit: str | None = None,
+        largest_dense: int = LARGEST_DENSE_GRID,
+    ) -> DuckdbEngine:
+        """Tabulate a store.
+
+        Args:
+            store: The store.
+            threads: How many threads to use.
+            memory_limit: How much memory DuckDB may take, such as ``"4GB"``; it spills to disk.
+            largest_dense: Grids with more cells are kept as their non-empty cells.
+        """
+        return cls(
+            StoreRecords(store),
+            threads=threads,
+            memory_limit=memory_limit,
+            largest_dense=largest_dense,
+        )
+
+    @classmethod
+    def over_files(
+        cls,
+        schema: Schema,
+        secret: Secret | None,
+        *,
+        on_problem: str = "refuse",
+        threads: int = 2,
+        memory_limit: str | None = None,
+        largest_dense: int = LARGEST_DENSE_GRID,
+    ) -> DuckdbEngine:
+        """Tabulate the parquet and csv files of a schema without loading them.
+
+        Args:
+            schema: The census, with its files.
+            secret: The office secret, from which record keys come; not needed where the files
+                have a key column for everything that is counted.
+            on_problem: ``refuse`` records that do not fit the schema, or count them as
+                ``missing``; tables are then made for ``engine.schema``, in which every variable
+                has a code for it.
+            threads: How many threads to use.
+            memory_limit: How much memory DuckDB may take, such as ``"4GB"``; it spills to disk.
+            largest_dense: Grids with more cells are kept as their non-empty cells.
+        """
+        return cls(
+            FileRecords(schema, secret, on_problem=on_problem),
+            threads=threads,
+            memory_limit=memory_limit,
+            largest_dense=largest_dense,
+        )
+
+    @property
+    def schema(self) -> Schema:
+        """The schema for which tables are to be made."""
+        return self._records.schema
+
+    def tabulate(self, request: Tabulate) -> Cube | SparseCube:
+        """The cube of a table."""
+        check_ability(self, request)
+        spec = request.spec
+        check_size(spec)
+        needs = needs_of(request, self._records.schema)
+        with connected(threads=self._threads, memory_limit=self._memory_limit) as connection:
+            source = self._records.hand_over(connection, request, needs)
+            plan = _plan(connection, source, request, needs, self._records.origin)
+            answer = connection.sql(finest_query(plan, DUCKDB), params=dict(source.parameters))
+            rows = answer.to_arrow_table()
+            self._records.check_unchanged()
+        return self._assembled(spec, request, needs, rows)
+
+    def _assembled(
+        self, spec: TableSpec, request: Tabulate, needs: Needs, rows: pa.Table
+    ) -> Cube | SparseCube:
+        def column(name: str, dtype: npt.DTypeLike) -> Integers:
+            array: Integers = rows.column(name).to_numpy()
+            return array.astype(dtype)
+
+        sums = {COUNT: column(RECORDS, np.int64), KEY: column(KEYS, np.uint64)}
+        if needs.weight is not None:
+            sums[WEIGHT] = column("sum_0", np.int64)
+        if request.households:
+            sums[FIRST_HOUSEHOLD] = column(FIRST, np.uint32)
+            sums[LAST_HOUSEHOLD] = column(LAST, np.uint32)
+        before = int(needs.weight is not None)
+        for at, variable in enumerate(needs.sums, start=before):
+            sums[f"{SUM_OF}{variable.name}"] = column(f"sum_{at}", np.int64)
+        return assemble(
+            spec,
+            self._records.origin,
+            column(CELL, np.uint64),
+            sums,
+            largest_dense=self._largest_dense,
+        )
+
+
+def _plan(
+    connection: DuckDBPyConnection,
+    source: Source,
+    request: Tabulate,
+    needs: Needs,
+    origin: Origin,
+) -> Finest:
+    """Register what the leaves of each axis and of the universe add up to, and say so."""
+    spec = request.spec
+    axes = []
+    for at, (axis, weight) in enumerate(zip(spec.axes, mixed_radix(spec.base_shape), strict=True)):
+        parts = [int(group) * weight for group in axis.base]
+        register(connection, f"axis_{at}", {LEAF: range(len(parts)), PART: parts})
+        axes.append(Mapped(source.leaves[axis.variable.name], f"axis_{at}"))
+    return Finest(
+        source=source.relation,
+        axes=tuple(axes),
+        universe=register_universe(connection, spec.universe, source.leaves, prefix="universe"),
+        truth="universe",
+        key=KEY_COLUMN,
+        key_space=origin.key_space,
+        sums=tuple(source.values[one.name] for one in summed(needs)),
+        household=HOUSEHOLD_COLUMN if request.households else None,
+    )
+
+
+@contextmanager
+def connected(*, threads: int, memory_limit: str | None) -> Iterator[DuckDBPyConnection]:
+    """A connection of its own for one request; every error of DuckDB leaves it in our words."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="sdcensus-", ignore_cleanup_errors=True) as folder:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "threads": threads,
+            "temp_directory": str(Path(folder) / "spill"),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = memory_limit
+        try:
+            connection = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error:
+            raise EngineError(
+                f"DuckDB does not understand its settings (memory limit {memory_limit!r})."
+                " Write the limit as a number with a unit, such as '4GB'."
+            ) from None
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise _explained(error, duckdb, memory_limit) from None
+        finally:
+            connection.close()
+
+
+def _explained(error: Exception, duckdb: Any, memory_limit: str | None) -> SdcensusError:
+    """Our own words: those of DuckDB may quote a row, and rows hold personal data."""
+    message = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        limit = memory_limit or "what the machine has"
+        return EngineError(
+            f"DuckDB needs more memory than {limit}, or more room on the disk to spill to. Raise"
+            " the memory limit, take fewer threads, or set TMPDIR (on Windows TEMP) to a disk"
+            " with more room."
+        )
+    line, file = _CSV_LINE.search(message), _FILE.search(message)
+    if file is not None:
+        where = f"{Path(file[1]).name}{f', line {line[1]}' if line else ''}"
+        return InputError(
+            f"{where}: the file cannot be read as csv. Check its delimiter and encoding, that all"
+            " rows have as many fields as the header, and that quotation marks are closed;"
+            " `sdcensus load` says more."
+        )
+    if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
+        return EngineError(SUM_TOO_LARGE)
+    if isinstance(error, duckdb.IOException):
+        return EngineError(
+            "DuckDB could not read a file, or could not write to the folder for temporary files."
+            " Check that the files are complete and that the disk has room."
+        )
+    return EngineError(f"DuckDB could not answer the request ({type(error).__name__}).")

@@ -1,0 +1,239 @@
+"""Are the ids unique, do the links lead anywhere, do rows agree? Asked before anything is counted.
+
+Every check first counts, which is cheap; only where something is wrong are the rows looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sdcensus.engine.raw_encoding import Encoding
+from sdcensus.engine.raw_files import RawFile
+from sdcensus.engine.raw_frames import Frames, Reference, Wanted
+from sdcensus.engine.raw_problems import (
+    BAD_ID,
+    BAD_KEY,
+    DUPLICATE_ID,
+    EMPTY_ID,
+    NOT_CONSTANT,
+    ORPHAN,
+    REFERENCE_PERSON,
+    Kind,
+    Problem,
+)
+from sdcensus.engine.raw_query import FileQuery, column_of, leaf_name, link_name, value_name
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import KeyColumn, Schema
+from sdcensus.model.variable import Variable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: So many rows of each problem are named.
+_EXAMPLES = 5
+#: Where a row stands: in which of the files, and where in it.
+_WHERE = {"part": "f.part", "row": "f.row"}
+
+
+class Checks:
+    """Checks of the files of a census, over one connection."""
+
+    def __init__(
+        self, connection: DuckDBPyConnection, schema: Schema, files: Mapping[Entity, RawFile]
+    ) -> None:
+        self._connection, self._schema, self._files = connection, schema, files
+
+    def ids(self, entity: Entity) -> list[Problem]:
+        """Ids of a kind with a file of its own: complete, usable and unique."""
+        frames = self._frames()
+        query = frames.query(entity)
+        columns = frames.id_columns(entity)
+        label = " + ".join(columns)
+        own_id = frames.id_of(query, entity)
+        bad = _bad(frames, query, entity, columns)
+        problems = self._wrong(frames, query, f"{own_id} IS NULL", EMPTY_ID, label)
+        problems += self._wrong(frames, query, f"{own_id} IS NOT NULL AND ({bad})", BAD_ID, label)
+        again = (
+            f"SELECT id FROM ({query.sql({'id': own_id})}) AS unit WHERE id IS NOT NULL"
+            " GROUP BY id HAVING count(*) > 1"
+        )
+        if self._count(f"SELECT count(*) FROM ({again}) AS again", frames):
+            rows = query.sql({"id": own_id, **_WHERE}, numbered=True)
+            times = (
+                "SELECT part, row, row_number() OVER (PARTITION BY id ORDER BY part, row) AS time"
+                f" FROM ({rows}) AS unit WHERE id IS NOT NULL"
+            )
+            twice = f"SELECT part, row FROM ({times}) AS unit WHERE time > 1"
+            problems += self._located(frames, query.file, twice, DUPLICATE_ID, label)
+        return problems
+
+    def links(self, entity: Entity, parent: Entity) -> list[Problem]:
+        """Links of a kind with a file of its own: there, usable, and leading to a record."""
+        frames = self._frames()
+        query = frames.query(entity)
+        columns = frames.link_columns(entity, parent)
+        label = " + ".join(columns)
+        link = frames.link_of(query, entity, parent)
+        bad = _bad(frames, query, entity, columns)
+        problems: list[Problem] = []
+        if not self._schema.may_lack(entity, parent):
+            problems += self._wrong(frames, query, f"{link} IS NULL", ORPHAN, label)
+        problems += self._wrong(frames, query, f"{link} IS NOT NULL AND ({bad})", BAD_ID, label)
+        if frames.home(parent) is parent:  # units without a file are those that are named
+            known = (
+                f"WITH known AS (SELECT id FROM ({frames.frame(parent, Wanted())}) AS p"
+                " WHERE id IS NOT NULL) "
+            )
+            nowhere = f"{link} IS NOT NULL AND {link} NOT IN (SELECT id FROM known)"
+            problems += self._wrong(frames, query, nowhere, ORPHAN, label, before=known)
+        return problems
+
+    def keys(self, entity: Entity, existing: KeyColumn) -> list[Problem]:
+        """Keys that stand in a column."""
+        frames = self._frames()
+        query = frames.query(entity)
+        wrong = f"{query.key(existing.column, existing.digits)} IS NULL"
+        return self._wrong(frames, query, wrong, BAD_KEY, existing.column)
+
+    def agreement(
+        self, entity: Entity, variables: list[Variable], links: list[Entity]
+    ) -> tuple[list[Problem], bool]:
+        """Whether the rows of each unit without a file say the same about it.
+
+        Returns:
+            The variables on which they do not agree, and whether they agree on everything.
+        """
+        frames = self._frames()
+        query = frames.query(entity)
+        selected = {"id": frames.id_of(query, entity)}
+        names: dict[str, Variable | None] = {}
+        for one in variables:
+            if one.is_axis:
+                names[leaf_name(one, self._schema)] = one
+                selected[leaf_name(one, self._schema)] = query.leaf(one)
+            if one.continuous:
+                names[value_name(one, self._schema)] = one
+                selected[value_name(one, self._schema)] = query.value(one)
+        for parent in links:
+            names[link_name(parent)] = None
+            selected[link_name(parent)] = frames.link_of(query, entity, parent)
+        if not names:
+            return [], True
+        differ = ", ".join(
+            f"min({one}) IS DISTINCT FROM max({one}) OR count({one}) NOT IN (0, count(*)) AS {one}"
+            for one in names
+        )
+        units = (
+            f"SELECT {differ} FROM ({query.sql(selected)}) AS u WHERE id IS NOT NULL GROUP BY id"
+        )
+        counted = ", ".join(f"count(*) FILTER (WHERE {one})" for one in names)
+        found = self._run(f"SELECT {counted} FROM ({units}) AS units", frames)[0]
+        problems = []
+        for name, variable, count in zip(names, names.values(), found, strict=True):
+            if count and variable is not None and name.startswith("leaf"):
+                problems += self._differing(entity, variable)
+        return problems, not any(found)
+
+    def _differing(self, entity: Entity, variable: Variable) -> list[Problem]:
+        """The rows that do not agree with the first one of their unit."""
+        frames = self._frames()
+        query = frames.query(entity)
+        selected = {
+            "id": frames.id_of(query, entity),
+            "leaf": query.leaf(variable),
+            **_WHERE,
+        }
+        rows = (
+            "SELECT part, row, leaf, first_value(leaf) OVER (PARTITION BY id ORDER BY part, row)"
+            f" AS said FROM ({query.sql(selected, numbered=True)}) AS u WHERE id IS NOT NULL"
+        )
+        return self._located(
+            frames,
+            query.file,
+            f"SELECT part, row FROM ({rows}) AS u WHERE leaf IS DISTINCT FROM said",
+            NOT_CONSTANT,
+            column_of(variable),
+        )
+
+    def reference_persons(self, reference: Reference, text: str) -> list[Problem]:
+        """Each household has exactly one."""
+        frames = Frames(self._schema, self._files)
+        households = frames.frame(Entity.HOUSEHOLD, Wanted())
+        persons = frames.reference_persons(reference)
+        count = self._count(
+            f"SELECT count(*) FROM ({households}) AS h LEFT JOIN ({persons}) AS p ON p.home = h.id"
+            " WHERE coalesce(p.n, 0) != 1",
+            frames,
+        )
+        file = frames.query(Entity.HOUSEHOLD).file.name
+        return [Problem(REFERENCE_PERSON, file, text, count)] if count else []
+
+    def troubles(self, entity: Entity, column: str, encoding: Encoding) -> list[Problem]:
+        """Values of a column that have no meaning."""
+        problems = []
+        for kind, values in encoding.wrong:
+            self._connection.register("wrong", pa.table({"raw": values}))
+            frames = self._frames()
+            query = FileQuery(self._schema, self._files[entity], frames.parameters)
+            name = query.column(column)
+            condition = f"EXISTS (SELECT 1 FROM wrong WHERE wrong.raw IS NOT DISTINCT FROM {name})"
+            rows = query.sql(_WHERE, numbered=True, where=condition)
+            problems += self._located(frames, query.file, rows, kind, column)
+            self._connection.unregister("wrong")
+        return problems
+
+    def _wrong(
+        self,
+        frames: Frames,
+        query: FileQuery,
+        condition: str,
+        kind: Kind,
+        column: str,
+        *,
+        before: str = "",
+    ) -> list[Problem]:
+        """The rows of a file for which a condition holds."""
+        counted = query.sql({"n": "count(*)"}, where=condition)
+        if not self._count(f"{before}{counted}", frames):
+            return []
+        rows = query.sql(_WHERE, numbered=True, where=condition)
+        return self._located(frames, query.file, f"{before}{rows}", kind, column)
+
+    def _located(
+        self, frames: Frames, file: RawFile, rows: str, kind: Kind, column: str
+    ) -> list[Problem]:
+        """How many rows of each file a query gives, and the first ones."""
+        found = self._run(
+            f"SELECT part, count(*), min(row, {_EXAMPLES}) FROM ({rows}) AS wrong GROUP BY part"
+            " ORDER BY part",
+            frames,
+        )
+        return [
+            Problem(
+                kind,
+                file.piece_name(part),
+                column,
+                count,
+                tuple(row + file.first_row for row in first),
+            )
+            for part, count, first in found
+        ]
+
+    def _count(self, sql: str, frames: Frames) -> int:
+        return int(self._run(sql, frames)[0][0])
+
+    def _run(self, sql: str, frames: Frames) -> list[Any]:
+        parameters = frames.parameters.used_in(sql)
+        return self._connection.sql(sql, params=parameters).fetchall()
+
+    def _frames(self) -> Frames:
+        return Frames(self._schema, self._files)
+
+
+def _bad(frames: Frames, query: FileQuery, entity: Entity, columns: tuple[str, ...]) -> str:
+    widths = frames.widths(entity, columns)
+    parts = [query.bad_part(one, width) for one, width in zip(columns, widths, strict=True)]
+    return " OR ".join(parts)

@@ -1,0 +1,363 @@
+"""The records of parquet and csv files, encoded while they are read and never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sdcensus.engine.needs import Needs
+from sdcensus.engine.raw_checks import Checks
+from sdcensus.engine.raw_encoding import Encoding, distinct_values, encode, encode_coordinate
+from sdcensus.engine.raw_files import RawFile
+from sdcensus.engine.raw_frames import REFERENCE, Frames, Reference, takes_reference_keys
+from sdcensus.engine.raw_problems import OnProblem, Problem, refuse_if
+from sdcensus.engine.raw_query import (
+    DECIMAL_KEY,
+    column_of,
+    key_function,
+    leaf_name,
+    map_name,
+    value_name,
+)
+from sdcensus.engine.records import Source, register_universe, summed
+from sdcensus.engine.requests import Tabulate
+from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
+from sdcensus.kernels.keys import keys_from_decimals, record_digests, record_keys
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Origin
+from sdcensus.model.entity import Entity
+from sdcensus.model.missing import with_missing_codes
+from sdcensus.model.schema import GridSpec, Schema
+from sdcensus.model.secret import Secret
+from sdcensus.model.universe import universe_of
+from sdcensus.model.variable import Variable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class FileRecords(Confidential):
+    """The files of a schema as encoded records.
+
+    What was found out about the files (distinct values, problems) is remembered for the next
+    request; the files must not change meanwhile.
+    """
+
+    def __init__(self, schema: Schema, secret: Secret | None, *, on_problem: str) -> None:
+        self._on_problem = OnProblem.parse(on_problem)
+        if self._on_problem is OnProblem.MISSING:
+            schema = with_missing_codes(schema)
+        if not schema.files:
+            raise SpecError("The schema names no files. Read it from its document.")
+        self._schema = schema
+        self._secret = secret
+        self._files: dict[Entity, RawFile] = {}
+        for file in schema.files:
+            if file.entity in self._files:
+                raise SpecError(
+                    f"Two files hold {file.entity.plural}. Name them both in one file:"
+                    ' path = ["one.csv", "two.csv"].'
+                )
+            self._files[file.entity] = RawFile(file)
+        self._fingerprint = self._current()
+        self._encodings: dict[str, Encoding] = {}
+        self._problems: dict[tuple[object, ...], list[Problem]] = {}
+        self._agreed: dict[tuple[Entity, str], bool] = {}
+
+    def __repr__(self) -> str:
+        return f"<files of {self._schema.census.name!r}: confidential>"
+
+    @property
+    def schema(self) -> Schema:
+        """The schema for which tables are made."""
+        return self._schema
+
+    @property
+    def origin(self) -> Origin:
+        """Which secret made the keys. Files that were not loaded have no version of their data."""
+        secret_id = "" if self._secret is None else self._secret.id
+        return Origin(self._schema.keys.space, secret_id)
+
+    def check_unchanged(self) -> None:
+        """Refuse an answer over files that were written meanwhile."""
+        if self._current() != self._fingerprint:
+            raise EngineError(
+                "The census files were changed, moved or removed since they were first read. Open"
+                " them again when they are complete."
+            )
+
+    def _current(self) -> tuple[object, ...]:
+        return tuple(file.fingerprint() for file in self._files.values())
+
+    def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
+        """Check and encode what the request needs; the query over it."""
+        self.check_unchanged()
+        schema, of = self._schema, request.spec.of
+        reference = self._reference(connection, of)
+        also = () if reference is None else reference.variables
+        named = {one.name: one for one in (*needs.codes, *summed(needs), *also)}
+        variables = tuple(named.values())
+        self._check_secret(of, reference)
+        self._register_functions(connection)
+        self._encode(connection, variables)
+        kinds = self._kinds(request, variables, reference)
+        self._check_identity(kinds)
+        differing = self._check(connection, of, kinds, variables, reference)
+        frames = Frames(schema, self._files, differing=differing, reference=reference)
+        query = frames.records(
+            of,
+            leaves=needs.codes,
+            values=summed(needs),
+            key=True,
+            household=request.households,
+        )
+        return Source(
+            relation=f"({query})",
+            leaves={one.name: leaf_name(one, schema) for one in needs.codes},
+            values={one.name: value_name(one, schema) for one in summed(needs)},
+            parameters=frames.parameters.used_in(query),
+        )
+
+    def _reference(self, connection: DuckDBPyConnection, of: Entity) -> Reference | None:
+        """Who is a reference person, where households are counted and take the keys of those."""
+        schema = self._schema
+        if of is not Entity.HOUSEHOLD or not takes_reference_keys(schema):
+            return None
+        condition = universe_of(schema.keys.reference_person, schema)
+        leaves = {one.name: leaf_name(one, schema) for one in condition.variables}
+        mapped = register_universe(connection, condition, leaves, prefix=REFERENCE)
+        return Reference(condition.variables, mapped)
+
+    def _check_secret(self, of: Entity, reference: Reference | None) -> None:
+        keyed = {of} if reference is None else {of, Entity.PERSON}
+        spec = self._schema.entity(of)
+        read = spec.derived_from is None and self._schema.keys.column_of(of) is not None
+        if self._secret is None and not (read and len(keyed) == 1):
+            raise SecretError(
+                f"The files have no keys for {of.plural}; they come from the office secret. Name"
+                " its file: --secret FILE, or SDCENSUS_SECRET_FILE."
+            )
+
+    def _check_identity(self, kinds: Sequence[Entity]) -> None:
+        for kind in kinds:
+            if self._schema.entity(kind).from_content:
+                raise SpecError(
+                    f"The {kind.plural} have no id; theirs is made from all that a record says,"
+                    " which needs loading: sdcensus load SCHEMA --out STORE"
+                )
+
+    def _kinds(
+        self, request: Tabulate, variables: Sequence[Variable], reference: Reference | None
+    ) -> list[Entity]:
+        """The kinds of units that the records pass through, the counted one first."""
+        schema, of = self._schema, request.spec.of
+        starts = [of] if reference is None else [of, Entity.PERSON]
+        kinds = list(starts)
+        wanted = [one.entity for one in variables]
+        if request.households:
+            wanted.append(Entity.HOUSEHOLD)
+        for start in starts:
+            for one in wanted:
+                kinds += schema.path(start, one) or ()
+        return list(dict.fromkeys(kinds))
+
+    def _encode(self, connection: DuckDBPyConnection, variables: Sequence[Variable]) -> None:
+        """Find the meaning of every distinct value of the needed columns, and register it."""
+        grids = {grid.variable: grid for grid in self._schema.grids}
+        columns: dict[Entity, dict[str, None]] = {}
+        for variable in variables:
+            entity = self._home_of(variable)
+            if map_name(variable.name, self._schema) not in self._encodings:
+                grid = grids.get(variable.name)
+                read = [grid.x, grid.y] if grid else [column_of(variable)]
+                columns.setdefault(entity, {}).update(dict.fromkeys(read))
+        found = {
+            entity: distinct_values(connection, self._files[entity], list(names))
+            for entity, names in columns.items()
+        }
+        for variable in variables:
+            first = map_name(variable.name, self._schema)
+            if first not in self._encodings:
+                values = found[self._home_of(variable)]
+                self._add_encodings(connection, variable, grids.get(variable.name), values)
+            second = map_name(variable.name, self._schema, second=True)
+            for name in (first, second):
+                if name in self._encodings:
+                    connection.register(name, self._encodings[name].table)
+
+    def _add_encodings(
+        self,
+        connection: DuckDBPyConnection,
+        variable: Variable,
+        grid: GridSpec | None,
+        values: dict[str, tuple[pa.Array, list[int]]],
+    ) -> None:
+        entity = self._home_of(variable)
+        first = map_name(variable.name, self._schema)
+        if grid is None:
+            mark = self._files[entity].decimal
+            column = column_of(variable)
+            made = {first: (column, encode(variable, *values[column], decimal_mark=mark))}
+        else:
+            second = map_name(variable.name, self._schema, second=True)
+            made = {
+                first: (grid.x, encode_coordinate(grid, *values[grid.x], across=True)),
+                second: (grid.y, encode_coordinate(grid, *values[grid.y], across=False)),
+            }
+        checks = Checks(connection, self._schema, self._files)
+        for name, (column, encoding) in made.items():
+            self._encodings[name] = encoding
+            self._problems["values", name] = checks.troubles(entity, column, encoding)
+
+    def _home_of(self, variable: Variable) -> Entity:
+        """The kind of unit in whose file a variable stands."""
+        if variable.source is None:
+            raise SpecError(f"The schema does not say where {variable.name!r} is read.")
+        entity = self._schema.file(variable.source.file).entity
+        spec = self._schema.entity(variable.entity)
+        if entity is not (spec.derived_from or spec.entity):
+            raise SpecError(
+                f"{variable.name!r} describes {variable.entity.plural}, which have a file of their"
+                f" own, but is read from that of {entity.plural}. Read it from their own file."
+            )
+        return entity
+
+    def _check(
+        self,
+        connection: DuckDBPyConnection,
+        of: Entity,
+        kinds: list[Entity],
+        variables: Sequence[Variable],
+        reference: Reference | None,
+    ) -> set[Entity]:
+        """Refuse files that do not fit; the kinds whose rows do not agree about their units."""
+        schema = self._schema
+        checks = Checks(connection, schema, self._files)
+        asked: list[tuple[object, ...]] = [
+            ("values", name)
+            for variable in variables
+            for name in (
+                map_name(variable.name, schema),
+                map_name(variable.name, schema, second=True),
+            )
+        ]
+
+        def once(mark: tuple[object, ...], check: Callable[[], list[Problem]]) -> None:
+            asked.append(mark)
+            if mark not in self._problems:
+                self._problems[mark] = check()
+
+        differing: set[Entity] = set()
+        for kind in kinds:
+            origin = schema.entity(kind).derived_from
+            parents = [one for one in schema.parents(kind) if one in kinds]
+            if origin is not None:
+                described = [one for one in variables if one.entity is kind]
+                if not self._agrees(checks, kind, described, parents, asked):
+                    differing.add(kind)
+                once(("ids", origin), partial(checks.ids, origin))
+                once(("links", origin, kind), partial(checks.links, origin, kind))
+                continue
+            once(("ids", kind), partial(checks.ids, kind))
+            for parent in parents:
+                once(("links", kind, parent), partial(checks.links, kind, parent))
+            existing = schema.keys.column_of(kind)
+            if existing is not None and (kind is of or reference is not None):
+                once(("key", kind), partial(checks.keys, kind, existing))
+        if reference is not None:
+            text = schema.keys.reference_person
+            once(("reference",), partial(checks.reference_persons, reference, text))
+        refuse_if((one for mark in asked for one in self._problems.get(mark, ())), self._on_problem)
+        return differing
+
+    def _agrees(
+        self,
+        checks: Checks,
+        kind: Entity,
+        variables: list[Variable],
+        links: list[Entity],
+        asked: list[tuple[object, ...]],
+    ) -> bool:
+        """Whether the rows of each unit of a kind without a file agree on what is needed."""
+        for one in variables:
+            mark = kind, one.name
+            asked.append(("agreement", *mark))
+            if mark not in self._agreed:
+                problems, agreed = checks.agreement(kind, [one], [])
+                self._problems["agreement", *mark] = problems
+                self._agreed[mark] = agreed
+        for parent in links:
+            mark = kind, parent.value
+            if mark not in self._agreed:
+                _, self._agreed[mark] = checks.agreement(kind, [], [parent])
+        return all(
+            self._agreed[kind, name]
+            for name in [*(one.name for one in variables), *(one.value for one in links)]
+        )
+
+    def _register_functions(self, connection: DuckDBPyConnection) -> None:
+        """Functions from ids, and from decimals, to record keys."""
+        from duckdb.func import FunctionNullHandling, PythonUDFType
+
+        modulus = self._schema.keys.space.modulus
+        for spec in self._schema.entities:
+            connection.create_function(
+                key_function(spec.entity),
+                _key_maker(self._secret, spec.entity, modulus),
+                ["varchar"],
+                "bigint",
+                type=PythonUDFType.ARROW,
+            )
+        connection.create_function(
+            DECIMAL_KEY,
+            _decimal_keys,
+            ["varchar", "integer"],
+            "bigint",
+            type=PythonUDFType.ARROW,
+            null_handling=FunctionNullHandling.SPECIAL,
+        )
+
+
+def _key_maker(
+    secret: Secret | None, entity: Entity, modulus: int
+) -> Callable[[pa.ChunkedArray], pa.Array]:
+    material = None if secret is None else secret.reveal_for_record_keys()
+
+    def keys(ids: pa.ChunkedArray) -> pa.Array:
+        if material is None:
+            raise SecretError("no secret")
+        parts = []
+        for chunk in ids.chunks:
+            _, places, data = chunk.buffers()
+            offsets = np.frombuffer(places, dtype=np.int32)
+            digests = record_digests(
+                offsets[chunk.offset : chunk.offset + len(chunk) + 1],
+                np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8),
+                secret=material,
+                entity_tag=entity.tag,
+            )
+            parts.append(record_keys(digests, modulus=modulus).astype(np.int64))
+        return pa.array(np.concatenate([np.zeros(0, np.int64), *parts]))
+
+    return keys
+
+
+def _decimal_keys(texts: pa.ChunkedArray, digits: pa.ChunkedArray) -> pa.Array:
+    """Keys from decimals; null for what is none."""
+    size = int(digits[0].as_py()) if len(digits) else 1
+    values = np.array(texts.fill_null("").to_pylist(), dtype=np.str_)
+    try:
+        return pa.array(keys_from_decimals(values, size).astype(np.int64))
+    except SdcensusError:
+        return pa.array([_decimal_key(one, size) for one in values], pa.int64())
+
+
+def _decimal_key(text: Any, digits: int) -> int | None:
+    try:
+        return int(keys_from_decimals(np.array([text]), digits)[0])
+    except SdcensusError:
+        return None

@@ -1,0 +1,162 @@
+"""One SQL writer for every engine that speaks SQL; a dialect only answers small questions.
+
+Only the finest aggregation is pushed down. An engine registers small relations beside the records:
+for each axis what a leaf adds to the number of its cell, for each variable of the universe what it
+adds to the number of its combination, and the combinations that belong. The text of a query
+therefore holds names and numbers that are ours, and nothing that a user wrote: codes, file names
+and conditions travel as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sdcensus.model.key_space import Combine, KeySpace
+
+#: Columns of the relations that are registered beside the records.
+LEAF, PART, COMBINATION = "leaf", "part", "combination"
+#: Columns of the answer; sums are ``sum_0``, ``sum_1`` and so on.
+CELL, RECORDS, KEYS, FIRST, LAST = "cell", "records", "keys", "first", "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What differs between engines.
+
+    Attributes:
+        quote: Stands around names; doubled inside them.
+        integer: The type of 64-bit integers.
+        text: The type of text.
+        exclusive_or: The aggregate that combines integers by exclusive or.
+        same: Equality that also holds between two nulls.
+    """
+
+    quote: str
+    integer: str = "BIGINT"
+    text: str = "VARCHAR"
+    exclusive_or: str = "bit_xor"
+    same: str = "IS NOT DISTINCT FROM"
+
+    def name(self, *parts: str) -> str:
+        """A quoted name, with the relation in front if there are two parts.
+
+        Examples:
+            >>> DUCKDB.name("records", "age")
+            '"records"."age"'
+        """
+        return ".".join(
+            f"{self.quote}{part.replace(self.quote, 2 * self.quote)}{self.quote}" for part in parts
+        )
+
+    def whole(self, expression: str) -> str:
+        """An expression as a 64-bit integer; an error where it does not fit."""
+        return f"CAST({expression} AS {self.integer})"
+
+
+DUCKDB = Dialect(quote='"')
+SPARK = Dialect(quote="`", text="STRING", same="<=>")
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A column of leaves, and the relation that says what each leaf adds to a number."""
+
+    column: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finest:
+    """The finest aggregation of a table over a relation of encoded records.
+
+    Attributes:
+        source: The records: a relation, or a query in parentheses.
+        axes: Leaves of each axis; their parts add up to the number of the cell.
+        universe: Leaves of each variable of the universe; ``None`` if every record belongs.
+        truth: The relation with the combinations that belong.
+        key: The column with the record keys, integers below 2**32.
+        key_space: How keys are combined.
+        sums: Columns to add up.
+        household: The column with the number of each record's household.
+    """
+
+    source: str
+    axes: tuple[Mapped, ...]
+    universe: tuple[Mapped, ...] | None
+    truth: str
+    key: str
+    key_space: KeySpace
+    sums: tuple[str, ...] = ()
+    household: str | None = None
+
+
+def finest_query(plan: Finest, dialect: Dialect) -> str:
+    """The query whose rows are the non-empty cells of the finest tabulation.
+
+    Key sums are exact: the keys are added as wide integers and reduced once.
+    """
+    name = dialect.name
+    inner = [f"{_number('a', plan.axes, dialect)} AS {name(CELL)}", name("r", plan.key)]
+    inner += [name("r", column) for column in plan.sums]
+    if plan.household is not None:
+        inner.append(name("r", plan.household))
+    outer = [name(CELL), f"count(*) AS {name(RECORDS)}", _combined_key(plan, dialect)]
+    outer += [
+        f"{dialect.whole(f'sum({name(column)})')} AS {name(f'sum_{at}')}"
+        for at, column in enumerate(plan.sums)
+    ]
+    if plan.household is not None:
+        outer += [
+            f"{dialect.whole(f'{function}({name(plan.household)})')} AS {name(column)}"
+            for function, column in (("min", FIRST), ("max", LAST))
+        ]
+    return (
+        f"SELECT {', '.join(outer)}\n"
+        f"FROM (SELECT {', '.join(dict.fromkeys(inner))}\n"
+        f"{from_records(plan.source, plan.axes, plan.universe, plan.truth, dialect)}"
+        f") AS {name('cells')}\n"
+        f"GROUP BY {name(CELL)}"
+    )
+
+
+def from_records(
+    source: str,
+    axes: Iterable[Mapped],
+    universe: tuple[Mapped, ...] | None,
+    truth: str,
+    dialect: Dialect,
+) -> str:
+    """The records of a universe, as ``r``, joined with the parts of their axes ``a0``, ``a1``…"""
+    name = dialect.name
+    lines = [f"FROM {source} AS {name('r')}"]
+    lines += [_join("a", at, one, dialect) for at, one in enumerate(axes)]
+    if universe is not None:
+        lines += [_join("u", at, one, dialect) for at, one in enumerate(universe)]
+        lines.append(
+            f"JOIN {name(truth)} AS {name('t')} ON {name('t', COMBINATION)} ="
+            f" {_number('u', universe, dialect)}"
+        )
+    return "\n".join(lines)
+
+
+def _join(prefix: str, at: int, mapped: Mapped, dialect: Dialect) -> str:
+    name, alias = dialect.name, f"{prefix}{at}"
+    return (
+        f"JOIN {name(mapped.relation)} AS {name(alias)} ON {name(alias, LEAF)} ="
+        f" {name('r', mapped.column)}"
+    )
+
+
+def _number(prefix: str, mapped: tuple[Mapped, ...], dialect: Dialect) -> str:
+    parts = [dialect.name(f"{prefix}{at}", PART) for at in range(len(mapped))]
+    return " + ".join(parts) if parts else dialect.whole("0")
+
+
+def _combined_key(plan: Finest, dialect: Dialect) -> str:
+    key = dialect.name(plan.key)
+    if plan.key_space.combine is Combine.XOR:
+        combined = f"{dialect.exclusive_or}({key})"
+    else:
+        combined = dialect.whole(f"sum({key}) % {plan.key_space.modulus:d}")
+    return f"{combined} AS {dialect.name(KEYS)}"

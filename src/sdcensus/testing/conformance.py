@@ -1,0 +1,272 @@
+"""One suite for every engine: what it says must equal loops over lists, to the last unit.
+
+An engine passes if ``check_engine`` holds for what ``strategies.censuses_with_tables`` draws::
+
+    @given(censuses_with_tables())
+    def test_my_engine(drawn):
+        census, table = drawn
+        check_engine(MyEngine(...), census, table)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import xor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdcensus.engine.requests import Engine, Tabulate
+from sdcensus.model.accumulators import SUM_OF
+from sdcensus.model.axis import Axis
+from sdcensus.model.cube import Cube
+from sdcensus.model.encoding import NO_VALUE
+from sdcensus.model.entity import Entity
+from sdcensus.model.key_space import Combine
+from sdcensus.model.schema import Schema
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Role, Variable
+from sdcensus.store.census_store import CensusStore
+from sdcensus.testing.small_census import SmallCensus, Unit
+from sdcensus.testing.stores import Units, area_order, write_store
+from sdcensus.testing.strategies import TableRequest
+
+#: The number of the household of a record that has none.
+NO_HOUSEHOLD = 0xFFFFFFFF
+
+Place = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class CellTruth:
+    """What a cell must hold."""
+
+    count: int = 0
+    keys: list[int] = field(default_factory=list)
+    weight: int = 0
+    sums: dict[str, int] = field(default_factory=dict)
+    households: set[int] = field(default_factory=set)
+
+
+def small_store(folder: Path, census: SmallCensus) -> tuple[CensusStore, dict[Entity, list[int]]]:
+    """The census as a store, and the row of every unit in it."""
+    units = {entity: _arrays(census, entity) for entity in census.units}
+    orders = area_order(census.schema, units)
+    places = {entity: np.argsort(order).tolist() for entity, order in orders.items()}
+    return write_store(folder, census.schema, units, order=orders), places
+
+
+def _arrays(census: SmallCensus, entity: Entity) -> Units:
+    schema, own = census.schema, census.units[entity]
+    described = [one for one in schema.variables if one.entity is entity]
+    return Units(
+        keys=np.array([census.key(entity, one) for one in own], dtype=np.uint32),
+        digests=np.array([census.digest(entity, one) for one in own], dtype=np.uint64),
+        leaves={
+            one.name: np.array([unit.leaves[one.name] for unit in own], dtype=np.int64)
+            for one in described
+            if one.is_axis
+        },
+        values={
+            one.name: np.array(
+                [
+                    NO_VALUE if unit.values[one.name] is None else unit.values[one.name]
+                    for unit in own
+                ],
+                dtype=np.int64,
+            )
+            for one in described
+            if one.continuous
+        },
+        parents={
+            parent: np.array(
+                [-1 if one.parents[parent] is None else one.parents[parent] for one in own],
+                dtype=np.int64,
+            )
+            for parent in schema.parents(entity)
+        },
+    )
+
+
+def tabulate_request(schema: Schema, table: TableRequest) -> Tabulate:
+    """The table as a request for records of this schema."""
+    spec = TableSpec.build(
+        schema, table.by, of=table.of, universe=table.where.text if table.where else None
+    )
+    return Tabulate(spec=spec, weights=table.weights, sums=table.sums, households=table.households)
+
+
+def check_engine(
+    engine: Engine,
+    census: SmallCensus,
+    table: TableRequest,
+    *,
+    schema: Schema | None = None,
+    households: Sequence[int] | None = None,
+) -> Cube | SparseCube:
+    """Demand that the engine's cube equals the truth in every cell; give it back.
+
+    Args:
+        engine: The engine.
+        census: The census that it is over.
+        table: What to ask.
+        schema: The schema of the engine's records, if it is not that of the census.
+        households: The engine's number of each household. Engines that number in their own way
+            are only asked which cells are made of one household.
+    """
+    request = tabulate_request(schema or census.schema, table)
+    cube = engine.tabulate(request)
+    check_cube(cube, census, table, households=households)
+    return cube
+
+
+def check_cube(
+    cube: Cube | SparseCube,
+    census: SmallCensus,
+    table: TableRequest,
+    *,
+    households: Sequence[int] | None = None,
+) -> None:
+    """Demand that a cube of a table of the census equals the truth in every cell."""
+    truth = true_cells(census, table, cube.spec)
+    seen: set[Place] = set()
+    for place, cell in cells_of(cube):
+        assert place not in seen, f"cell {place} comes twice"
+        seen.add(place)
+        expected = truth.get(place, CellTruth())
+        space = census.schema.keys.space
+        if space.combine is Combine.XOR:
+            key = reduce(xor, expected.keys, 0)
+        else:
+            key = sum(expected.keys) % space.modulus
+        assert cell["count"] == expected.count, (place, "count")
+        assert cell["key"] == key, (place, "key")
+        assert ("weight" in cell) is table.weights
+        assert cell.get("weight", 0) == expected.weight, (place, "weight")
+        for name in table.sums:
+            assert cell[f"{SUM_OF}{name}"] == expected.sums.get(name, 0), (place, name)
+        assert ("first_household" in cell) is table.households
+        if table.households:
+            _check_households(cell, expected, households, place)
+    shown = set(itertools.product(*(range(len(axis.codes)) for axis in cube.spec.axes)))
+    if isinstance(cube, SparseCube):
+        shown &= set(truth)  # only cells with records
+    assert seen == shown
+
+
+def _check_households(
+    cell: Mapping[str, int], expected: CellTruth, numbers: Sequence[int] | None, place: Place
+) -> None:
+    first, last = cell["first_household"], cell["last_household"]
+    if not expected.households:
+        assert (first, last) == (NO_HOUSEHOLD, 0), (place, "an empty cell has no household")
+    elif numbers is None:
+        assert (first == last) is (len(expected.households) == 1), (place, "one household")
+    else:
+        rows = [NO_HOUSEHOLD if one < 0 else numbers[one] for one in expected.households]
+        assert (first, last) == (min(rows), max(rows)), (place, "households")
+
+
+def cells_of(cube: Cube | SparseCube) -> Iterator[tuple[Place, dict[str, int]]]:
+    """Every cell that a cube shows: its position on each axis, and its accumulators."""
+    if isinstance(cube, Cube):
+        for place in itertools.product(*(range(size) for size in cube.shape)):
+            yield place, {name: int(array[place]) for name, array in cube.values.items()}
+        return
+    for block in cube.blocks():
+        for row, at in enumerate(block.positions.tolist()):
+            yield tuple(at), {name: int(array[row]) for name, array in block.values.items()}
+
+
+def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dict[Place, CellTruth]:
+    """The non-empty cells of a table, by going through the units one by one."""
+    schema = census.schema
+    usable = schema.usable(table.of)
+    weight = schema.weight(table.of)
+    truth: dict[Place, CellTruth] = {}
+    for number, unit in enumerate(census.units[table.of]):
+        leaves = {one.name: leaf_of(census, table.of, unit, one) for one in usable}
+        if table.where is not None and not table.where.holds(leaves):
+            continue
+        for place in itertools.product(*(_positions(axis, leaves) for axis in spec.axes)):
+            cell = truth.setdefault(place, CellTruth())
+            cell.count += 1
+            cell.keys.append(census.key(table.of, unit))
+            if table.weights and weight is not None:
+                cell.weight += value_of(census, table.of, unit, weight)
+            for name in table.sums:
+                amount = value_of(census, table.of, unit, schema.variable(name))
+                cell.sums[name] = cell.sums.get(name, 0) + amount
+            if table.households:
+                cell.households.add(_household(census, table.of, unit, number))
+    return truth
+
+
+def _positions(axis: Axis, leaves: Mapping[str, int]) -> list[int]:
+    """The positions of an axis that show a unit: one of each level, and the total."""
+    leaf = leaves[axis.variable.name]
+    shown: dict[str, int] = {}
+    positions = []
+    for position, code in enumerate(axis.codes):
+        at = shown.get(code.level, 0)
+        shown[code.level] = at + 1
+        if code.is_total or axis.variable.level(code.level).group[leaf] == at:
+            positions.append(position)
+    return positions
+
+
+def ancestor_of(census: SmallCensus, of: Entity, unit: Unit, ancestor: Entity) -> Unit | None:
+    """The unit of that kind in which a unit lies, or itself."""
+    current: Unit = unit
+    for parent in census.schema.path(of, ancestor) or ():
+        place = current.parents[parent]
+        if place is None:
+            return None
+        current = census.units[parent][place]
+    return current
+
+
+def leaf_of(census: SmallCensus, of: Entity, unit: Unit, variable: Variable) -> int:
+    """The leaf of a variable, its own or inherited."""
+    described = ancestor_of(census, of, unit, variable.entity)
+    if described is not None:
+        return described.leaves[variable.name]
+    missing = census.schema.inherited_missing(of, variable)
+    assert missing is not None
+    return missing
+
+
+def value_of(census: SmallCensus, of: Entity, unit: Unit, variable: Variable) -> int:
+    """What a unit adds to a sum: nothing where there is no value, one as its weight."""
+    described = ancestor_of(census, of, unit, variable.entity)
+    if described is None:
+        return 10**variable.decimals if variable.role is Role.WEIGHT else 0
+    return described.values[variable.name] or 0
+
+
+def _household(census: SmallCensus, of: Entity, unit: Unit, number: int) -> int:
+    """The place of a unit's household; -1 if it has none."""
+    if of is Entity.HOUSEHOLD:
+        return number
+    steps = census.schema.path(of, Entity.HOUSEHOLD) or ()
+    current, place = unit, -1
+    for parent in steps:
+        found = current.parents[parent]
+        if found is None:
+            return -1
+        current, place = census.units[parent][found], found
+    return place
+
+
+def same_cubes(one: Cube | SparseCube, other: Cube | SparseCube) -> bool:
+    """Whether two cubes of the same shape hold the same numbers in every non-empty cell."""
+
+    def held(cube: Cube | SparseCube) -> dict[Place, dict[str, Any]]:
+        return {place: cell for place, cell in cells_of(cube) if cell["count"]}
+
+    return one.spec.shape == other.spec.shape and held(one) == held(other)

@@ -1,0 +1,79 @@
+"""Every engine against loops over lists: equality in every cell, for everything it adds up."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from sdcensus.engine import memory
+from sdcensus.engine.duckdb import DuckdbEngine
+from sdcensus.engine.memory import MemoryEngine
+from sdcensus.ingest.load import load_census
+from sdcensus.model.entity import Entity
+from sdcensus.model.secret import Secret
+from sdcensus.model.source import FileFormat
+from sdcensus.store.census_store import CensusStore
+from sdcensus.testing.conformance import check_engine, small_store
+from sdcensus.testing.files import write_files
+from sdcensus.testing.small_census import SECRET, SmallCensus
+from sdcensus.testing.strategies import TableRequest, censuses_with_tables
+
+Drawn = tuple[SmallCensus, TableRequest]
+
+
+@given(censuses_with_tables())
+@settings(max_examples=100)
+def test_engines_over_a_store_equal_the_truth(drawn: Drawn) -> None:
+    census, table = drawn
+    with tempfile.TemporaryDirectory() as folder:
+        store, places = small_store(Path(folder) / "census.store", census)
+        for engine in (
+            MemoryEngine(store, threads=1),
+            MemoryEngine(store, threads=2, largest_dense=0),
+            DuckdbEngine.over_store(store),
+            DuckdbEngine.over_store(store, largest_dense=0),
+        ):
+            households = places.get(Entity.HOUSEHOLD)
+            check_engine(engine, census, table, schema=store.schema, households=households)
+        del store, engine  # Windows removes no file that is mapped
+
+
+@given(censuses_with_tables(most_units=60))
+@settings(max_examples=100)
+def test_threads_that_share_a_table_equal_the_truth(drawn: Drawn) -> None:
+    census, table = drawn
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "BLOCK_ROWS", 2)  # threads split a table from four blocks on
+        store, places = small_store(Path(folder) / "census.store", census)
+        households = places.get(Entity.HOUSEHOLD)
+        for threads in (2, 3):
+            engine = MemoryEngine(store, threads=threads)
+            check_engine(engine, census, table, schema=store.schema, households=households)
+        del store, engine
+
+
+@pytest.mark.parametrize("kind", [FileFormat.CSV, FileFormat.PARQUET])
+@given(drawn=censuses_with_tables())
+@settings(max_examples=60)
+def test_duckdb_over_files_equals_the_truth(kind: FileFormat, drawn: Drawn) -> None:
+    census, table = drawn
+    with tempfile.TemporaryDirectory() as folder:
+        schema = write_files(Path(folder), census, kind)
+        engine = DuckdbEngine.over_files(schema, Secret(SECRET))
+        check_engine(engine, census, table, schema=engine.schema)
+
+
+@pytest.mark.parametrize("kind", [FileFormat.CSV, FileFormat.PARQUET])
+@given(drawn=censuses_with_tables())
+@settings(max_examples=40)
+def test_a_loaded_store_equals_the_truth(kind: FileFormat, drawn: Drawn) -> None:
+    census, table = drawn
+    with tempfile.TemporaryDirectory() as folder:
+        schema = write_files(Path(folder), census, kind)
+        load_census(schema, Path(folder) / "census.store", secret=Secret(SECRET))
+        store = CensusStore.open(Path(folder) / "census.store")
+        check_engine(MemoryEngine(store), census, table, schema=store.schema)
+        del store
