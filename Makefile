@@ -83,8 +83,8 @@ docs: install-dev ## Build the documentation into site/
 
 .PHONY: soak
 soak: HYPOTHESIS_PROFILE := soak
-soak: install-dev ## Run the tests that take minutes
-	@$(PYTEST) -n auto -m soak
+soak: install-dev ## Search with the property tests for much longer; run tests that take minutes
+	@$(PYTEST) -n auto --dist worksteal -m "soak or hypothesis"
 
 .PHONY: bench
 bench: install-dev ## Run the benchmarks

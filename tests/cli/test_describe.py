@@ -79,6 +79,7 @@ def test_verify_finds_a_changed_byte(run: Run, village: Village, tmp_path: Path)
     assert run("describe", store).code == 0
     answer = run("describe", store, "--verify")
     assert answer.code == 6
+    assert answer.out == ""
     assert "has changed since the census was loaded" in answer.err
 
 

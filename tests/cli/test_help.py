@@ -88,7 +88,7 @@ def test_the_shell_is_offered_commands_variables_and_levels(
     def words(*line: object) -> list[str]:
         """What bash is offered for the last word of a line."""
         monkeypatch.setenv("_SDCENSUS_COMPLETE", "complete_bash")
-        monkeypatch.setenv("COMP_WORDS", " ".join(["sdcensus", *map(str, line)]))
+        monkeypatch.setenv("COMP_WORDS", "\n".join(["sdcensus", *map(str, line)]))
         monkeypatch.setenv("COMP_CWORD", str(len(line)))
         with pytest.raises(SystemExit):
             run()
@@ -98,5 +98,9 @@ def test_the_shell_is_offered_commands_variables_and_levels(
     assert words("describe", village.store, "--variable", "a") == ["age"]
     assert words("tabulate", village.store, "--by", "s") == ["sex"]
     assert words("tabulate", village.store, "--by", "sex,ed@p") == ["sex,ed@parish"]
+    # bash takes words apart at an @, and replaces what begins with it
+    assert words("tabulate", village.store, "--by", "sex,ed", "@", "p") == ["@parish"]
+    assert words("tabulate", village.store, "--by", "ed", "@") == ["@ed", "@parish"]
+    assert words("tabulate", village.store, "--by", "ed", "@", "ed,s") == ["@ed,sex"]
     assert words("tabulate", village.store, "--engine", "d") == ["duckdb"]
     assert words("tabulate", Path("none"), "--by", "s") == []

@@ -31,6 +31,12 @@ def test_a_load_says_what_it_made(run: Run, village: Village, tmp_path: Path) ->
     assert answer.err == ""
 
 
+def test_the_next_command_can_be_copied(run: Run, village: Village, tmp_path: Path) -> None:
+    store = tmp_path / "census of 2021.store"
+    answer = run("load", village.schema, "--out", store, "--secret", village.secret)
+    assert f'sdcensus describe "{store}"' in answer.out
+
+
 def test_quiet_prints_nothing(run: Run, village: Village, tmp_path: Path) -> None:
     arguments = ("--out", tmp_path / "a.store", "--secret", village.secret, "--quiet")
     answer = run("load", village.schema, *arguments)

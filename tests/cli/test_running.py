@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sdcensus.cli import main, running
 from sdcensus.cli.running import BUG, INTERRUPTED, TERMINATED
 from sdcensus.errors import StoreError
 from sdcensus.session import census
@@ -53,6 +55,20 @@ def test_the_traceback_of_a_bug_is_shown_to_those_who_ask(
     answer = run("describe", village.store)
     assert answer.code == BUG
     assert "Traceback" in answer.err
+
+
+def test_an_interrupt_is_no_bug_whatever_a_library_makes_of_it(
+    run: Run, village: Village, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def importing(path: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise ImportError("initialization failed") from error
+
+    monkeypatch.setattr(census, "open_store", importing)
+    answer = run("describe", village.store)
+    assert (answer.code, answer.err) == (INTERRUPTED, "error: interrupted\n")
 
 
 @pytest.mark.parametrize(
@@ -126,6 +142,24 @@ def test_nobody_reads_any_more(village: Village) -> None:
     process.stderr.close()
     assert process.wait(timeout=120) == 1
     assert without_progress(err.decode("utf-8")) == ""
+
+
+def test_a_program_without_a_console(
+    run: Run, village: Village, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    answer = run("describe", village.store)
+    assert (answer.code, answer.err) == (0, "")
+
+
+def test_the_impatient_see_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "run", interrupted)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == INTERRUPTED
 
 
 # ---------------------------------------------------------------- consoles that cannot show all

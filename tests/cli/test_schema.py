@@ -45,6 +45,7 @@ def test_a_draft_never_overwrites(run: Run, village: Village, tmp_path: Path) ->
     ("arguments", "code"),
     [
         (["none.csv"], 5),
+        (["persons.csv", "--decimal", "point"], 5),
         (["."], 5),
         (["persons.csv", "--format", "papyrus"], 2),
         (["persons.csv", "--encoding", "klingon"], 5),
@@ -64,6 +65,12 @@ def test_a_draft_of_what_cannot_be_read_is_an_error(
     assert answer.code == code
     assert answer.err.startswith("error: ")
     assert not (tmp_path / "draft").exists()
+
+
+def test_a_file_that_is_not_there_is_told_before_its_format(run: Run, tmp_path: Path) -> None:
+    answer = run("schema", "draft", tmp_path / "none", "--out", tmp_path / "draft")
+    assert answer.code == 5
+    assert "does not exist" in answer.err
 
 
 def test_quiet_prints_nothing(run: Run, village: Village, tmp_path: Path) -> None:

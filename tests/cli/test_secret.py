@@ -65,6 +65,17 @@ def test_the_sheet_can_be_typed(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert secret_digits(again) == secret_digits(path)
 
 
+def test_restoring_needs_the_lines_of_a_sheet(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = run("secret", "restore", tmp_path / "none.txt", tmp_path / "a.secret")
+    assert answer.code == 7
+    assert "none.txt does not exist. Give the file with the lines of the sheet" in answer.err
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run("secret", "restore", "-", tmp_path / "a.secret").code == 7
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_mistyped_line_is_named_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
     path, sheet, again = (tmp_path / name for name in ("a.secret", "sheet.txt", "b.secret"))
     run("secret", "new", path, "--sheet", sheet)

@@ -158,6 +158,7 @@ def test_a_file_is_never_overwritten(run: Run, village: Village, tmp_path: Path)
         (["--by", "sex", "--measure", "mean"], 2, "weighted"),
         (["--by", "sex", "--engine", "abacus"], 2, "duckdb"),
         (["--by", "full_name"], 2, "full_name"),
+        (["--by", "sex", "--where", " or ".join(["ed == 9"] * 3000)], 2, "There is no code '9'"),
     ],
 )
 def test_what_cannot_be_understood_is_explained(
@@ -167,6 +168,7 @@ def test_what_cannot_be_understood_is_explained(
     assert answer.code == code
     assert answer.err.startswith("error: ")
     assert hint in answer.err
+    assert "Value error" not in answer.err
     assert "Traceback" not in answer.err
 
 

@@ -338,6 +338,10 @@ MISTAKES = [
     (lines("[entity.dwelling] #!", "optional = true #!"), r"'id' is missing"),
     (lines("[[impossible]] #!", "label = 'x'"), r"the setting 'when' is missing"),
     (lines("[impossible] #!", "when = 'x'"), r"\[\[impossible\]\]"),
+    # names that cannot be files of a store everywhere
+    (lines("[variable._key] #!", 'file = "person"', "range = [0, 1]"), r"no underscore in front"),
+    (lines("[variable.con] #!", 'file = "person"', "range = [0, 1]"), r"file on Windows"),
+    (lines("[variable.Sex] #!", 'file = "person"', "range = [0, 1]"), r"only in capital letters"),
     # files
     (dwellings('path = "no-*.csv" #!'), r"no file matches"),
     (dwellings('path = "a.doc" #!'), r"does not tell"),

@@ -106,13 +106,19 @@ def test_values_may_stand_first_and_in_lists() -> None:
         ("age@ == 3", "at character 6", "expected a level"),
         ("== 3", "at character 1", "expected the name of a variable"),
         ("age == 3 and", "at its end", "expected the name of a variable"),
-        ("age == 'x", "at character 8", "means nothing"),
-        ("age == 3.5", "at character 8", "means nothing"),
+        ("age == 'x", "at character 8", "has no ' at its end"),
+        ("age == 3.5", "at character 8", "whole numbers only"),
     ],
 )
 def test_mistakes_point_at_the_character(text: str, where: str, words: str) -> None:
     with pytest.raises(SpecError, match=f"{where}: .*{words}"):
         parse_condition(text)
+
+
+@pytest.mark.parametrize("word", ["and", "or"])
+def test_a_chain_may_be_long(word: str) -> None:
+    parsed = parse_condition(f" {word} ".join(f"age != {number}" for number in range(5001)))
+    assert [int(one.values[0]) for one in comparisons(parsed)] == list(range(5001))
 
 
 @given(st.text("ab1'\"()=<>!,@ andortin$.-", max_size=40))

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from sdcensus.cli.running import main
+import sys
+from typing import NoReturn
 
 __all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    try:
+        # Here and not above: whoever is impatient already while Python starts sees no traceback.
+        from sdcensus.cli.running import run
+
+        code = run()
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 import typer
@@ -24,6 +27,50 @@ def complete_axes(context: typer.Context, incomplete: str) -> list[tuple[str, st
         words = [name, *(f"{name}@{level}" for level in levels)] if "@" in last else [name]
         offered += [(start + word, label) for word in words if word.startswith(last)]
     return offered
+
+
+@contextmanager
+def words_of_bash() -> Iterator[None]:
+    """Let bash complete ``ed@pa``, which it takes apart at the @.
+
+    It hands over three words, ``ed``, ``@`` and ``pa``, and replaces what begins with the @.
+    """
+    if os.environ.get("_SDCENSUS_COMPLETE") != "complete_bash":
+        yield
+        return
+    at = os.environ.get("COMP_CWORD", "")
+    words = os.environ.get("COMP_WORDS", "").split("\n")
+    words = words[: int(at) + 1] if at.isdecimal() else []
+    joined = joined_at_signs(words)
+    if len(joined) == len(words):
+        yield
+        return
+    os.environ["COMP_WORDS"] = "\n".join(joined)
+    os.environ["COMP_CWORD"] = str(len(joined) - 1)
+    known = joined[-1].rfind("@")
+    answer = io.StringIO()
+    try:
+        with redirect_stdout(answer):
+            yield
+    finally:
+        for line in answer.getvalue().splitlines():
+            typer.echo(line[known:])
+
+
+def joined_at_signs(words: Sequence[str]) -> list[str]:
+    """Put words together that were taken apart at an @.
+
+    Examples:
+        >>> joined_at_signs(["--by", "sex,ed", "@", "parish,age", "@"])
+        ['--by', 'sex,ed@parish,age@']
+    """
+    joined: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        if joined and "@" in (before, word):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
 
 
 def _variables(context: typer.Context) -> Iterator[tuple[str, str, list[str]]]:

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import unicodedata
 from io import TextIOWrapper
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -143,7 +144,18 @@ def _plain(sign: str) -> str:
     return letters or "?"
 
 
-# ---------------------------------------------------------------- numbers as people read them
+# ---------------------------------------------------------------- as people read and type it
+
+
+def typed(path: Path) -> str:
+    """A path as it is typed in a console.
+
+    Examples:
+        >>> typed(Path("census.store")), typed(Path("census 2021.store"))
+        ('census.store', '"census 2021.store"')
+    """
+    text = str(path)
+    return f'"{text}"' if any(sign.isspace() or sign in "&()';" for sign in text) else text
 
 
 def bytes_text(size: int) -> str:

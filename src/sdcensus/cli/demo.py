@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text
+from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text, typed
 from sdcensus.cli.options import DemoFormat, Preset, Quiet, examples
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.running import all_or_nothing
@@ -112,9 +112,9 @@ def _show_next(output: Output, made: Demonstration) -> None:
 
 def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
     """Commands that work with what was made."""
-    store, schema, secret = (_quoted(path) for path in (made.store, made.schema, made.secret))
-    table = _quoted(made.folder / "ages.csv")
-    again = _quoted(made.folder / "again.store")
+    store, schema, secret = (typed(path) for path in (made.store, made.schema, made.secret))
+    table = typed(made.folder / "ages.csv")
+    again = typed(made.folder / "again.store")
     return [
         f"{called} describe {store}",
         f"{called} describe {store} --variable religion --language es",
@@ -134,10 +134,5 @@ def program() -> str:
         return "sdcensus"
     called = Path(sys.argv[0])
     if called.stem == "sdcensus":
-        return _quoted(called)
-    return f"{_quoted(Path(sys.executable))} -m sdcensus"
-
-
-def _quoted(path: Path) -> str:
-    text = str(path)
-    return f'"{text}"' if " " in text else text
+        return typed(called)
+    return f"{typed(Path(sys.executable))} -m sdcensus"

@@ -54,6 +54,8 @@ def describe(
     output = Output(quiet=quiet)
     census = open_store(store)
     check_language(census, language)
+    if verify:
+        columns = _verify(output, census)
     if variable is not None:
         show_variable(output, census, variable, language)
     else:
@@ -61,7 +63,7 @@ def describe(
             description = summarise(census)
         show_description(output, store, description, language)
     if verify:
-        _verify(output, census)
+        output.say(f"\nAll {columns} columns are as they were when the census was loaded.")
 
 
 def check_language(census: Census, language: str | None) -> None:
@@ -71,12 +73,13 @@ def check_language(census: Census, language: str | None) -> None:
         raise UnknownName("language", language, known=known, where="In this census: ")
 
 
-def _verify(output: Output, census: Census) -> None:
+def _verify(output: Output, census: Census) -> int:
+    """Compare all columns with the manifest; how many there are."""
     total = sum(len(columns) for columns in census.store.manifest.columns.values())
     with Stages(output, "comparing columns") as stages:
         for at, _ in enumerate(census.store.verify(), start=1):
             stages("comparing columns", at / total)
-    output.say(f"All {total} columns are as they were when the census was loaded.")
+    return total
 
 
 def show_description(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.console import Output, plain_table, seconds_text
+from sdcensus.cli.console import Output, plain_table, seconds_text, typed
 from sdcensus.cli.options import OnProblem, Quiet, SecretFile, examples
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.running import all_or_nothing
@@ -69,4 +69,4 @@ def load(
     for entity, rows in report.rows.items():
         records.add_row(entity.plural, f"{rows:,}")
     output.show(records)
-    output.say(f"Look at it with: sdcensus describe {out}")
+    output.say(f"Look at it with: sdcensus describe {typed(out)}")

@@ -20,6 +20,7 @@ from typing import NoReturn
 import typer
 from typer.main import get_command
 
+from sdcensus.cli.completion import words_of_bash
 from sdcensus.cli.console import prepare_streams, show_error
 from sdcensus.errors import SdcensusError
 
@@ -49,11 +50,6 @@ class Interrupted(BaseException):
         self.exit_code = exit_code
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code."""
-    sys.exit(run(arguments))
-
-
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     # Here and not above: the commands use this module.
@@ -62,9 +58,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     command = get_command(app)
     try:
-        with _termination_as_exception():
+        with _termination_as_exception(), words_of_bash():
             code = command.main(args=arguments, prog_name="sdcensus", standalone_mode=False)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # a program without a console has none
+                sys.stdout.flush()
     except Interrupted as end:
         show_error(str(end))
         return end.exit_code
@@ -82,6 +79,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _explained(_system_text(error), SdcensusError.exit_code)
     except Exception as error:
+        if _begun_by_interrupt(error):
+            return _explained("interrupted", INTERRUPTED)
         return _explained(_bug_text(error), BUG)
     if code == INTERRUPTED:
         show_error("interrupted")
@@ -123,11 +122,21 @@ def _explained(text: str, exit_code: int) -> int:
     return exit_code
 
 
+def _begun_by_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl+C is behind an error: libraries that are being imported make others of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _usage_text(error: typer.TyperException) -> str:
     """What is wrong with the command line, and where to look it up."""
     context = getattr(error, "ctx", None)
     hint = f"\nTry: {context.command_path} --help" if context is not None else ""
-    return f"{error.format_message()}{hint}"
+    # The words of the library that checks values are of no use to whoever typed them.
+    return f"{error.format_message().replace(': Value error, ', ': ')}{hint}"
 
 
 def _system_text(error: OSError) -> str:

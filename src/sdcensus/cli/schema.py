@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.console import Output, plain_table
+from sdcensus.cli.console import Output, plain_table, typed
 from sdcensus.cli.options import FileFormat, Quiet, examples
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.running import all_or_nothing
@@ -123,7 +123,7 @@ def draft(
             f"\nLines of the schema with a guess: {made.guesses}. Look for the word 'guessed'."
         )
     output.say("Complete the schema, then check it with:")
-    output.command(f"sdcensus schema check {made.path}")
+    output.command(f"sdcensus schema check {typed(made.path)}")
 
 
 @app.command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.console import Output
+from sdcensus.cli.console import Output, typed
 from sdcensus.cli.options import Quiet, examples
 from sdcensus.cli.running import all_or_nothing
 
@@ -73,7 +73,7 @@ def new(
         _say_sheet(output, made.sheet)
     elif not show_sheet:
         output.say("\nPrint its recovery sheet now, from which it can be typed again:")
-        output.command(f"sdcensus secret sheet {file} --out SHEET")
+        output.command(f"sdcensus secret sheet {typed(file)} --out SHEET")
     if show_sheet:
         output.say(f"\n{sheet_text(file)}")
 
@@ -153,7 +153,7 @@ def check(
     ),
 )
 def restore(
-    typed: Annotated[
+    lines: Annotated[
         str,
         typer.Argument(
             metavar="SHEET",
@@ -168,9 +168,14 @@ def restore(
 
     output = Output(quiet=quiet)
     with all_or_nothing():
-        source = sys.stdin.read() if typed == "-" else Path(typed)
+        source = _read_stdin() if lines == "-" else Path(lines)
         made: SecretFile = restore_secret(source, file)
     output.say(f"Restored the secret {made.id} in {file}. Only you can read the file.")
+
+
+def _read_stdin() -> str:
+    """What is typed here; nothing where nobody can type."""
+    return sys.stdin.read() if sys.stdin is not None else ""
 
 
 def _say_sheet(output: Output, sheet: Path) -> None:

@@ -93,6 +93,7 @@ def tabulate(
         )
     if out is not None:
         check_target(out, confidential=confidential)
+    where = where.strip() or None if where else None
     census = open_store(store)
     check_language(census, language)
     spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)

@@ -65,7 +65,6 @@ class Society:
         self.mixed = next(i for i, row in enumerate(ethnic) if row["key"] == "mixed")
         unstated = next(row for row in rows("ethnicities") if row["code"] == "99")
         self.not_stated = int(unstated[country.ethnic_profile]) * 10
-        self.ethnic_groups = len(ethnic)
         self.religion = Shares([[int(row[one]) for row in rows("religions")] for one in CULTURES])
         countries = rows("countries")
         self.origin = Shares([[int(row[one]) for row in countries] for one in ORIGINS])

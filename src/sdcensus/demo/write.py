@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,8 +18,8 @@ from sdcensus.demo.maps import extent_of_grid, write_map
 from sdcensus.demo.questionnaire import FILES
 from sdcensus.demo.schema_text import MARK, code_files, schema_text
 from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.model.progress import Progress
 
-Progress = Callable[[str, float], None]
 THREADS = 2
 #: Pieces that may be made before the one that is written; more would only take memory.
 AHEAD = 3

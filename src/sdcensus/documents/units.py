@@ -54,7 +54,8 @@ def _file(name: str, section: FileSection, mistakes: Mistakes) -> CensusFile | N
     for text in section.path:
         found = _resolve(folder, text)
         if not found:
-            mistakes.add((*where, "path"), f"no file matches {text!r} in the folder {folder}.")
+            place = folder.resolve()
+            mistakes.add((*where, "path"), f"no file matches {text!r} in the folder {place}.")
         paths += found
     form = section.format or _format(paths, where, mistakes)
     if form is None or not paths:

@@ -25,6 +25,12 @@ DECIMALS_OF_AMOUNTS = 2
 
 _CODE_SETTINGS = ("codes", "range", "levels", "hierarchy", "not_stated", "not_applicable")
 
+#: Names that mean devices on Windows, whatever their ending.
+_DEVICES = frozenset(
+    {"aux", "con", "nul", "prn"}
+    | {f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10)}
+)
+
 
 @dataclass(slots=True)
 class Variables:
@@ -55,7 +61,7 @@ def read_variables(
     geography = ""
     sections: dict[str, VariableSection] = {}
     for name, one in tables(raw, "variable", mistakes):
-        problem = name_problem(name)
+        problem = name_problem(name) or _file_name_problem(name, sections)
         if problem:
             mistakes.add(("variable", name), problem)
         section = read_section(VariableSection, one, ("variable", name), mistakes)
@@ -81,6 +87,18 @@ def read_variables(
         if section.grid is not None:
             _add_grid(built, section, result, sections, mistakes)
     return result
+
+
+def _file_name_problem(name: str, others: Iterable[str]) -> str:
+    """Why the column of a variable could not be a file of its own on every system."""
+    if name.startswith("_"):
+        return f"{name!r} cannot be a name of a variable: no underscore in front."
+    if name.lower() in _DEVICES:
+        return f"{name!r} cannot be the name of a file on Windows. Choose another name."
+    for other in others:
+        if other != name and other.lower() == name.lower():
+            return f"{name!r} and {other!r} differ only in capital letters. Choose another name."
+    return ""
 
 
 @dataclass(slots=True)

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from sdcensus.ingest.encode import ranked_digests
 from sdcensus.ingest.problems import ProblemKind, ProblemLog
-from sdcensus.ingest.reading import Parts, Progress
+from sdcensus.ingest.reading import Parts
 from sdcensus.kernels.keys import record_keys
 from sdcensus.kernels.links import RowIndex
 from sdcensus.kernels.sparse import sort_cells
 from sdcensus.kernels.tabulate import NO_ROW, inherit
 from sdcensus.model.entity import Entity
+from sdcensus.model.progress import Progress
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
@@ -145,17 +146,24 @@ def _link(
     if known is not None:
         return known
     own = records[entity]
-    name = link_column(parent)
-    if own.rows is not None and f"{link_column(entity)}{name}" in own.parts.types:
-        name = f"{link_column(entity)}{name}"
-    wanted = own.column(name)
+    wanted = own.column(_link_part(own, entity, parent))
     found = RowIndex(records[parent].digests).find(wanted)
     found[wanted == 0] = NO_ROW
     orphans = np.flatnonzero((found == NO_ROW) & (wanted != 0))
-    if own.rows is None:
-        columns = schema.entity(entity).link or schema.entity(parent).id
-        _add_by_file(log, ProblemKind.ORPHAN, own.parts, orphans, " + ".join(columns))
+    spec = schema.entity(entity)
+    # The rows that a unit is derived from speak for themselves where they link to the same kind.
+    if spec.derived_from is None or parent not in schema.parents(spec.derived_from):
+        rows = orphans if own.rows is None else own.rows[orphans]
+        columns = spec.link or schema.entity(parent).id
+        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, " + ".join(columns))
     return found
+
+
+def _link_part(own: Records, entity: Entity, parent: Entity) -> str:
+    """The column of the parts with the digests of the parents."""
+    name = link_column(parent)
+    through = f"{link_column(entity)}{name}"
+    return through if own.rows is not None and through in own.parts.types else name
 
 
 def _check_constant(
@@ -165,13 +173,19 @@ def _check_constant(
     members: dict[tuple[Entity, Entity], UInt32],
     log: ProblemLog,
 ) -> None:
-    """A variable of a derived unit must say the same in every row that speaks of it."""
+    """Variables and the parent of a derived unit must be the same in every row of it."""
     origin = schema.entity(entity).derived_from
     if origin is None or own.rows is None:
         return
     member = members[origin, entity]
     held = np.flatnonzero(member != NO_ROW)
     speaker = own.rows[member[held]]
+    spec = schema.entity(entity)
+    if spec.within in own.links:
+        above = own.parts.read(_link_part(own, entity, spec.within))
+        differs = above[held] != above[speaker]
+        columns = " + ".join(spec.link or schema.entity(spec.within).id)
+        _add_by_file(log, ProblemKind.NOT_CONSTANT, own.parts, held[differs], columns)
     for variable in schema.variables:
         if variable.entity is not entity:
             continue

@@ -205,7 +205,7 @@ class SchemaWriter:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(["code", "label", "parent"])
         table.writerows([code, label, ""] for code, label in codes.items())
-        path = f"codes/{name}{'_' * bool(_DEVICES.fullmatch(name))}.csv"
+        path = f"codes/{name}.csv"
         self.code_lists[path] = stream.getvalue()
         self._say(f"codes = {_toml(path)}")
 
@@ -222,7 +222,7 @@ def _slug(column: str) -> str:
     name = re.sub(r"\W+", "_", column.lower()).strip("_")[:_LONGEST_NAME] or "variable"
     if not re.fullmatch(r"[^\W\d]\w*", name):
         name = f"v_{name}"
-    return f"{name}_" if name in _RESERVED else name
+    return f"{name}_" if name in _RESERVED or _DEVICES.fullmatch(name) else name
 
 
 def _geography(files: list[DraftFile]) -> tuple[str, str] | None:

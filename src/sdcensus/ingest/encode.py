@@ -47,7 +47,10 @@ class ColumnEncoder:
 
     def __init__(self, variable: Variable, *, decimal_mark: str = ".") -> None:
         self.variable = variable
-        self._encoder = CodeEncoder(variable)
+        # The mark is that of texts; a number has none until it is written.
+        self._encoders = {
+            mark: CodeEncoder(variable, decimal_mark=mark) for mark in {decimal_mark, "."}
+        }
         self._decimal_mark = decimal_mark
         self._seen: dict[Any, int] = {}
         self._width = smallest_width(len(variable.codes))
@@ -89,7 +92,7 @@ class ColumnEncoder:
         plain, _, values = self._plain_numbers(distinct)
         trouble = np.zeros(len(distinct), dtype=np.int64)
         for at, value in zip(*_others(distinct, plain), strict=True):
-            number = self._number(_text(value))
+            number = self._number(value)
             if isinstance(number, Trouble):
                 values[at], trouble[at] = NO_VALUE, number
             else:
@@ -106,9 +109,11 @@ class ColumnEncoder:
         """
         decimals = self.variable.decimals
         text = pc.utf8_trim_whitespace(distinct.cast(pa.string()))
-        if self._decimal_mark != ".":
-            text = pc.replace_substring(text, self._decimal_mark, ".")
-        plain = pc.fill_null(pc.match_substring_regex(text, _PLAIN_NUMBER), False)
+        mark = self._decimal_mark if pa.types.is_string(distinct.type) else "."
+        number = _PLAIN_NUMBER.replace("[.]", f"[{mark}]")
+        plain = pc.fill_null(pc.match_substring_regex(text, number), False)
+        if mark != ".":
+            text = pc.replace_substring(text, mark, ".")
         missing = [code.code for code in self.variable.codes if code.is_missing]
         wide = pc.if_else(plain, text, "0").cast(_WIDE)
         rounded = pc.round(wide, ndigits=decimals, round_mode="half_to_even")
@@ -145,17 +150,19 @@ class ColumnEncoder:
     def _position(self, value: Any) -> int:
         known = self._seen.get(value)
         if known is None:
-            text = _text(value)
-            if text is not None and self._decimal_mark != ".":
-                text = text.replace(self._decimal_mark, ".")
-            known = self._seen[value] = int(self._encoder.position(text))
+            encoder = self._encoders[self._mark(value)]
+            known = self._seen[value] = int(encoder.position(_text(value)))
         return known
 
-    def _number(self, text: str | None) -> int | Trouble:
-        position = self._encoder.position(text)
+    def _number(self, value: Any) -> int | Trouble:
+        position = self._position(value)
         if position >= 0 and self.variable.codes[position].is_missing:
             return NO_VALUE
-        return fixed_point(text, self.variable.decimals, decimal_mark=self._decimal_mark)
+        decimals = self.variable.decimals
+        return fixed_point(_text(value), decimals, decimal_mark=self._mark(value))
+
+    def _mark(self, value: Any) -> str:
+        return self._decimal_mark if isinstance(value, str) else "."
 
 
 def _examples(distinct: pa.Array, found: Integers) -> tuple[tuple[int, str], ...]:
@@ -227,7 +234,8 @@ class IdParts:
                 f' Declare how wide it is written: [variable.{name}] role = "record-id",'
                 " width = 4; or store it as text."
             )
-        return pc.utf8_lpad(array.cast(pa.string()), width=width, padding="0")
+        # Behind the sign, if there is one: an id that begins with it is refused.
+        return pc.utf8_zero_fill(array.cast(pa.string()), width=width)
 
 
 def content_digests(

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from sdcensus.ingest.arrange import Records, link_records, order_records, write_records
 from sdcensus.ingest.problems import OnProblem, Problem, ProblemKind, ProblemLog
-from sdcensus.ingest.reading import Progress, read_files
+from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.model.entity import Entity
 from sdcensus.model.missing import with_missing_codes
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema import HouseholdKey, Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.universe import Universe, universe_of
@@ -31,10 +32,6 @@ class LoadReport:
     store: Path
     rows: Mapping[Entity, int]
     problems: tuple[Problem, ...]
-
-
-def no_progress(stage: str, done: float) -> None:
-    """Say nothing."""
 
 
 def load_census(

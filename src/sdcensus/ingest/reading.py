@@ -20,6 +20,7 @@ from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys import parse_decimal_keys
 from sdcensus.model.encoding import Trouble
 from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.progress import Progress
 from sdcensus.model.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
 from sdcensus.model.source import FileFormat
 from sdcensus.model.variable import Role, Variable, smallest_width
@@ -32,12 +33,14 @@ from sdcensus.store.manifest import (
 )
 
 Integers = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 
 #: Formats whose first row of records is the second row of the file.
 _WITH_HEADER = frozenset({FileFormat.CSV, FileFormat.EXCEL, FileFormat.REDATAM})
 #: Formats with a record on each line.
 _LINES = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
+#: A coordinate as text, with a point as its decimal mark.
+_COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
+_FARTHEST = 1e15
 _KIND = {
     Trouble.UNKNOWN: ProblemKind.UNKNOWN_CODE,
     Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
@@ -66,11 +69,6 @@ class Parts:
         if not self.rows or name not in self.types:
             return np.zeros(0, dtype=self.types.get(name, np.dtype(np.uint8)))
         return np.asarray(np.memmap(self.folder / f"{name}.part", dtype=self.types[name], mode="r"))
-
-    def drop(self, name: str) -> None:
-        """Forget a column that is no longer needed, to give its space back."""
-        self.types.pop(name, None)
-        (self.folder / f"{name}.part").unlink(missing_ok=True)
 
     def place(self, row: int) -> tuple[str, int]:
         """File and row number in it, as a reader of the file would count, of a row of the parts."""
@@ -200,9 +198,9 @@ class _Tasks:
             yield self._digest_task(spec, spec.id, DIGEST_COLUMN, required=True)
         for parent in self._schema.parents(spec.entity):
             above = self._schema.entity(parent)
-            columns = spec.link if parent is spec.within and spec.link else above.id
-            optional = self._schema.may_lack(spec.entity, parent)
-            yield self._digest_task(above, columns, link_column(parent), required=not optional)
+            required = parent is spec.within and not spec.optional
+            columns = self._link_columns(spec, above)
+            yield self._digest_task(above, columns, link_column(parent), required=required)
             if above.derived_from is spec.entity and above.within not in (None, spec.within):
                 # A derived household in a dwelling: its rows come from this file as well.
                 grand = self._schema.entity(above.within)
@@ -212,6 +210,10 @@ class _Tasks:
                     f"{link_column(parent)}{link_column(grand.entity)}",
                     required=not above.optional,
                 )
+
+    @staticmethod
+    def _link_columns(spec: EntitySpec, above: EntitySpec) -> tuple[str, ...]:
+        return spec.link if above.entity is spec.within and spec.link else above.id
 
     def _digest_task(
         self, spec: EntitySpec, columns: tuple[str, ...], name: str, *, required: bool
@@ -241,16 +243,19 @@ class _Tasks:
         return _Task(columns, run)
 
     def _content_task(self, spec: EntitySpec) -> _Task:
-        """Digest what a record says: every column that the schema names, in the order of names."""
-        columns = tuple(
-            sorted(
-                {
-                    variable.source.column
-                    for variable in self._schema.variables
-                    if variable.source is not None and variable.source.file == self._file.name
-                }
-            )
-        )
+        """Digest what a record says, in the order of the names of columns.
+
+        Where it belongs is part of that: else the order of the rows would decide which of two
+        equal records in different households gets which key.
+        """
+        named = {
+            variable.source.column
+            for variable in self._schema.variables
+            if variable.source is not None and variable.source.file == self._file.name
+        }
+        for parent in self._schema.parents(spec.entity):
+            named.update(self._link_columns(spec, self._schema.entity(parent)))
+        columns = tuple(sorted(named))
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
             prefix = self._schema.census.code
@@ -289,6 +294,7 @@ class _Tasks:
 
     def _variable_task(self, variable: Variable, column: str) -> _Task:
         encoder = ColumnEncoder(variable, decimal_mark=self._file.source.decimal)
+        label = self._label(variable, column)
         as_codes = variable.is_axis
         as_values = variable.continuous or variable.role is Role.WEIGHT
 
@@ -296,18 +302,29 @@ class _Tasks:
             array = batch.column(column)
             if as_codes:
                 encoded = encoder.positions(array)
-                self._report(encoded, rows, file, column)
+                self._report(encoded, rows, file, label)
                 self._parts.append(variable.name, encoded.values)
             if as_values:
                 numbers = encoder.numbers(array)
                 if not as_codes or encoded.trouble is None:
-                    self._report(numbers, rows, file, column)
+                    self._report(numbers, rows, file, label)
                 values = numbers.values
                 if variable.role is Role.WEIGHT and numbers.trouble is not None:
                     values = np.where(numbers.trouble < 0, 10**variable.decimals, values)
                 self._parts.append(value_column(variable.name), values)
 
         return _Task((column,), run)
+
+    def _label(self, variable: Variable, column: str) -> str:
+        """What messages call a column: with the variable, where several are read from it."""
+        readers = [
+            one
+            for one in self._schema.variables
+            if one.stored
+            and one.source is not None
+            and (one.source.file, one.source.column) == (self._file.name, column)
+        ]
+        return column if len(readers) < 2 else f"{column} ({variable.name})"
 
     def _imputed_task(self, variable: Variable, column: str) -> _Task:
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
@@ -328,8 +345,8 @@ class _Tasks:
         width = smallest_width(len(variable.codes))
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
-            x, bad_x = _coordinates(batch.column(grid.x))
-            y, bad_y = _coordinates(batch.column(grid.y))
+            x, bad_x = _coordinates(batch.column(grid.x), self._file.source.decimal)
+            y, bad_y = _coordinates(batch.column(grid.y), self._file.source.decimal)
             for column, bad in ((grid.x, bad_x), (grid.y, bad_y)):
                 self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad])
             cells, outside = grid_positions(grid, x, y, len(variable.codes) - 1)
@@ -359,6 +376,8 @@ def grid_positions(
     x_low, y_low, x_high, y_high = grid.extent
     across = -(-(x_high - x_low) // grid.cell)
     absent = np.isnan(x) | np.isnan(y)
+    # No integer is as large as some floats: far outside is outside.
+    x, y = (np.clip(one, -_FARTHEST, _FARTHEST) for one in (x, y))
     column = np.floor((np.where(absent, x_low, x) - x_low) / grid.cell).astype(np.int64)
     row = np.floor((np.where(absent, y_low, y) - y_low) / grid.cell).astype(np.int64)
     up = -(-(y_high - y_low) // grid.cell)
@@ -367,11 +386,12 @@ def grid_positions(
     return np.where(absent | outside, unallocated, cells), outside
 
 
-def _coordinates(array: pa.Array) -> tuple[Integers, Integers]:
+def _coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, Integers]:
     """Numbers, NaN for an empty field; and which fields are not numbers."""
     if pa.types.is_string(array.type):
         text = pc.utf8_trim_whitespace(array)
-        plain = pc.match_substring_regex(text, r"^-?[0-9]+([.][0-9]*)?$")
+        plain = pc.match_substring_regex(text, _COORDINATE.replace("[.]", f"[{decimal_mark}]"))
+        text = pc.replace_substring(text, decimal_mark, ".")
         bad = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(plain, False)))
         array = pc.if_else(pc.fill_null(plain, False), text, None).cast(pa.float64())
         return (

@@ -90,9 +90,7 @@ class CodeEncoder:
         exact = self._by_text.get(text)
         if exact is not None:
             return exact
-        if self._decimal_mark != ".":
-            text = text.replace(self._decimal_mark, ".")
-        number = _number(text)
+        number = _number(text, self._decimal_mark)
         if number is None:
             return Trouble.NOT_A_NUMBER if self._numeric else Trouble.UNKNOWN
         if number.adjusted() <= _MOST_DIGITS and number == number.to_integral_value():
@@ -124,8 +122,16 @@ def _empty_position(variable: Variable) -> int:
     return Trouble.EMPTY if position is None else position
 
 
-def _number(text: str) -> Decimal | None:
-    """A number in plain or scientific notation; Python alone would also read ``1_0``."""
+def _number(text: str, decimal_mark: str = ".") -> Decimal | None:
+    """A number in plain or scientific notation; Python alone would also read ``1_0``.
+
+    Where the decimal mark is a comma, a point separates thousands in most countries: ``1.234``
+    is refused rather than taken for little more than one.
+    """
+    if decimal_mark != ".":
+        if "." in text:
+            return None
+        text = text.replace(decimal_mark, ".")
     return Decimal(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
 
 
@@ -153,9 +159,7 @@ def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") ->
     text = "" if value is None else value.strip()
     if not text:
         return Trouble.EMPTY
-    if decimal_mark != ".":
-        text = text.replace(decimal_mark, ".")
-    number = _number(text)
+    number = _number(text, decimal_mark)
     if number is None:
         return Trouble.NOT_A_NUMBER
     if number.adjusted() + decimals > _MOST_DIGITS:

@@ -123,7 +123,7 @@ class _Parser:
             if match is None:
                 while self.text[position].isspace():
                     position += 1
-                raise self._mistake(position, f"{self.text[position]!r} means nothing here")
+                raise self._mistake(position, _unreadable(self.text[position:]))
             kind = match.lastgroup or ""
             yield _Token(kind, match.group(kind), match.start(kind))
             position = match.end()
@@ -163,10 +163,15 @@ class _Parser:
     def _chain(
         self, word: str, part: Callable[[], Condition], join: type[Both] | type[Either]
     ) -> Condition:
-        condition = part()
+        parts = [part()]
         while self._take("word", (word, word.upper())):
-            condition = join(condition, part())
-        return condition
+            parts.append(part())
+        # In pairs, and pairs of pairs: a long chain must not be a deep one.
+        while len(parts) > 1:
+            odd = parts[len(parts) & ~1 :]
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            parts = [*(join(left, right) for left, right in pairs), *odd]
+        return parts[0]
 
     def _either(self) -> Condition:
         return self._chain("or", self._both, Either)
@@ -230,6 +235,15 @@ class _Parser:
             values.append(self._value())
         self._need("')'", "mark", (")",))
         return tuple(values)
+
+
+def _unreadable(rest: str) -> str:
+    """Why no word of the language begins here."""
+    if rest[0] in "'\"":
+        return f"the text that begins here has no {rest[0]} at its end"
+    if re.match(r"-?\d", rest):
+        return "codes and whole numbers only; put a code with other signs in quotes"
+    return f"{rest[0]!r} means nothing here"
 
 
 def _unquote(token: _Token) -> str:

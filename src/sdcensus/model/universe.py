@@ -213,12 +213,21 @@ def _compares(code: Code, operator: str, value: str, variable: Variable, where: 
     if operator in ("<", ">="):  # both ask whether the code starts below the limit
         below = upper is not None and upper < limit
         if not below and lower < limit:
-            raise SpecError(f"{where}{limit} cuts through the code {code.code!r}.")
+            raise SpecError(f"{where}{_cut(limit, code, variable)}")
         return below is (operator == "<")
     below = upper is not None and upper <= limit
     if not below and lower <= limit:
-        raise SpecError(f"{where}{limit} cuts through the code {code.code!r}.")
+        raise SpecError(f"{where}{_cut(limit, code, variable)}")
     return below is (operator == "<=")
+
+
+def _cut(limit: int, code: Code, variable: Variable) -> str:
+    text = f"{limit} cuts through the code {code.code!r}."
+    levels = [level.name for level in variable.levels() if level.name != variable.leaf_level]
+    if variable.continuous:
+        text += f" Amounts are told apart by the levels of {variable.name!r} only"
+        text += f": {', '.join(levels)}." if levels else ", and the schema gives it none."
+    return text
 
 
 def bounds(code: Code) -> tuple[int | None, int | None]:

@@ -66,7 +66,7 @@ def check_target(path: str | Path, *, confidential: bool) -> Path:
         )
     target = Path(path)
     if target.suffix not in (".csv", ".parquet"):
-        raise OutputError(f"{target.name}: write a cube as .csv or .parquet.")
+        raise OutputError(f"{target}: write a cube as .csv or .parquet.")
     if target.exists():
         raise OutputError(f"{target} already exists. Choose another name or remove it first.")
     if not target.parent.is_dir():

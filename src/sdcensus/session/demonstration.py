@@ -6,7 +6,6 @@ import json
 import secrets
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +14,11 @@ from sdcensus.errors import OutputError, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.progress import Progress
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.session.census import open_store
 from sdcensus.session.loading import load
 from sdcensus.session.office_secret import make_secret
-
-Progress = Callable[[str, float], None]
 
 #: What the folder of a demonstration holds. The last one marks the folder as ours.
 COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.json"

@@ -64,6 +64,11 @@ def draft(
         dictionary=dictionary,
         language=language,
     )
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist. Check the name of the file.")
+    if decimal not in (None, ".", ","):
+        raise InputError(f"{decimal!r} cannot be the decimal sign. It is '.' or ','.")
     before = set(out.rglob("*")) if out.is_dir() else set()
     text = draft_schema(paths, out, options)
     written = {one for one in out.rglob("*") if one.is_file()} - before

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sdcensus.documents.schema import read_schema
 from sdcensus.errors import SecretError, SpecError, unknown
-from sdcensus.ingest.load import LoadReport, load_census, no_progress
+from sdcensus.ingest.load import LoadReport, load_census
 from sdcensus.ingest.problems import OnProblem
-from sdcensus.ingest.reading import Progress
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.store.secrets import read_secret
 

@@ -99,6 +99,8 @@ def restore(typed: Path | str, path: Path) -> SecretFile:
         typed: The file with what was typed, or the text itself.
         path: The file of the secret; must not exist.
     """
+    if isinstance(typed, Path) and not typed.exists():
+        raise SecretError(f"{typed} does not exist. Give the file with the lines of the sheet.")
     secret = read_secret(typed) if isinstance(typed, Path) else restore_secret(typed)
     write_secret(secret, path)
     return SecretFile(path, secret.id)

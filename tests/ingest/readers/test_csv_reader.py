@@ -308,3 +308,9 @@ def test_txt_and_tsv_are_csv(tmp_path: Path) -> None:
         path = tmp_path / f"persons.{ending}"
         path.write_bytes(b"a\tb\n1\t2\n")
         assert whole(opened(path, format=FileFormat.CSV)) == {"a": ["1"], "b": ["2"]}
+
+
+def test_the_mark_with_which_dos_ended_texts_is_left_out(file: Path) -> None:
+    for encoding in ("utf-8", "cp850"):
+        file.write_bytes("a,b\r\nñ,2\r\n\x1a".encode(encoding))
+        assert whole(opened(file, encoding=encoding)) == {"a": ["ñ"], "b": ["2"]}

@@ -11,11 +11,15 @@ from sdcensus.ingest.readers.files import text_encoding
 
 _CHUNK = 1 << 20
 _UTF8_MARK = codecs.BOM_UTF8
+#: What programs of DOS wrote behind the last line of a text.
+_DOS_END = b"\x1a"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Utf8Stream(io.RawIOBase):
     """Reads a text file as UTF-8: without byte order mark, refusing NUL and what does not decode.
+
+    The mark with which DOS ended texts is left out.
 
     UTF-8 itself is passed through as it is; whoever reads the bytes checks them, because only
     the columns that are asked for need to be right.
@@ -50,6 +54,10 @@ class Utf8Stream(io.RawIOBase):
         self._begun = self._ended = False
         try:
             self._raw = io.FileIO(path, "rb")
+            self._unread = self._raw.seek(0, io.SEEK_END)
+            if self._unread and self._ends_with_mark():
+                self._unread -= 1
+            self._raw.seek(0)
         except OSError as error:
             raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
 
@@ -98,8 +106,17 @@ class Utf8Stream(io.RawIOBase):
         self._left, self._tail = memoryview(self._tail), b""
         return len(self._left) > 0
 
+    def _ends_with_mark(self) -> bool:
+        """Whether the file ends as DOS ended texts, in an encoding in which that is one byte."""
+        self._raw.seek(-1, io.SEEK_END)
+        return (
+            self._raw.read(1) == _DOS_END
+            and _DOS_END.decode("ascii").encode(self._encoding.removesuffix("-sig")) == _DOS_END
+        )
+
     def _next_piece(self) -> bytes:
-        raw = self._raw.read(_CHUNK)
+        raw = self._raw.read(min(_CHUNK, self._unread)) if self._unread else b""
+        self._unread -= len(raw)
         self._ended = not raw
         if not self._begun:
             self._check_mark(raw)
