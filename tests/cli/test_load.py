@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli import options
-from sdcensus.ingest.problems import OnProblem
+from sdcensus.model.problems import OnProblem
 from sdcensus.model.table_spec import Measure
 from sdcensus.session.census import EngineName
 from tests.cli.conftest import Run, Village

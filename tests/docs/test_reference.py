@@ -14,9 +14,9 @@ import sdcensus
 from sdcensus.cli.running import OTHER_EXIT_CODES
 from sdcensus.documents import sections
 from sdcensus.errors import SdcensusError
-from sdcensus.ingest.problems import FATAL, OnProblem, ProblemKind
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import Combine
+from sdcensus.model.problems import FATAL, OnProblem, ProblemKind
 from sdcensus.model.schema import HouseholdKey, KeyScope
 from sdcensus.model.source import FORMAT_OF_ENDING, FileFormat
 from sdcensus.model.variable import NEVER_STORED, EmptyField, Role

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sdcensus.documents.schema import read_schema
 from sdcensus.ingest.load import LoadReport, load_census
-from sdcensus.ingest.problems import OnProblem
+from sdcensus.model.problems import OnProblem
 from sdcensus.model.secret import Secret
 from sdcensus.store.census_store import CensusStore
 

@@ -11,10 +11,10 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import DataProblems, InputError, OutputError, StoreError
 from sdcensus.ingest.load import load_census
-from sdcensus.ingest.problems import OnProblem, ProblemKind
 from sdcensus.model.cube import Cube
 from sdcensus.model.encoding import NO_VALUE
 from sdcensus.model.entity import Entity
+from sdcensus.model.problems import OnProblem, ProblemKind
 from sdcensus.model.secret import Secret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
@@ -298,14 +298,13 @@ def test_a_person_number_keeps_the_key_over_the_years(tmp_path: Path) -> None:
     assert first.record_keys(HOUSEHOLD).tolist() != second.record_keys(HOUSEHOLD).tolist()
 
 
-def test_only_a_header_is_an_empty_census(tmp_path: Path) -> None:
-    store, _ = load_small(
-        tmp_path,
-        persons=PERSONS.splitlines()[0] + "\n",
-        households=HOUSEHOLDS.splitlines()[0] + "\n",
-        dwellings=DWELLINGS.splitlines()[0] + "\n",
-    )
-    assert count(store, "ed", "sex", "tenure").count.sum() == 0
+@pytest.mark.parametrize("file", ["persons", "households", "dwellings"])
+def test_a_file_with_only_a_header_is_refused(tmp_path: Path, file: str) -> None:
+    texts = {"persons": PERSONS, "households": HOUSEHOLDS, "dwellings": DWELLINGS}
+    header = texts[file].splitlines()[0] + "\n"
+    with pytest.raises(InputError, match=rf"{file}\.csv: there are no records"):
+        load_small(tmp_path, on_problem=OnProblem.MISSING, **{file: header})
+    assert not any(tmp_path.glob("census.store*"))
 
 
 def test_columns_have_the_smallest_width(tmp_path: Path) -> None:

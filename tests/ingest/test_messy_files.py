@@ -14,8 +14,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import DataProblems
 from sdcensus.ingest.load import load_census
-from sdcensus.ingest.problems import OnProblem
 from sdcensus.model.cube import Cube
+from sdcensus.model.problems import OnProblem
 from sdcensus.model.secret import Secret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore

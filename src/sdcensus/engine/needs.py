@@ -35,8 +35,9 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
     spec = request.spec
     lineage = schema.lineage(spec.of)
     named = [axis.variable for axis in spec.axes] + list(spec.universe.variables)
+    codes: dict[str, Variable] = {}
     for variable in named:
-        own = schema.variable(variable.name)
+        own = codes[variable.name] = schema.variable(variable.name)
         if own is not variable and not _same_leaves(own, variable):
             raise SpecError(
                 f"{spec.title}: {variable.name!r} has other codes here than in the schema that the"
@@ -62,7 +63,7 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
             f"{spec.of.plural.capitalize()} do not lie in households, so no cell of the table is"
             " made of one household."
         )
-    return Needs(tuple({one.name: one for one in named}.values()), weight, sums)
+    return Needs(tuple(codes.values()), weight, sums)
 
 
 def _same_leaves(one: Variable, other: Variable) -> bool:

@@ -13,19 +13,9 @@ import pyarrow as pa
 from sdcensus.engine.raw_encoding import Encoding
 from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import Frames, Reference, Wanted
-from sdcensus.engine.raw_problems import (
-    BAD_ID,
-    BAD_KEY,
-    DUPLICATE_ID,
-    EMPTY_ID,
-    NOT_CONSTANT,
-    ORPHAN,
-    REFERENCE_PERSON,
-    Kind,
-    Problem,
-)
-from sdcensus.engine.raw_query import FileQuery, column_of, leaf_name, link_name, value_name
+from sdcensus.engine.raw_query import FileQuery, column_of
 from sdcensus.model.entity import Entity
+from sdcensus.model.problems import Problem, ProblemKind
 from sdcensus.model.schema import KeyColumn, Schema
 from sdcensus.model.variable import Variable
 
@@ -54,8 +44,10 @@ class Checks:
         label = " + ".join(columns)
         own_id = frames.id_of(query, entity)
         bad = _bad(frames, query, entity, columns)
-        problems = self._wrong(frames, query, f"{own_id} IS NULL", EMPTY_ID, label)
-        problems += self._wrong(frames, query, f"{own_id} IS NOT NULL AND ({bad})", BAD_ID, label)
+        problems = self._wrong(frames, query, f"{own_id} IS NULL", ProblemKind.EMPTY_ID, label)
+        problems += self._wrong(
+            frames, query, f"{own_id} IS NOT NULL AND ({bad})", ProblemKind.BAD_ID, label
+        )
         again = (
             f"SELECT id FROM ({query.sql({'id': own_id})}) AS unit WHERE id IS NOT NULL"
             " GROUP BY id HAVING count(*) > 1"
@@ -67,11 +59,11 @@ class Checks:
                 f" FROM ({rows}) AS unit WHERE id IS NOT NULL"
             )
             twice = f"SELECT part, row FROM ({times}) AS unit WHERE time > 1"
-            problems += self._located(frames, query.file, twice, DUPLICATE_ID, label)
+            problems += self._located(frames, query.file, twice, ProblemKind.DUPLICATE_ID, label)
         return problems
 
     def links(self, entity: Entity, parent: Entity) -> list[Problem]:
-        """Links of a kind with a file of its own: there, usable, and leading to a record."""
+        """Links of a kind of unit: there, usable, and leading to a record."""
         frames = self._frames()
         query = frames.query(entity)
         columns = frames.link_columns(entity, parent)
@@ -79,16 +71,19 @@ class Checks:
         link = frames.link_of(query, entity, parent)
         bad = _bad(frames, query, entity, columns)
         problems: list[Problem] = []
-        if not self._schema.may_lack(entity, parent):
-            problems += self._wrong(frames, query, f"{link} IS NULL", ORPHAN, label)
-        problems += self._wrong(frames, query, f"{link} IS NOT NULL AND ({bad})", BAD_ID, label)
+        spec = self._schema.entity(entity)
+        if parent is spec.within and not spec.optional:
+            problems += self._wrong(frames, query, f"{link} IS NULL", ProblemKind.ORPHAN, label)
+        problems += self._wrong(
+            frames, query, f"{link} IS NOT NULL AND ({bad})", ProblemKind.BAD_ID, label
+        )
         if frames.home(parent) is parent:  # units without a file are those that are named
             known = (
                 f"WITH known AS (SELECT id FROM ({frames.frame(parent, Wanted())}) AS p"
                 " WHERE id IS NOT NULL) "
             )
             nowhere = f"{link} IS NOT NULL AND {link} NOT IN (SELECT id FROM known)"
-            problems += self._wrong(frames, query, nowhere, ORPHAN, label, before=known)
+            problems += self._wrong(frames, query, nowhere, ProblemKind.ORPHAN, label, before=known)
         return problems
 
     def keys(self, entity: Entity, existing: KeyColumn) -> list[Problem]:
@@ -96,67 +91,43 @@ class Checks:
         frames = self._frames()
         query = frames.query(entity)
         wrong = f"{query.key(existing.column, existing.digits)} IS NULL"
-        return self._wrong(frames, query, wrong, BAD_KEY, existing.column)
+        return self._wrong(frames, query, wrong, ProblemKind.BAD_KEY, existing.column)
 
-    def agreement(
-        self, entity: Entity, variables: list[Variable], links: list[Entity]
-    ) -> tuple[list[Problem], bool]:
-        """Whether the rows of each unit without a file say the same about it.
+    def agreement(self, entity: Entity, about: Variable | Entity) -> list[Problem]:
+        """Rows that do not say the same of a unit without a file as its first row.
 
-        Returns:
-            The variables on which they do not agree, and whether they agree on everything.
+        Args:
+            entity: The kind of unit.
+            about: A variable that describes it, or the kind of unit that holds it.
         """
         frames = self._frames()
         query = frames.query(entity)
-        selected = {"id": frames.id_of(query, entity)}
-        names: dict[str, Variable | None] = {}
-        for one in variables:
-            if one.is_axis:
-                names[leaf_name(one, self._schema)] = one
-                selected[leaf_name(one, self._schema)] = query.leaf(one)
-            if one.continuous:
-                names[value_name(one, self._schema)] = one
-                selected[value_name(one, self._schema)] = query.value(one)
-        for parent in links:
-            names[link_name(parent)] = None
-            selected[link_name(parent)] = frames.link_of(query, entity, parent)
-        if not names:
-            return [], True
-        differ = ", ".join(
-            f"min({one}) IS DISTINCT FROM max({one}) OR count({one}) NOT IN (0, count(*)) AS {one}"
-            for one in names
+        if isinstance(about, Entity):
+            columns = " + ".join(frames.link_columns(entity, about))
+            said = {"link": frames.link_of(query, entity, about)}
+        else:
+            columns = column_of(about)
+            said = {"leaf": query.leaf(about)} if about.is_axis else {}
+            said |= {"value": query.value(about)} if about.continuous else {}
+        own_id = {"id": frames.id_of(query, entity)}
+        differ = " OR ".join(
+            f"min({one}) IS DISTINCT FROM max({one}) OR count({one}) NOT IN (0, count(*))"
+            for one in said
         )
-        units = (
-            f"SELECT {differ} FROM ({query.sql(selected)}) AS u WHERE id IS NOT NULL GROUP BY id"
+        rows = query.sql({**own_id, **said})
+        units = f"SELECT id FROM ({rows}) AS u WHERE id IS NOT NULL GROUP BY id HAVING {differ}"
+        if not self._count(f"SELECT count(*) FROM ({units}) AS units", frames):
+            return []
+        first = ", ".join(
+            f"{one} IS DISTINCT FROM first_value({one}) OVER (PARTITION BY id ORDER BY part, row)"
+            f" AS differs_{one}"
+            for one in said
         )
-        counted = ", ".join(f"count(*) FILTER (WHERE {one})" for one in names)
-        found = self._run(f"SELECT {counted} FROM ({units}) AS units", frames)[0]
-        problems = []
-        for name, variable, count in zip(names, names.values(), found, strict=True):
-            if count and variable is not None and name.startswith("leaf"):
-                problems += self._differing(entity, variable)
-        return problems, not any(found)
-
-    def _differing(self, entity: Entity, variable: Variable) -> list[Problem]:
-        """The rows that do not agree with the first one of their unit."""
-        frames = self._frames()
-        query = frames.query(entity)
-        selected = {
-            "id": frames.id_of(query, entity),
-            "leaf": query.leaf(variable),
-            **_WHERE,
-        }
-        rows = (
-            "SELECT part, row, leaf, first_value(leaf) OVER (PARTITION BY id ORDER BY part, row)"
-            f" AS said FROM ({query.sql(selected, numbered=True)}) AS u WHERE id IS NOT NULL"
-        )
-        return self._located(
-            frames,
-            query.file,
-            f"SELECT part, row FROM ({rows}) AS u WHERE leaf IS DISTINCT FROM said",
-            NOT_CONSTANT,
-            column_of(variable),
-        )
+        rows = query.sql({**own_id, **said, **_WHERE}, numbered=True)
+        compared = f"SELECT part, row, {first} FROM ({rows}) AS u WHERE id IS NOT NULL"
+        wrong = " OR ".join(f"differs_{one}" for one in said)
+        located = f"SELECT part, row FROM ({compared}) AS u WHERE {wrong}"
+        return self._located(frames, query.file, located, ProblemKind.NOT_CONSTANT, columns)
 
     def reference_persons(self, reference: Reference, text: str) -> list[Problem]:
         """Each household has exactly one."""
@@ -169,7 +140,7 @@ class Checks:
             frames,
         )
         file = frames.query(Entity.HOUSEHOLD).file.name
-        return [Problem(REFERENCE_PERSON, file, text, count)] if count else []
+        return [Problem(ProblemKind.REFERENCE_PERSON, file, text, count)] if count else []
 
     def troubles(self, entity: Entity, column: str, encoding: Encoding) -> list[Problem]:
         """Values of a column that have no meaning."""
@@ -190,7 +161,7 @@ class Checks:
         frames: Frames,
         query: FileQuery,
         condition: str,
-        kind: Kind,
+        kind: ProblemKind,
         column: str,
         *,
         before: str = "",
@@ -203,7 +174,7 @@ class Checks:
         return self._located(frames, query.file, f"{before}{rows}", kind, column)
 
     def _located(
-        self, frames: Frames, file: RawFile, rows: str, kind: Kind, column: str
+        self, frames: Frames, file: RawFile, rows: str, kind: ProblemKind, column: str
     ) -> list[Problem]:
         """How many rows of each file a query gives, and the first ones."""
         found = self._run(

@@ -7,18 +7,19 @@ a small relation from a value to its leaf. A column of a hundred million rows ha
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.engine.raw_files import Parameters, RawFile
-from sdcensus.engine.raw_problems import NOT_A_NUMBER, OF_TROUBLE, OUT_OF_RANGE, Kind
 from sdcensus.model.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
+from sdcensus.model.problems import OF_TROUBLE, ProblemKind
 from sdcensus.model.schema import GridSpec
 from sdcensus.model.variable import Role, Variable
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Columns that are asked for in one scan of a file.
 _COLUMNS_AT_ONCE = 16
+#: A coordinate, with a point as its decimal mark.
+_COORDINATE = r"-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?"
+_FARTHEST = Decimal(10**15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ class Encoding:
     """
 
     table: pa.Table
-    troubles: tuple[tuple[Kind, int], ...]
-    wrong: tuple[tuple[Kind, pa.Array], ...]
+    troubles: tuple[tuple[ProblemKind, int], ...]
+    wrong: tuple[tuple[ProblemKind, pa.Array], ...]
 
 
 def distinct_values(
@@ -83,30 +87,31 @@ def encode(
     """
     encoder = CodeEncoder(variable, decimal_mark=decimal_mark)
     missing = variable.missing_position or 0
-    is_weight = variable.role is Role.WEIGHT
     leaves: list[int] = []
     amounts: list[int | None] = []
-    troubles: list[Trouble | None] = []
+    kinds: list[ProblemKind | None] = []
     for raw in values.to_pylist():
         text = as_text(raw)
         position = encoder.position(text) if variable.is_axis else 0
         amount: int | Trouble = NO_VALUE
         if variable.continuous:
             amount = _amount(text, variable, encoder, decimal_mark)
-        trouble: Trouble | None = Trouble(position) if position < 0 else None
-        if not variable.is_axis and isinstance(amount, Trouble):
-            trouble = amount
+        trouble = Trouble(position) if position < 0 else amount
+        kinds.append(OF_TROUBLE[trouble] if isinstance(trouble, Trouble) else None)
         leaves.append(missing if position < 0 else position)
         if isinstance(amount, Trouble):
-            amount = 10**variable.decimals if is_weight else NO_VALUE
+            amount = 10**variable.decimals if variable.role is Role.WEIGHT else NO_VALUE
         amounts.append(None if amount == NO_VALUE else amount)
-        troubles.append(trouble)
-    kinds = [None if one is None else OF_TROUBLE[one] for one in troubles]
     return _encoding(values, counts, leaves, amounts, kinds)
 
 
 def encode_coordinate(
-    grid: GridSpec, values: pa.Array, counts: Sequence[int], *, across: bool
+    grid: GridSpec,
+    values: pa.Array,
+    counts: Sequence[int],
+    *,
+    across: bool,
+    decimal_mark: str,
 ) -> Encoding:
     """For each distinct coordinate the column (``across``) or row of cells in which it lies.
 
@@ -115,10 +120,10 @@ def encode_coordinate(
     low, high = (grid.extent[0], grid.extent[2]) if across else (grid.extent[1], grid.extent[3])
     first, last = low // grid.cell, -(-high // grid.cell) - 1
     cells: list[int | None] = []
-    kinds: list[Kind | None] = []
+    kinds: list[ProblemKind | None] = []
     for raw in values.to_pylist():
         text = as_text(raw)
-        number = _plain_number(text)
+        number = _coordinate(text, decimal_mark)
         cell = None if number is None else math.floor(number / grid.cell)
         if cell is not None and first <= cell <= last:
             cells.append(cell - first)
@@ -126,7 +131,13 @@ def encode_coordinate(
         else:
             cells.append(None)
             empty = text is None or not text.strip()
-            kinds.append(None if empty else NOT_A_NUMBER if cell is None else OUT_OF_RANGE)
+            kinds.append(
+                None
+                if empty
+                else ProblemKind.NOT_A_NUMBER
+                if cell is None
+                else ProblemKind.OUT_OF_RANGE
+            )
     return _encoding(values, counts, cells, [None] * len(cells), kinds)
 
 
@@ -135,7 +146,7 @@ def _encoding(
     counts: Sequence[int],
     leaves: Sequence[int | None],
     amounts: Sequence[int | None],
-    kinds: Sequence[Kind | None],
+    kinds: Sequence[ProblemKind | None],
 ) -> Encoding:
     table = pa.table(
         {
@@ -144,7 +155,7 @@ def _encoding(
             "value": pa.array(amounts, pa.int64()),
         }
     )
-    records: Counter[Kind] = Counter()
+    records: Counter[ProblemKind] = Counter()
     for kind, count in zip(kinds, counts, strict=True):
         if kind is not None:
             records[kind] += count
@@ -161,16 +172,19 @@ def _amount(
     position = encoder.position(text)
     if position >= 0 and variable.codes[position].is_missing:
         return NO_VALUE
-    return fixed_point(text, variable.decimals, decimal_mark=decimal_mark)
+    amount = fixed_point(text, variable.decimals, decimal_mark=decimal_mark)
+    if variable.role is Role.WEIGHT and not isinstance(amount, Trouble) and amount <= 0:
+        return Trouble.OUT_OF_RANGE
+    return amount
 
 
-def _plain_number(text: str | None) -> Decimal | None:
-    """A coordinate: digits, with or without a fraction."""
-    try:
-        number = Decimal(text or "")
-    except InvalidOperation:
+def _coordinate(text: str | None, decimal_mark: str) -> Decimal | None:
+    """A coordinate as a number; what is beyond all maps is as far as can be."""
+    pattern = _COORDINATE.replace("[.]", f"[{decimal_mark}]")
+    if text is None or not re.fullmatch(pattern, text.strip(), re.ASCII):
         return None
-    return number if number.is_finite() and abs(number) < 10**15 else None
+    number = Decimal(text.strip().replace(decimal_mark, "."))
+    return max(-_FARTHEST, min(_FARTHEST, number))
 
 
 def as_text(value: Any) -> str | None:

@@ -121,7 +121,7 @@ class RawFile:
 
     def __init__(self, file: CensusFile) -> None:
         self.entity: Entity = file.entity
-        self.decimal = file.source.decimal
+        self._decimal = file.source.decimal
         self.first_row = 2 if file.source.format is FileFormat.CSV else 1
         self._name = file.name
         self._pieces = tuple(_piece(file.source, path) for path in file.source.paths)
@@ -167,6 +167,10 @@ class RawFile:
                 " and a number in others. Write it in the same way in all of them."
             )
         return Kind.FLOAT
+
+    def decimal_mark(self, column: str) -> str:
+        """The mark of texts is that of the file; a number has none until it is written."""
+        return self._decimal if self.kind(column) is Kind.TEXT else "."
 
     def relation(
         self, columns: Sequence[str], parameters: Parameters, *, numbered: bool = False

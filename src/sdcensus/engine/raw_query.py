@@ -104,6 +104,8 @@ class FileQuery:
         """Whether a part of an id cannot be used."""
         part = self.part(column, width)
         wrong = f"contains({part}, chr(124)) OR starts_with({part}, '-')"
+        if self.file.kind(column) is not Kind.TEXT and width is not None:
+            wrong += f" OR length({part}) > {width:d}"
         if self.file.kind(column) is Kind.FLOAT:
             name = self.column(column)
             wrong += f" OR {name} != trunc({name})"

@@ -14,7 +14,6 @@ from sdcensus.engine.raw_checks import Checks
 from sdcensus.engine.raw_encoding import Encoding, distinct_values, encode, encode_coordinate
 from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import REFERENCE, Frames, Reference, takes_reference_keys
-from sdcensus.engine.raw_problems import OnProblem, Problem, refuse_if
 from sdcensus.engine.raw_query import (
     DECIMAL_KEY,
     column_of,
@@ -31,6 +30,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
 from sdcensus.model.missing import with_missing_codes
+from sdcensus.model.problems import OnProblem, Problem, refuse_if
 from sdcensus.model.schema import GridSpec, Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.universe import universe_of
@@ -66,7 +66,6 @@ class FileRecords(Confidential):
         self._fingerprint = self._current()
         self._encodings: dict[str, Encoding] = {}
         self._problems: dict[tuple[object, ...], list[Problem]] = {}
-        self._agreed: dict[tuple[Entity, str], bool] = {}
 
     def __repr__(self) -> str:
         return f"<files of {self._schema.census.name!r}: confidential>"
@@ -199,15 +198,19 @@ class FileRecords(Confidential):
         entity = self._home_of(variable)
         first = map_name(variable.name, self._schema)
         if grid is None:
-            mark = self._files[entity].decimal
             column = column_of(variable)
+            mark = self._files[entity].decimal_mark(column)
             made = {first: (column, encode(variable, *values[column], decimal_mark=mark))}
         else:
             second = map_name(variable.name, self._schema, second=True)
-            made = {
-                first: (grid.x, encode_coordinate(grid, *values[grid.x], across=True)),
-                second: (grid.y, encode_coordinate(grid, *values[grid.y], across=False)),
-            }
+            made = {}
+            for name, column in ((first, grid.x), (second, grid.y)):
+                mark = self._files[entity].decimal_mark(column)
+                across = name == first
+                made[name] = (
+                    column,
+                    encode_coordinate(grid, *values[column], across=across, decimal_mark=mark),
+                )
         checks = Checks(connection, self._schema, self._files)
         for name, (column, encoding) in made.items():
             self._encodings[name] = encoding
@@ -255,49 +258,35 @@ class FileRecords(Confidential):
         for kind in kinds:
             origin = schema.entity(kind).derived_from
             parents = [one for one in schema.parents(kind) if one in kinds]
-            if origin is not None:
-                described = [one for one in variables if one.entity is kind]
-                if not self._agrees(checks, kind, described, parents, asked):
-                    differing.add(kind)
-                once(("ids", origin), partial(checks.ids, origin))
-                once(("links", origin, kind), partial(checks.links, origin, kind))
-                continue
-            once(("ids", kind), partial(checks.ids, kind))
+            once(("ids", origin or kind), partial(checks.ids, origin or kind))
             for parent in parents:
-                once(("links", kind, parent), partial(checks.links, kind, parent))
+                # Where both link to the same kind, the rows of the origin speak for themselves.
+                through = origin is not None and schema.entity(origin).within is parent
+                child = origin if origin is not None and through else kind
+                once(("links", child, parent), partial(checks.links, child, parent))
+            if origin is not None:
+                once(("links", origin, kind), partial(checks.links, origin, kind))
+                described: list[Variable | Entity] = [*parents]
+                described += [one for one in variables if one.entity is kind]
+                for about in described:
+                    mark = ("agreement", kind, type(about).__name__, about.name)
+                    once(mark, partial(checks.agreement, kind, about))
+                    if self._problems[mark]:
+                        differing.add(kind)
+                continue
             existing = schema.keys.column_of(kind)
             if existing is not None and (kind is of or reference is not None):
                 once(("key", kind), partial(checks.keys, kind, existing))
         if reference is not None:
             text = schema.keys.reference_person
             once(("reference",), partial(checks.reference_persons, reference, text))
-        refuse_if((one for mark in asked for one in self._problems.get(mark, ())), self._on_problem)
-        return differing
-
-    def _agrees(
-        self,
-        checks: Checks,
-        kind: Entity,
-        variables: list[Variable],
-        links: list[Entity],
-        asked: list[tuple[object, ...]],
-    ) -> bool:
-        """Whether the rows of each unit of a kind without a file agree on what is needed."""
-        for one in variables:
-            mark = kind, one.name
-            asked.append(("agreement", *mark))
-            if mark not in self._agreed:
-                problems, agreed = checks.agreement(kind, [one], [])
-                self._problems["agreement", *mark] = problems
-                self._agreed[mark] = agreed
-        for parent in links:
-            mark = kind, parent.value
-            if mark not in self._agreed:
-                _, self._agreed[mark] = checks.agreement(kind, [], [parent])
-        return all(
-            self._agreed[kind, name]
-            for name in [*(one.name for one in variables), *(one.value for one in links)]
+        refuse_if(
+            (one for mark in asked for one in self._problems.get(mark, ())),
+            self._on_problem,
+            afterwards="",
+            otherwise="count such values as 'not stated' with on_problem = \"missing\"",
         )
+        return differing
 
     def _register_functions(self, connection: DuckDBPyConnection) -> None:
         """Functions from ids, and from decimals, to record keys."""

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.ingest.encode import ranked_digests
-from sdcensus.ingest.problems import ProblemKind, ProblemLog
 from sdcensus.ingest.reading import Parts
 from sdcensus.kernels.keys import record_keys
 from sdcensus.kernels.links import RowIndex
 from sdcensus.kernels.sparse import sort_cells
 from sdcensus.kernels.tabulate import NO_ROW, inherit
 from sdcensus.model.entity import Entity
+from sdcensus.model.problems import ProblemKind, ProblemLog
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable, smallest_width

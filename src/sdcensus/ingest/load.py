@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.ingest.arrange import Records, link_records, order_records, write_records
-from sdcensus.ingest.problems import OnProblem, Problem, ProblemKind, ProblemLog
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.model.entity import Entity
 from sdcensus.model.missing import with_missing_codes
+from sdcensus.model.problems import OnProblem, Problem, ProblemKind, ProblemLog, refuse_if
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema import HouseholdKey, Schema
 from sdcensus.model.secret import Secret
@@ -75,12 +75,21 @@ def _build(
     material = secret.reveal_for_record_keys()
     parts = read_files(schema, writer.folder, material, log, progress)
     records = link_records(schema, parts, material, log, progress)
-    log.refuse_if(on_problem)
+    _refuse_if(log, on_problem)
     order_records(schema, records)
     write_records(schema, records, writer, progress)
     _finish(schema, records, writer, secret, on_problem, log, progress)
-    log.refuse_if(on_problem)
+    _refuse_if(log, on_problem)
     return {entity: own.size for entity, own in records.items()}
+
+
+def _refuse_if(log: ProblemLog, on_problem: OnProblem) -> None:
+    refuse_if(
+        log.problems(),
+        on_problem,
+        afterwards="Nothing was written.",
+        otherwise="load with --on-problem missing to count such values as 'not stated'",
+    )
 
 
 def _finish(

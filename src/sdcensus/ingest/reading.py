@@ -15,11 +15,10 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
-from sdcensus.ingest.problems import ProblemKind, ProblemLog
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys import parse_decimal_keys
-from sdcensus.model.encoding import Trouble
 from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.problems import OF_TROUBLE, ProblemKind, ProblemLog
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
 from sdcensus.model.source import FileFormat
@@ -41,12 +40,6 @@ _LINES = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileForm
 #: A coordinate as text, with a point as its decimal mark.
 _COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _FARTHEST = 1e15
-_KIND = {
-    Trouble.UNKNOWN: ProblemKind.UNKNOWN_CODE,
-    Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
-    Trouble.OUT_OF_RANGE: ProblemKind.OUT_OF_RANGE,
-    Trouble.NOT_A_NUMBER: ProblemKind.NOT_A_NUMBER,
-}
 
 
 @dataclass(slots=True)
@@ -129,10 +122,12 @@ def _read_file(
                 done += batch.num_rows
                 parts.rows += batch.num_rows
                 progress(f"reading {reader.name}", min(done / total, 0.99) if total else 0.0)
-        if not parts.types:  # no record at all: the columns exist nevertheless
-            nothing = pa.record_batch([pa.array([], pa.string())] * len(columns), names=columns)
-            list(map(_runner(nothing, np.zeros(0, np.int64), reader.name), tasks))
         progress(f"reading {reader.name}", 1.0)
+    if parts.rows == 0:
+        names = ", ".join(path.name for path in file.source.paths)
+        raise InputError(
+            f"{names}: there are no records, only the names of columns. Is it the right file?"
+        )
 
 
 def _guessed_rows(path: Path, kind: FileFormat) -> int:
@@ -360,7 +355,7 @@ class _Tasks:
     ) -> None:
         if encoded.trouble is None:
             return
-        for trouble, kind in _KIND.items():
+        for trouble, kind in OF_TROUBLE.items():
             found = rows[encoded.trouble == trouble]
             examples = [text for which, text in encoded.examples if which == trouble]
             self._log.add(kind, file, column, found, examples)

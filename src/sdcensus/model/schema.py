@@ -136,8 +136,13 @@ class Schema:
 
     def may_lack(self, entity: Entity, parent: Entity) -> bool:
         """Whether a unit of that kind may have no such parent."""
-        spec = self.entity(entity)
-        return spec.optional if spec.within is parent else True
+        kind = entity
+        while kind is not parent:
+            spec = self.entity(kind)
+            if spec.within is None or spec.optional:
+                return True
+            kind = spec.within
+        return False
 
     def path(self, entity: Entity, ancestor: Entity) -> tuple[Entity, ...] | None:
         """The kinds on the way up from ``entity`` to ``ancestor``; ``None`` if there is no way."""

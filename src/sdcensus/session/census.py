@@ -13,16 +13,16 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import SpecError, StoreError, unknown
 from sdcensus.ingest.frame import records_from_frame
-from sdcensus.ingest.problems import OnProblem
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import KeySpace
+from sdcensus.model.problems import OnProblem
 from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
-from sdcensus.session.loading import find_secret, parse_on_problem
+from sdcensus.session.loading import find_secret
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
 
@@ -181,7 +181,7 @@ def open_files(
     engine = DuckdbEngine.over_files(
         read_schema(schema),
         secret if isinstance(secret, Secret) else find_secret(secret),
-        on_problem=parse_on_problem(on_problem).value,
+        on_problem=on_problem,
         threads=threads,
         memory_limit=memory_limit,
     )

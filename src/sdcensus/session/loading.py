@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from sdcensus.documents.schema import read_schema
-from sdcensus.errors import SecretError, SpecError, unknown
+from sdcensus.errors import SecretError
 from sdcensus.ingest.load import LoadReport, load_census
-from sdcensus.ingest.problems import OnProblem
+from sdcensus.model.problems import OnProblem
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.store.secrets import read_secret
@@ -26,14 +26,6 @@ def find_secret(path: str | Path | None) -> Secret:
             f" FILE or in {SECRET_VARIABLE}; make one with: sdcensus secret new FILE"
         )
     return read_secret(Path(named))
-
-
-def parse_on_problem(word: str) -> OnProblem:
-    """``refuse`` or ``missing``."""
-    try:
-        return OnProblem(word)
-    except ValueError:
-        raise SpecError(unknown("way to treat problems", word, list(OnProblem))) from None
 
 
 def load(
@@ -61,7 +53,7 @@ def load(
         read,
         Path(out),
         secret=key,
-        on_problem=parse_on_problem(on_problem),
+        on_problem=OnProblem.parse(on_problem),
         replace=replace,
         progress=progress,
     )

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import DataProblems
+from sdcensus.errors import DataProblems, SpecError, unknown
+from sdcensus.model.encoding import Trouble
 
 _EXAMPLES = 5
 _LONGEST_SHOWN = 4
@@ -25,6 +26,14 @@ class OnProblem(StrEnum):
 
     REFUSE = "refuse"
     MISSING = "missing"
+
+    @classmethod
+    def parse(cls, word: str) -> OnProblem:
+        """Read the word of an option."""
+        try:
+            return cls(word)
+        except ValueError:
+            raise SpecError(unknown("way to treat problems", word, list(cls))) from None
 
 
 class ProblemKind(StrEnum):
@@ -54,6 +63,14 @@ FATAL = frozenset(
     }
 )
 
+#: What is said of a value that could not be encoded.
+OF_TROUBLE = {
+    Trouble.UNKNOWN: ProblemKind.UNKNOWN_CODE,
+    Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
+    Trouble.OUT_OF_RANGE: ProblemKind.OUT_OF_RANGE,
+    Trouble.NOT_A_NUMBER: ProblemKind.NOT_A_NUMBER,
+}
+
 _REMEDY = {
     ProblemKind.UNKNOWN_CODE: "add the code to the code list, or correct the file",
     ProblemKind.EMPTY_FIELD: 'fill it, or say what an empty field means: empty = "not_stated"',
@@ -78,7 +95,7 @@ class Problem:
     file: str
     column: str
     records: int
-    rows: tuple[int, ...]
+    rows: tuple[int, ...] = ()
     examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -134,30 +151,31 @@ class ProblemLog:
         ]
         return tuple(sorted(found, key=lambda one: (one.file, one.column, one.kind)))
 
-    def refuse_if(self, on_problem: OnProblem) -> None:
-        """Stop when there is a problem that the option does not allow."""
-        found = self.problems()
-        fatal = [one for one in found if one.kind in FATAL]
-        stopping = found if on_problem is OnProblem.REFUSE else fatal
-        if stopping:
-            raise DataProblems(_summary(found, fatal, on_problem))
+
+def refuse_if(
+    problems: Iterable[Problem], on_problem: OnProblem, *, afterwards: str, otherwise: str
+) -> None:
+    """Stop when there is a problem that the option does not allow.
+
+    Args:
+        problems: What was found.
+        on_problem: What the user wants done about it.
+        afterwards: What became of the work, for the end of the message.
+        otherwise: How to go on in spite of the problems, where an option allows that.
+    """
+    found = sorted(problems, key=lambda one: (one.file, one.column, one.kind))
+    fatal = [one for one in found if one.kind in FATAL]
+    if not (found if on_problem is OnProblem.REFUSE else fatal):
+        return
+    kinds = "1 kind of problem" if len(found) == 1 else f"{len(found)} kinds of problems"
+    lines = [f"The files do not fit the schema ({kinds}):", *(f"  {one}" for one in found)]
+    if fatal:
+        lines.append(f"Records need a usable, unique id and key. {afterwards}".rstrip())
+    else:
+        remedy = f"Correct the files or the schema, or {otherwise}."
+        lines.append(f"{afterwards} {remedy}".lstrip())
+    raise DataProblems("\n".join(lines))
 
 
 def _is_short_code(text: str) -> bool:
     return len(text) <= _LONGEST_SHOWN and text.isascii() and text.isdigit()
-
-
-def _summary(found: tuple[Problem, ...], fatal: list[Problem], on_problem: OnProblem) -> str:
-    kinds = "1 kind of problem" if len(found) == 1 else f"{len(found)} kinds of problems"
-    lines = [f"The files do not fit the schema ({kinds}):"]
-    lines += [f"  {problem}" for problem in found]
-    if fatal:
-        lines.append(
-            "Records without a usable, unique id or key cannot be loaded. Nothing was written."
-        )
-    elif on_problem is OnProblem.REFUSE:
-        lines.append(
-            "Nothing was written. Correct the files or the schema, or load with"
-            " --on-problem missing to count such values as 'not stated'."
-        )
-    return "\n".join(lines)
