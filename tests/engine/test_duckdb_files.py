@@ -145,6 +145,68 @@ def test_keys_are_those_of_the_published_vectors(tmp_path: Path) -> None:
     assert tabulate(DuckdbEngine.over_files(xor, OFFICE)).key == 2625004127
 
 
+def linked_census(folder: Path) -> Schema:
+    """Persons name their household, which has no file but lies in a dwelling that has one."""
+    persons, dwellings = folder / "persons.csv", folder / "dwellings.csv"
+    persons.write_text("hh,no,in_dw\nA,1,7\nA,2,7\nB,1,8\n,3,8\n", encoding="utf-8")
+    dwellings.write_text("dw,kind\n7,house\n8,flat\n9,flat\n", encoding="utf-8")
+    none = Code("none", kind=CodeKind.NOT_APPLICABLE)
+    kind = Variable(
+        name="kind",
+        entity=Entity.DWELLING,
+        codes=(Code("house"), Code("flat"), none),
+        source=VariableSource(file="dwellings", column="kind"),
+    )
+    return Schema(
+        census=CensusInfo(name="linked", code=("X",)),
+        entities=(
+            EntitySpec(entity=P, id=("no", "in_dw"), within=H, link=("hh",), optional=True),
+            EntitySpec(
+                entity=H,
+                id=("hh",),
+                within=Entity.DWELLING,
+                link=("in_dw",),
+                optional=True,
+                derived_from=P,
+            ),
+            EntitySpec(entity=Entity.DWELLING, id=("dw",)),
+        ),
+        variables=(kind,),
+        files=(
+            CensusFile("persons", P, csv_source(persons)),
+            CensusFile("dwellings", Entity.DWELLING, csv_source(dwellings)),
+        ),
+    )
+
+
+def test_links_of_units_without_a_file_have_columns_of_their_own(tmp_path: Path) -> None:
+    schema = linked_census(tmp_path)
+    engine = DuckdbEngine.over_files(schema, OFFICE)
+    homes = {("house",): 1, ("flat",): 1, ("_T",): 2}
+    assert counts(tabulate(engine, "kind", of=H)) == homes
+    people = tabulate(engine, "kind", households=True)
+    assert counts(people) == {("house",): 2, ("flat",): 1, ("none",): 1, ("_T",): 4}
+    first, last = people.values.first_household, people.values.last_household
+    assert first is not None
+    assert last is not None
+    # House, flat, and the one without a household: each is one. All of them together are not.
+    assert (first == last).tolist() == [True, True, True, False]
+    load_census(schema, tmp_path / "s", secret=OFFICE)
+    store = CensusStore.open(tmp_path / "s")
+    for of in (P, H):
+        spec = TableSpec.build(store.schema, ["kind"], of=of)
+        stored = MemoryEngine(store).tabulate(Tabulate(spec=spec))
+        assert same_cubes(stored, tabulate(engine, "kind", of=of))
+
+
+def test_a_person_without_a_household_is_not_in_the_first_household(tmp_path: Path) -> None:
+    schema = linked_census(tmp_path)
+    (tmp_path / "persons.csv").write_text("hh,no,in_dw\nA,1,7\n,3,7\n", encoding="utf-8")
+    cube = tabulate(DuckdbEngine.over_files(schema, OFFICE), households=True)
+    assert cube.values.first_household == 0
+    assert cube.values.last_household == 0xFFFFFFFF
+
+
 # --- the same as after loading, also where files do not fit ---------------------------------------
 
 
