@@ -7,7 +7,7 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from benchmarks import load, peer, tabulate
+from benchmarks import country, load, peer, tabulate
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -25,6 +25,7 @@ def main() -> None:
         folder = arguments.folder or Path(scratch)
         sections = [
             ("Against cell-key-perturbation: a million rows, three axes", peer.measure()),
+            ("The demo country", country.measure(sizes[0])),
             ("Loading from parquet, with keys", load.measure(folder, sizes)),
             (
                 f"Tabulating {sizes[-1] / 1e6:g} million people: 420 areas × 2 × 101 × 6 × 5",

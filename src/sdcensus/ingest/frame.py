@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -57,12 +58,10 @@ def records_from_frame(
         if name not in table.column_names:
             raise UnknownName("column", name, known=table.column_names, where="The frame: ")
     entity = of if isinstance(of, Entity) else Entity.parse(of)
-    codes: dict[str, npt.NDArray[Any]] = {}
-    described: list[Variable] = []
-    for name in names:
-        variable, positions = _encode(name, table.column(name), entity)
-        described.append(variable)
-        codes[name] = positions
+    with ThreadPoolExecutor() as threads:  # Arrow lets go of the interpreter while it encodes
+        encoded = list(threads.map(lambda name: _encode(name, table.column(name), entity), names))
+    described = [variable for variable, _ in encoded]
+    codes = {variable.name: positions for variable, positions in encoded}
     values: dict[str, npt.NDArray[Any]] = {}
     if weight is not None:
         variable = Variable(name=weight, entity=entity, role=Role.WEIGHT, decimals=6)
