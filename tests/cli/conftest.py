@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -73,6 +74,9 @@ def start(
     *arguments: object, cwd: Path | None = None, **environment: str
 ) -> subprocess.Popen[bytes]:
     """Start the program in a process of its own, in which warnings are errors."""
+    # A shell lets what it starts in the background ignore Ctrl+C, and so would our children.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SDCENSUS")}
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "sdcensus", *map(str, arguments)],
