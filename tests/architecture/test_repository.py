@@ -87,7 +87,8 @@ def test_developers_have_the_versions_of_users() -> None:
 
 def test_locks_hold_what_the_project_asks_for() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
-    users = [*PROJECT["project"]["dependencies"], *extras["formats"], "setuptools"]
+    locked = [*extras["formats"], *extras["frames"], *extras["optimise"], *extras["reports"]]
+    users = [*PROJECT["project"]["dependencies"], *locked, "setuptools"]
     for name, wanted in zip(LOCKS, (users, [*users, *extras["dev"]]), strict=True):
         have = pins(name)
         for requirement in map(Requirement, wanted):

@@ -18,6 +18,8 @@ NUMBERS_ONLY = frozenset({"numpy", "numba"})
 only_numbers: Rule = partial(rules.libraries, allowed=NUMBERS_ONLY)
 #: Compiled kernels are kept in a folder of the user's own, which platformdirs finds.
 FINDS_CACHE = "kernels/_compile.py"
+#: A published table becomes a data frame where pandas is at hand, and needs it for nothing else.
+MAKES_FRAMES = "model/frames.py"
 
 EVERYWHERE: tuple[Rule, ...] = (
     rules.posix_only,
@@ -36,6 +38,8 @@ def rules_for(path: str) -> list[Rule]:
         chosen.append(rules.console)
     if path == FINDS_CACHE:
         chosen.append(partial(rules.libraries, allowed=NUMBERS_ONLY | {"platformdirs"}))
+    elif path == MAKES_FRAMES:
+        chosen.append(partial(rules.libraries, allowed=NUMBERS_ONLY | {"pandas"}))
     elif path.startswith(("kernels/", "model/", "errors.py")):
         chosen.append(only_numbers)
     return chosen

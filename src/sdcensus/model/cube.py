@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -156,8 +156,7 @@ def selection(spec: TableSpec, codes: Mapping[str, str]) -> tuple[TableSpec, dic
                 universe, axis.variable, level.group_array == position - block.start
             )
     rest = tuple(axis for at, axis in enumerate(spec.axes) if at not in chosen)
-    left = TableSpec(of=spec.of, axes=rest, universe=universe, measure=spec.measure)
-    return left, chosen
+    return replace(spec, axes=rest, universe=universe, name=""), chosen
 
 
 def _roll_axis(

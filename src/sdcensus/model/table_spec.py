@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from sdcensus.errors import SpecError
@@ -25,13 +25,20 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TableSpec:
-    """A table without its numbers. Axes come from code lists, so empty cells are part of it."""
+    """A table without its numbers. Axes come from code lists, so empty cells are part of it.
+
+    Attributes:
+        of, axes, universe, measure: What is counted, by what, of whom, and how.
+        name: How a plan calls the table.
+        weight_decimals: How many decimals the weights have, for a weighted table.
+    """
 
     of: Entity
     axes: tuple[Axis, ...]
     universe: Universe = field(default_factory=lambda: EVERYTHING)
     measure: Measure = Measure.COUNT
     name: str = ""
+    weight_decimals: int = 0
 
     @classmethod
     def build(
@@ -70,9 +77,17 @@ class TableSpec:
         except ValueError:
             known = ", ".join(Measure)
             raise SpecError(f"There is no measure {measure!r}. There are: {known}.") from None
-        if measured is Measure.WEIGHTED and schema.weight(entity) is None:
+        weight = schema.weight(entity) if measured is Measure.WEIGHTED else None
+        if measured is Measure.WEIGHTED and weight is None:
             raise SpecError(f"The schema has no weight for {entity.plural}.")
-        return cls(of=entity, axes=axes, universe=where, measure=measured, name=name)
+        return cls(
+            of=entity,
+            axes=axes,
+            universe=where,
+            measure=measured,
+            name=name,
+            weight_decimals=0 if weight is None else weight.decimals,
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,7 +129,7 @@ class TableSpec:
 
     def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
         """The same table on other axes."""
-        return TableSpec(of=self.of, axes=tuple(axes), universe=self.universe, measure=self.measure)
+        return replace(self, axes=tuple(axes), name="")
 
     def hash(self) -> str:
         """The canonical hash: equal for two spellings of the same table.

@@ -1,0 +1,57 @@
+"""What a method promises about the numbers that it publishes. Each promise has a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+#: Each claim as a sentence, for documentation and for people who choose a method.
+SENTENCES = {
+    "unbiased": "On average over keys, a published count is the true count.",
+    "bounded": "No published count is farther from the truth than a fixed number.",
+    "zeros_kept": "A cell without records is published as 0.",
+    "never_negative": "No published count is below 0.",
+    "blocked_counts_never_appear": "The counts that the method blocks are never published.",
+    "consistent": "The same records give the same number, however the cell is reached.",
+    "additive": "Totals of a table are the sums of its published cells.",
+    "distribution": "Deviations have the distribution of the perturbation table.",
+    "takes_sparse": "Tables too large to hold whole can be protected.",
+    "for_publication": "Meant for publication, not for comparison only.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """What is promised; false means that nothing is promised, not that it never happens.
+
+    Attributes:
+        cautions: What to know before relying on it, as sentences.
+    """
+
+    unbiased: bool = False
+    bounded: bool = False
+    zeros_kept: bool = False
+    never_negative: bool = False
+    blocked_counts_never_appear: bool = False
+    consistent: bool = False
+    additive: bool = False
+    distribution: bool = False
+    takes_sparse: bool = False
+    for_publication: bool = True
+    cautions: tuple[str, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        """The names of what is promised.
+
+        Examples:
+            >>> Claims(unbiased=True, bounded=True).names()
+            ('unbiased', 'bounded', 'for_publication')
+        """
+        return tuple(
+            one.name
+            for one in fields(self)
+            if one.name != "cautions" and getattr(self, one.name) is True
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        """What is promised, in words."""
+        return tuple(SENTENCES[name] for name in self.names())

@@ -1,0 +1,154 @@
+"""What a table is called where people read it: its units, its axes, the records it is about."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.axis import Axis
+from sdcensus.model.entity import Entity
+from sdcensus.model.record_sets import is_product, leaves_in
+from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.text import Text
+from sdcensus.model.universe import Universe
+from sdcensus.model.variable import Level, Variable
+
+_UNITS = {
+    Entity.PERSON: Text.of({"en": "persons", "es": "personas"}),
+    Entity.FAMILY: Text.of({"en": "families", "es": "familias"}),
+    Entity.HOUSEHOLD: Text.of({"en": "households", "es": "hogares"}),
+    Entity.DWELLING: Text.of({"en": "dwellings", "es": "viviendas"}),
+    Entity.BUILDING: Text.of({"en": "buildings", "es": "edificios"}),
+}
+_BY = Text.of({"en": "by", "es": "por"})
+_TO = Text.of({"en": "to", "es": "a"})
+_CONDITION = Text.of({"en": "a condition on", "es": "una condición sobre"})
+_WEIGHTED = Text.of({"en": "weighted", "es": "con ponderación"})
+
+#: A set of codes with more members than this is not listed.
+_MOST_LISTED = 6
+
+
+def joined(words: Sequence[str], language: str | None = None) -> str:
+    """Words as a list in a sentence.
+
+    Examples:
+        >>> joined(["Male", "Female", "Not stated"]), joined(["Edad", "Ingreso"], "es")
+        ('Male, Female and Not stated', 'Edad e Ingreso')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    last = words[-1]
+    both = "and"
+    if language == "es":
+        start = last.lower()
+        sounds_like_i = start.startswith(("i", "hi")) and not start.startswith(("hie", "hia"))
+        both = "e" if sounds_like_i else "y"
+    return f"{', '.join(words[:-1])} {both} {last}"
+
+
+def number_text(number: int, language: str | None = None) -> str:
+    """A whole number as people read it: thousands apart by what no country takes for a point.
+
+    Examples:
+        >>> number_text(12345), number_text(-4), number_text(12345, "es").split()
+        ('12,345', '-4', ['12', '345'])
+    """
+    text = f"{number:,}"
+    return text.replace(",", "\N{NO-BREAK SPACE}") if language == "es" else text
+
+
+def units_text(spec: TableSpec, language: str | None = None) -> str:
+    """What is counted, for the head of a table."""
+    units = _UNITS[spec.of].show(language)
+    if spec.measure is Measure.WEIGHTED:
+        units = f"{units}, {_WEIGHTED.show(language)}"
+    return f"{units[:1].upper()}{units[1:]}"
+
+
+def variable_heading(variable: Variable, language: str | None = None) -> str:
+    """The label of a variable, or its name where it has none."""
+    return variable.label.show(language) or variable.name
+
+
+def axis_heading(axis: Axis, language: str | None = None) -> str:
+    """The label of the variable, and the level where that is not its own."""
+    label = variable_heading(axis.variable, language)
+    levels = [level.name for level in axis.levels]
+    return label if levels == [axis.variable.leaf_level] else f"{label} ({', '.join(levels)})"
+
+
+def table_heading(spec: TableSpec, language: str | None = None) -> str:
+    """What a table shows, in words: units, axes, and the records that it is about."""
+    text = spec.name
+    if not text:
+        text = units_text(spec, language)
+        axes = [axis_heading(axis, language) for axis in spec.axes]
+        if axes:
+            text += f" {_BY.show(language)} {joined(axes, language)}"
+    where = universe_text(spec.universe, language)
+    return f"{text}. {where}" if where else text
+
+
+def universe_text(universe: Universe, language: str | None = None) -> str:
+    """The records that a table is about, in words; empty where it is about all of them.
+
+    A universe that no short list of codes describes is named by its variables.
+    """
+    if universe.everything:
+        return ""
+    names = [variable_heading(one, language) for one in universe.variables]
+    if not is_product(universe):
+        return f"{_CONDITION.show(language).capitalize()} {joined(names, language)}"
+    parts = []
+    for variable, name in zip(universe.variables, names, strict=True):
+        codes = _codes_text(variable, leaves_in(universe, variable), language)
+        if codes is None:
+            parts.append(f"{_CONDITION.show(language)} {name}")
+        else:
+            parts.append(f"{name}: {codes}")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _codes_text(
+    variable: Variable, mask: npt.NDArray[np.bool_], language: str | None
+) -> str | None:
+    """A set of leaves as a range, or as codes of the level that needs the fewest."""
+    best: list[str] | None = None
+    for level in variable.levels():
+        labels = _labels_at(level, mask, language)
+        if labels is not None and (best is None or len(labels) < len(best)):
+            best = labels
+    leaves = [code for code, inside in zip(variable.codes, mask, strict=True) if inside]
+    lows = [code.lower for code in leaves]
+    if (
+        (best is None or len(best) > 1)
+        and len(leaves) > 1
+        and not any(low is None for low in lows)
+        and _adjacent(mask)
+    ):
+        first, last = (one.label.show(language) or one.code for one in (leaves[0], leaves[-1]))
+        return f"{first} {_TO.show(language)} {last}"
+    if best is None or len(best) > _MOST_LISTED:
+        return None
+    return joined(best, language)
+
+
+def _labels_at(level: Level, mask: npt.NDArray[np.bool_], language: str | None) -> list[str] | None:
+    """The codes of a level that make up a set of leaves; ``None`` if they do not."""
+    labels = []
+    for at, code in enumerate(level.codes):
+        inside = mask[level.group_array == at]
+        if inside.size and inside.all():
+            labels.append(code.label.show(language) or code.code)
+        elif inside.any():
+            return None
+    return labels
+
+
+def _adjacent(mask: npt.NDArray[np.bool_]) -> bool:
+    return [bool(value) for value, _ in itertools.groupby(mask.tolist())].count(True) == 1

@@ -1,0 +1,53 @@
+"""How published numbers were made, told without telling how to undo it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from sdcensus.model.secret import Purpose, Secret, SubSecret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What a published table says about its making. Public; holds no parameter and no clock.
+
+    Attributes:
+        method: The name of the method; of a pipeline all names, joined by arrows.
+        method_version: The version of the method; numbers change only with it.
+        fingerprint: A keyed digest of the parameters: tells whether two tables were made with
+            the same ones to those who hold the secret. Empty without a secret.
+        data_version, key_version, secret_id: Which records, which series of keys.
+        package_version: The version of sdcensus.
+        spec_hash: The table that was asked for.
+    """
+
+    method: str
+    method_version: str
+    fingerprint: str
+    data_version: str
+    key_version: int
+    secret_id: str
+    package_version: str
+    spec_hash: str
+
+    def to_json(self) -> dict[str, str | int]:
+        """The same as plain values."""
+        return asdict(self)
+
+
+def fingerprint(
+    parameters: Mapping[str, object], secret: Secret | SubSecret | None, key_version: int
+) -> str:
+    """A digest of parameters that only holders of the secret can compare with a guess.
+
+    Without the key, the few plausible parameters could be tried out one after the other.
+    """
+    if secret is None:
+        return ""
+    text = json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    key = secret.sub_key(Purpose.LOOKUP, key_version)
+    digest = hashlib.blake2b(text.encode(), key=key, person=b"fingerprint", digest_size=16)
+    return digest.hexdigest()

@@ -1,0 +1,252 @@
+"""Published tables. Public: what is in them may be shown to anyone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.frames import frame
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.text import Text
+
+Int64 = npt.NDArray[np.int64]
+
+
+class Flag(IntEnum):
+    """Why a cell has no number; ``PUBLISHED`` cells have one."""
+
+    PUBLISHED = 0
+    WITHHELD = 1
+    BELOW_THRESHOLD = 2
+
+    @property
+    def sign(self) -> str:
+        """What stands in the cell instead of a number."""
+        return {0: "", 1: "c", 2: ".."}[self.value]
+
+    @property
+    def meaning(self) -> Text:
+        """What the sign means, for a legend."""
+        return _MEANING[self.value]
+
+
+_MEANING = (
+    Text(),
+    Text.of({"en": "confidential: withheld", "es": "confidencial: no se publica"}),
+    Text.of({"en": "too small to be published", "es": "demasiado pequeño para publicarse"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCell:
+    """One cell as it is published: its codes and labels in the order of the axes."""
+
+    codes: tuple[str, ...]
+    labels: tuple[str, ...]
+    published: int | None
+    flag: Flag = Flag.PUBLISHED
+
+    @property
+    def text(self) -> str:
+        """The number, or the sign that stands for it."""
+        return self.flag.sign if self.published is None else str(self.published)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Published values of every cell of a table, totals included.
+
+    Attributes:
+        spec: What the table shows.
+        published: The published values; 0 where a flag stands instead of a number.
+        flags: A ``Flag`` for every cell, or ``None`` if every cell has a number.
+        notes: What readers should know, in one or more languages.
+    """
+
+    spec: TableSpec
+    published: Int64
+    flags: npt.NDArray[np.uint8] | None = None
+    notes: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in (self.published, self.flags):
+            if array is not None and array.shape != self.spec.shape:
+                raise SpecError(f"{self.spec.title}: values need the shape {self.spec.shape}.")
+        if self.flags is not None:
+            if not self.flags.any():
+                object.__setattr__(self, "flags", None)
+            elif self.published[self.flags != 0].any():
+                raise SpecError("A cell with a flag holds no number.")
+            else:
+                self.flags.flags.writeable = False
+        self.published.flags.writeable = False
+
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.spec.shape)) or "one cell"
+        return f"<Table {self.spec.title}: {shape}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has, totals included."""
+        return self.spec.shape
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        mine, theirs = self._flags(), other._flags()
+        return (
+            self.spec == other.spec
+            and self.shape == other.shape
+            and bool((self.published == other.published).all())
+            and bool((mine == theirs).all())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, which is large
+
+    def _flags(self) -> npt.NDArray[np.uint8]:
+        return np.zeros(self.shape, dtype=np.uint8) if self.flags is None else self.flags
+
+    def value(self, **codes: str) -> int | None:
+        """The published value of one cell; an axis that is not named stands at its total."""
+        at = []
+        for axis in self.spec.axes:
+            at.append(axis.position(str(codes.get(axis.variable.name, "_T"))))
+        for name in codes:
+            self.spec.position(name)
+        index = tuple(at)
+        return None if self._flags()[index] else int(self.published[index])
+
+    def with_notes(self, *notes: Text) -> Self:
+        """The same table with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def cells(self, *, language: str | None = None) -> Iterator[PublishedCell]:
+        """Every cell with its codes and labels, the last axis running fastest."""
+        axes = self.spec.axes
+        labels = [[one.label.show(language) or one.code for one in axis.codes] for axis in axes]
+        flags = self._flags().reshape(-1).tolist()
+        values = self.published.reshape(-1).tolist()
+        positions = itertools.product(*(range(size) for size in self.shape))
+        for at, value, flag in zip(positions, values, flags, strict=True):
+            yield PublishedCell(
+                tuple(axis.codes[one].code for axis, one in zip(axes, at, strict=True)),
+                tuple(names[one] for names, one in zip(labels, at, strict=True)),
+                None if flag else value,
+                Flag(flag),
+            )
+
+    def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
+        """The cells as columns: codes, levels where there are several, labels, values, flags."""
+        positions = np.indices(self.shape).reshape(len(self.shape), -1)
+        flags = None if self.flags is None else self.flags.reshape(-1)
+        return _columns(self.spec, positions, self.published.reshape(-1), flags, language)
+
+    def to_pandas(self, *, language: str | None = None) -> Any:
+        """The cells as a data frame of pandas, one row for each."""
+        return frame(self.columns(language=language))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseTable:
+    """Published values of a table too large to hold whole.
+
+    It holds the cells whose published value is not 0, whatever the truth is: a cell that is
+    absent is published as 0. A written 0 must not mean "not truly empty".
+
+    Attributes:
+        spec: What the table shows.
+        numbers: Cells in mixed radix over the positions of the axes, ascending.
+        published: The published value of each of them, never 0.
+        notes: What readers should know.
+    """
+
+    spec: TableSpec
+    numbers: npt.NDArray[np.uint64]
+    published: Int64
+    notes: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.numbers.shape != self.published.shape or self.numbers.ndim != 1:
+            raise SpecError(f"{self.spec.title}: every cell needs one value.")
+        if (self.published == 0).any():
+            raise SpecError("A sparse table holds no cell that is published as 0.")
+        if (self.numbers[1:] <= self.numbers[:-1]).any():
+            raise SpecError("The cells of a sparse table stand in ascending order.")
+        self.numbers.flags.writeable = False
+        self.published.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<SparseTable {self.spec.title}: {'×'.join(map(str, self.spec.shape))}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has, totals included."""
+        return self.spec.shape
+
+    def positions(self) -> Int64:
+        """For each cell that is held, its position on each axis; one row for each axis."""
+        rows = []
+        for size, weight in zip(self.shape, mixed_radix(self.shape), strict=True):
+            digit = self.numbers // np.uint64(weight) % np.uint64(size)
+            rows.append(digit.astype(np.int64))
+        return np.stack(rows) if rows else np.zeros((0, self.numbers.size), dtype=np.int64)
+
+    def value(self, **codes: str) -> int:
+        """The published value of one cell; an axis that is not named stands at its total."""
+        number = 0
+        for axis, weight in zip(self.spec.axes, mixed_radix(self.shape), strict=True):
+            number += weight * axis.position(str(codes.get(axis.variable.name, "_T")))
+        for name in codes:
+            self.spec.position(name)
+        at = int(np.searchsorted(self.numbers, np.uint64(number)))
+        found = at < self.numbers.size and int(self.numbers[at]) == number
+        return int(self.published[at]) if found else 0
+
+    def with_notes(self, *notes: Text) -> Self:
+        """The same table with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
+        """The cells that are held as columns; absent cells are published as 0."""
+        return _columns(self.spec, self.positions(), self.published, None, language)
+
+    def to_pandas(self, *, language: str | None = None) -> Any:
+        """The cells that are held as a data frame of pandas; absent cells are published as 0."""
+        return frame(self.columns(language=language))
+
+
+def _columns(
+    spec: TableSpec,
+    positions: Sequence[Int64] | Int64,
+    published: Int64,
+    flags: npt.NDArray[np.uint8] | None,
+    language: str | None,
+) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for kind in ("", "_level", "_label"):
+        for axis, at in zip(spec.axes, positions, strict=True):
+            words = [one.code for one in axis.codes]
+            if kind == "_label":
+                words = [one.label.show(language) or one.code for one in axis.codes]
+            elif kind == "_level":
+                if len(axis.levels) < 2:
+                    continue
+                words = [one.level for one in axis.codes]
+            columns[f"{axis.variable.name}{kind}"] = np.array(words, dtype=object)[at].tolist()
+    numbers: list[int | None] = published.tolist()
+    if flags is not None:
+        signs = flags.tolist()
+        numbers = [None if sign else one for one, sign in zip(numbers, signs, strict=True)]
+        columns["published"] = numbers
+        columns["flag"] = [Flag(sign).sign for sign in signs]
+    else:
+        columns["published"] = numbers
+    return columns
