@@ -1,0 +1,266 @@
+"""What every way to protect a table has in common.
+
+A method is a frozen object of parameters. It looks at true counts only in ``protect``, and what it
+gives back keeps public and confidential apart. A step works on a published table and never sees
+the truth, so it cannot give anything away that was not published before.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus._version import __version__
+from sdcensus.errors import Refused, SecretError, SpecError, unknown
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.protected import Audit, Protected
+from sdcensus.model.provenance import Provenance, fingerprint
+from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.sparse_cube import LARGEST_GRID, SparseBlock, SparseCube
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import Measure, TableSpec
+
+Int64 = npt.NDArray[np.int64]
+UInt32 = npt.NDArray[np.uint32]
+Flags = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.uint64]
+AnySecret = Secret | SubSecret
+
+
+Option = TypeVar("Option", bound=StrEnum)
+
+
+def member(options: type[Option], what: str, value: Option | str | None) -> Option | None:
+    """The option of that name; ``None`` stays."""
+    if value is None:
+        return None
+    try:
+        return options(value)
+    except ValueError:
+        raise SpecError(unknown(what, str(value), list(options))) from None
+
+
+class Kind(StrEnum):
+    """What a method or step does to a table; pipelines are checked by it."""
+
+    PERTURBS = "adds noise"
+    ROUNDS = "rounds"
+    ADDS_UP = "makes totals add up"
+    WITHHOLDS = "withholds cells"
+
+
+class Method(ABC):
+    """A way from a cube to a published table."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    #: Grows when, and only when, the same parameters publish other numbers than before.
+    version: ClassVar[int] = 1
+
+    @property
+    def secret(self) -> AnySecret | None:
+        """The secret with which it draws; ``None`` where it draws nothing of its own."""
+        return None
+
+    @property
+    def key_version(self) -> int:
+        """The version of the series of published numbers."""
+        return 1
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether weighted counts can be protected."""
+        return False
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers, as plain values; confidential."""
+
+    @abstractmethod
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+
+    @abstractmethod
+    def protect(self, cube: Cube | SparseCube) -> Protected:
+        """Publish a cube."""
+
+    def effective_keys(self, key: UInt32) -> UInt32:
+        """The keys that are really looked up, for the audit."""
+        return key
+
+    def check(self, cube: Cube | SparseCube) -> None:
+        """Refuse a cube that this method cannot protect."""
+        if cube.values.sums:
+            names = ", ".join(repr(name) for name, _ in cube.values.sums)
+            raise Refused(
+                f"The table holds sums of {names}. Sums and means of continuous variables cannot be"
+                " published yet: there is no method for them in this version. Tabulate counts"
+                " only, or classes of the variable."
+            )
+        if cube.spec.measure is Measure.WEIGHTED and not self.takes_weights:
+            raise SpecError(
+                f"The method {self.name!r} is for counts of records. Weighted counts are protected"
+                " by the method 'cell-key'."
+            )
+        if isinstance(cube, SparseCube) and not self.claims().takes_sparse:
+            raise SpecError(
+                f"{cube.spec.title}: the table is too large to be held whole, which the method"
+                f" {self.name!r} needs. Take fewer or coarser axes, or the method 'cell-key'."
+            )
+        made_with = cube.origin.secret_id
+        if self.secret is not None and made_with and made_with != self.secret.id:
+            raise SecretError(
+                f"The record keys of this table were made with the secret {made_with}, and the"
+                f" secret at hand is {self.secret.id}. Numbers would not agree with those that were"
+                " published before. Give the secret with which the store was loaded, or load it"
+                " again."
+            )
+
+    def provenance(self, cube: Cube | SparseCube) -> Provenance:
+        """How the published numbers were made."""
+        return Provenance(
+            method=self.name,
+            method_version=str(self.version),
+            fingerprint=fingerprint(
+                {"method": self.name, **self.parameters()}, self.secret, self.key_version
+            ),
+            data_version=cube.origin.data_version,
+            key_version=self.key_version,
+            secret_id=cube.origin.secret_id,
+            package_version=__version__,
+            spec_hash=cube.spec.hash(),
+        )
+
+    def finished(self, cube: Cube | SparseCube, table: Table | SparseTable) -> Protected:
+        """The published table with its provenance and the office's audit."""
+        return Protected(table, self.provenance(cube), self.audit(cube))
+
+    def audit(self, cube: Cube | SparseCube) -> Audit:
+        """What the office needs to replay every number."""
+        return Audit(cube, self.effective_keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What is published for some cells: values, and flags where some have none."""
+
+    published: Int64
+    flags: Flags | None = None
+
+
+class CellMethod(Method):
+    """A method that looks at each cell alone, and therefore takes sparse cubes as well."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """What is published for these cells; an array of any shape in, the same shape out."""
+
+    def exact(self, cells: Accumulators, spec: TableSpec) -> Int64:
+        """The true values, for exempt cells."""
+        return cells.count
+
+    def exempt_cells(self, spec: TableSpec) -> Numbers:
+        """Cells of a table that are published exactly, as numbers in the order of its cells."""
+        return np.zeros(0, dtype=np.uint64)
+
+    def protect(self, cube: Cube | SparseCube) -> Protected:
+        """Publish every cell on its own."""
+        self.check(cube)
+        if isinstance(cube, SparseCube):
+            return self.finished(cube, self._sparse(cube))
+        outcome = self.publish(cube.values, cube.spec, cube.origin)
+        exempt = self.exempt_cells(cube.spec)
+        if exempt.size:
+            at = np.unravel_index(exempt.astype(np.int64), cube.shape)
+            _put_exactly(outcome, self.exact(cube.values, cube.spec), at)
+        return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
+
+    def _sparse(self, cube: SparseCube) -> SparseTable:
+        if cube.spec.cells >= LARGEST_GRID:
+            raise SpecError(
+                f"{cube.spec.title}: the table has more than 2**63 cells. Take fewer or coarser"
+                " axes."
+            )
+        exempt = self.exempt_cells(cube.spec)
+        parts = [self._sparse_block(block, cube.origin, exempt) for block in cube.blocks()]
+        numbers = np.concatenate([one for one, _ in parts])
+        order = np.argsort(numbers, kind="stable")
+        published = np.concatenate([one for _, one in parts])
+        return SparseTable(cube.spec, numbers[order], published[order])
+
+    def _sparse_block(
+        self, block: SparseBlock, origin: Origin, exempt: Numbers
+    ) -> tuple[Numbers, Int64]:
+        outcome = self.publish(block.values, block.spec, origin)
+        if outcome.flags is not None and outcome.flags.any():
+            raise SpecError(f"The method {self.name!r} cannot withhold cells of a sparse table.")
+        weights = np.array(mixed_radix(block.spec.shape), dtype=np.uint64)
+        numbers = block.positions.astype(np.uint64) @ weights
+        if exempt.size:
+            _put_exactly(outcome, self.exact(block.values, block.spec), np.isin(numbers, exempt))
+        shown = outcome.published != 0
+        return numbers[shown], outcome.published[shown]
+
+
+def _put_exactly(outcome: Outcome, exact: Int64, at: Any) -> None:
+    """Put the true values of exempt cells into an outcome that nobody has seen yet."""
+    outcome.published[at] = exact[at]
+    if outcome.flags is not None:
+        outcome.flags[at] = 0
+
+
+class TableMethod(Method):
+    """A method that needs a whole table at once, such as one whose totals are sums."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def publish(self, cube: Cube) -> Outcome:
+        """What is published for the cells of a cube."""
+
+    def protect(self, cube: Cube | SparseCube) -> Protected:
+        """Publish the whole table."""
+        self.check(cube)
+        if isinstance(cube, SparseCube):  # refused by check unless a method claims to take it
+            raise SpecError(f"The method {self.name!r} needs the whole table.")
+        outcome = self.publish(cube)
+        return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
+
+
+class Step(ABC):
+    """A change of a published table that never sees the truth."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    version: ClassVar[int] = 1
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers, as plain values; confidential."""
+
+    @abstractmethod
+    def claims(self) -> Claims:
+        """What the step adds to a table by itself."""
+
+    @abstractmethod
+    def claims_after(self, before: Claims) -> Claims:
+        """What is promised of a table with the claims ``before`` after this step."""
+
+    @abstractmethod
+    def apply(self, table: Table) -> Table:
+        """The changed table."""

@@ -1,0 +1,270 @@
+"""Random rounding and conventional rounding: every count becomes a multiple of a base."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+
+from sdcensus.errors import SecretError, SpecError
+from sdcensus.kernels.lookup import HASHED, PLAIN, effective_keys
+from sdcensus.kernels.rounding import round_by_key, round_to_nearest
+from sdcensus.methods.method import (
+    AnySecret,
+    CellMethod,
+    Int64,
+    Kind,
+    Outcome,
+    UInt32,
+    member,
+)
+from sdcensus.methods.perturbation.lookups import Lookup
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.key_space import LARGEST_MODULUS
+from sdcensus.model.protected import Audit
+from sdcensus.model.secret import Purpose, Secret, SubSecret
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table_spec import TableSpec
+
+SMALLEST_BASE, LARGEST_BASE = 2, 100
+
+
+class Draw(StrEnum):
+    """Where random rounding takes its chance from.
+
+    ``fixed``: from the cell key, so that the same records always give the same number.
+    ``independent``: anew for every cell of every table, as offices once did. For comparison only.
+    """
+
+    FIXED = "fixed"
+    INDEPENDENT = "independent"
+
+
+class Tie(StrEnum):
+    """Where a count goes that lies in the middle between two multiples of an even base.
+
+    ``half-even-multiple``: to the one that is an even number of times the base. ``up``: up.
+    """
+
+    HALF_EVEN_MULTIPLE = "half-even-multiple"
+    UP = "up"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomRounding(CellMethod):
+    """Every count becomes the multiple of the base below or above it, at random and unbiased.
+
+    A count with the remainder ``r`` goes up with the probability ``r / base``; multiples stay.
+
+    Attributes:
+        base: What results are multiples of, 2 to 100.
+        draw: From the cell key, or anew every time (not for publication).
+        generator: The source of independent draws; the system's by default.
+        lookup: ``ascending``: the smaller keys go down. ``hashed``: a keyed hash of the cell key
+            takes its place, which needs the secret.
+        secret: The office secret, or the part of it for look-ups.
+        key_version: The version of the series of published numbers.
+    """
+
+    base: int = 3
+    _: KW_ONLY
+    draw: Draw | str = Draw.FIXED
+    generator: np.random.Generator | None = None
+    lookup: Lookup | str = Lookup.ASCENDING
+    secret: AnySecret | None = None
+    key_version: int = 1
+
+    name: ClassVar[str] = "random-rounding"
+    kind: ClassVar[Kind] = Kind.ROUNDS
+
+    def __post_init__(self) -> None:
+        check_base(self.base)
+        check_secret(self.secret, type(self).__name__)
+        check_key_version(self.key_version)
+        object.__setattr__(self, "draw", member(Draw, "draw", self.draw))
+        object.__setattr__(self, "lookup", rounding_lookup(self.lookup))
+        if self.lookup is Lookup.HASHED and self.draw is Draw.INDEPENDENT:
+            raise SpecError("Independent draws look no key up; leave the look-up out.")
+        if self.lookup is Lookup.HASHED and self.secret is None:
+            raise SecretError(
+                "The look-up 'hashed' needs the office secret. Give it"
+                " (secret=sc.read_secret(FILE), on the command line --secret FILE), or take the"
+                " look-up 'ascending'."
+            )
+        if self.generator is not None:
+            if self.draw is Draw.FIXED:
+                raise SpecError(
+                    "A generator is for independent draws. Leave it out, or take"
+                    " draw='independent'."
+                )
+            if not isinstance(self.generator, np.random.Generator):
+                raise SpecError("The generator of independent draws is a numpy.random.Generator.")
+
+    def __repr__(self) -> str:
+        return f"<RandomRounding to multiples of {self.base}, {self.draw}: other parameters hidden>"
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers; confidential."""
+        return {"base": self.base, "draw": str(self.draw), "lookup": str(self.lookup)}
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        fixed = self.draw is Draw.FIXED
+        cautions = ["Totals are rounded on their own, so they differ from the sums of cells."]
+        if not fixed:
+            cautions.append(
+                "Every table with the same cell draws anew, and the mean of the draws is the true"
+                " count: some 70 repetitions are enough to know it."
+            )
+        return Claims(
+            unbiased=True,
+            bounded=True,
+            zeros_kept=True,
+            never_negative=True,
+            blocked_counts_never_appear=True,
+            consistent=fixed,
+            distribution=True,
+            takes_sparse=True,
+            for_publication=fixed,
+            cautions=tuple(cautions),
+        )
+
+    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """Round every cell on its own."""
+        if self.draw is Draw.FIXED:
+            return Outcome(self._by_key(cells, origin))
+        generator = self.generator
+        if generator is None:
+            generator = np.random.default_rng(secrets.randbits(128))
+        drawn = generator.integers(LARGEST_MODULUS, size=cells.count.shape, dtype=np.uint32)
+        # A table of one cell is an array without axes, for which numpy draws a bare number.
+        keys = np.asarray(drawn, dtype=np.uint32)
+        return Outcome(round_by_key(cells.count, keys, self.base, LARGEST_MODULUS))
+
+    def _by_key(self, cells: Accumulators, origin: Origin) -> Int64:
+        if self.lookup is Lookup.HASHED:
+            return round_by_key(
+                cells.count,
+                cells.key,
+                self.base,
+                LARGEST_MODULUS,
+                rule=HASHED,
+                hash_key=self._hash_key,
+            )
+        return rounded_by_cell_key(cells, self.base, origin)
+
+    @property
+    def _hash_key(self) -> bytes | None:
+        if self.secret is None:
+            return None
+        return self.secret.sub_key(Purpose.LOOKUP, self.key_version)
+
+    def effective_keys(self, key: UInt32) -> UInt32:
+        """The keys that decide, for the audit."""
+        hashed = self.lookup is Lookup.HASHED
+        return effective_keys(
+            key, rule=HASHED if hashed else PLAIN, hash_key=self._hash_key if hashed else None
+        )
+
+    def audit(self, cube: Cube | SparseCube) -> Audit:
+        """Independent draws leave no key behind with which they could be replayed."""
+        return Audit(cube, self.effective_keys if self.draw is Draw.FIXED else None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ConventionalRounding(CellMethod):
+    """Every count becomes the nearest multiple of the base. For presentation, not for protection.
+
+    Attributes:
+        base: What results are multiples of, 2 to 100.
+        tie: Where a count in the middle goes; only an even base has such counts.
+    """
+
+    base: int = 5
+    _: KW_ONLY
+    tie: Tie | str = Tie.HALF_EVEN_MULTIPLE
+
+    name: ClassVar[str] = "conventional-rounding"
+    kind: ClassVar[Kind] = Kind.ROUNDS
+
+    def __post_init__(self) -> None:
+        check_base(self.base)
+        object.__setattr__(self, "tie", member(Tie, "rule for ties", self.tie))
+
+    def __repr__(self) -> str:
+        return f"<ConventionalRounding to multiples of {self.base}, ties {self.tie}>"
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers."""
+        return {"base": self.base, "tie": str(self.tie)}
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        return Claims(
+            bounded=True,
+            zeros_kept=True,
+            never_negative=True,
+            blocked_counts_never_appear=True,
+            consistent=True,
+            takes_sparse=True,
+            cautions=(
+                "It draws nothing: the rounded counts of a table together often allow one true"
+                " table only. Take it for presentation, not as the only protection.",
+                "Totals are rounded on their own, so they differ from the sums of cells.",
+            ),
+        )
+
+    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """Round every cell on its own."""
+        return Outcome(round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP))
+
+    def audit(self, cube: Cube | SparseCube) -> Audit:
+        """True counts; no key was used."""
+        return Audit(cube)
+
+
+def rounded_by_cell_key(
+    cells: Accumulators, base: int, origin: Origin, *, below: int | None = None
+) -> Int64:
+    """Counts rounded at random by their cell keys; those from ``below`` on stay."""
+    modulus = origin.key_space.modulus
+    if modulus < base:
+        raise SpecError(
+            f"Counts cannot be rounded to multiples of {base} with {modulus} keys. Take a smaller"
+            " base, or load the census with more keys ([keys] modulus)."
+        )
+    return round_by_key(cells.count, cells.key, base, modulus, below=below)
+
+
+def check_base(base: object) -> None:
+    """Refuse what is no base of rounding."""
+    if type(base) is not int or not SMALLEST_BASE <= base <= LARGEST_BASE:
+        raise SpecError(
+            f"The base of rounding is a whole number from {SMALLEST_BASE} to {LARGEST_BASE}."
+        )
+
+
+def rounding_lookup(lookup: Lookup | str) -> Lookup:
+    """The look-up of that name, if rounding has it."""
+    chosen = member(Lookup, "look-up", lookup)
+    if chosen is None or chosen is Lookup.SCRAMBLED:
+        raise SpecError("Rounding has the look-ups 'ascending' and 'hashed'.")
+    return chosen
+
+
+def check_secret(secret: object, method: str) -> None:
+    """Refuse what is no secret, such as the path of one."""
+    if secret is not None and not isinstance(secret, Secret | SubSecret):
+        raise SecretError(f"{method} needs a secret, not its file: sc.read_secret(FILE).")
+
+
+def check_key_version(key_version: object) -> None:
+    """Refuse what is no version of keys."""
+    if type(key_version) is not int or key_version < 0:
+        raise SpecError("The version of keys is a whole number, 0 or more.")

@@ -1,0 +1,76 @@
+"""Small cell adjustment: small interior cells are rounded at random, totals are added up anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.method import Kind, Outcome, TableMethod
+from sdcensus.methods.rounding import check_base, rounded_by_cell_key
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube
+from sdcensus.model.interior import interior, with_totals
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SmallCellAdjustment(TableMethod):
+    """Interior cells with small counts are rounded at random; totals are sums of what is shown.
+
+    The cell key decides up or down, so an interior cell has the same number in every table. Its
+    totals do not: they depend on the cells that a table shows.
+
+    Attributes:
+        base: What small counts become multiples of, 2 to 100.
+        threshold: Counts below this that are no multiple of the base are rounded; the base by
+            default, so that the counts from 1 to below the base vanish.
+    """
+
+    base: int = 3
+    _: KW_ONLY
+    threshold: int | None = None
+
+    name: ClassVar[str] = "small-cell-adjustment"
+    kind: ClassVar[Kind] = Kind.ROUNDS
+
+    def __post_init__(self) -> None:
+        check_base(self.base)
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", self.base)
+        if type(self.threshold) is not int or self.threshold < self.base:
+            raise SpecError(
+                f"The threshold is a whole number and at least the base ({self.base}): otherwise"
+                " some of the counts below the base stay as they are."
+            )
+
+    def __repr__(self) -> str:
+        return f"<SmallCellAdjustment of counts below {self.threshold} to multiples of {self.base}>"
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers."""
+        return {"base": self.base, "threshold": self.threshold}
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        return Claims(
+            unbiased=True,
+            zeros_kept=True,
+            never_negative=True,
+            blocked_counts_never_appear=True,
+            additive=True,
+            cautions=(
+                "The same total differs between tables, since it is the sum of the cells that a"
+                " table shows. Deviations of a total grow with the number of its small cells.",
+                "Cells that are not small are exact: two tables whose cells differ by few people"
+                " show those people.",
+            ),
+        )
+
+    def publish(self, cube: Cube) -> Outcome:
+        """Round the small interior cells, then add everything else up."""
+        # The ellipsis keeps a table of one cell an array.
+        inside: Any = (*interior(cube.spec), ...)
+        cells = cube.values.map(lambda array: array[inside])
+        adjusted = rounded_by_cell_key(cells, self.base, cube.origin, below=self.threshold)
+        return Outcome(with_totals(cube.spec, adjusted))

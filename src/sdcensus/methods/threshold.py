@@ -1,0 +1,104 @@
+"""Threshold and rounding: small counts are not shown, the others are rounded to the nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.rounding import round_to_nearest
+from sdcensus.methods.method import CellMethod, Kind, Outcome, member
+from sdcensus.methods.rounding import Tie, check_base
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.protected import Audit
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Flag
+from sdcensus.model.table_spec import TableSpec
+
+
+class Zeros(StrEnum):
+    """What is shown for an empty cell: nothing, as for every small count, or 0."""
+
+    WITHHOLD = "withhold"
+    SHOW = "show"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ThresholdRounding(CellMethod):
+    """Counts below a threshold have no number; the others are the nearest multiple of the base.
+
+    Attributes:
+        threshold: The smallest count that has a number.
+        base: What results are multiples of, 2 to 100.
+        zeros: Whether empty cells are withheld like other small ones, or shown as 0.
+        tie: Where a count in the middle goes; only an even base has such counts.
+    """
+
+    threshold: int = 10
+    base: int = 5
+    _: KW_ONLY
+    zeros: Zeros | str = Zeros.WITHHOLD
+    tie: Tie | str = Tie.HALF_EVEN_MULTIPLE
+
+    name: ClassVar[str] = "threshold-and-rounding"
+    kind: ClassVar[Kind] = Kind.WITHHOLDS
+
+    def __post_init__(self) -> None:
+        check_base(self.base)
+        if type(self.threshold) is not int or 2 * self.threshold <= self.base:
+            raise SpecError(
+                f"The threshold is a whole number and more than half the base ({self.base}): a"
+                " count that has a number must not become 0."
+            )
+        object.__setattr__(self, "zeros", member(Zeros, "treatment of zeros", self.zeros))
+        object.__setattr__(self, "tie", member(Tie, "rule for ties", self.tie))
+
+    def __repr__(self) -> str:
+        return (
+            f"<ThresholdRounding from {self.threshold} to multiples of {self.base},"
+            f" zeros {self.zeros}, ties {self.tie}>"
+        )
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers."""
+        return {
+            "threshold": self.threshold,
+            "base": self.base,
+            "zeros": str(self.zeros),
+            "tie": str(self.tie),
+        }
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        return Claims(
+            bounded=True,
+            zeros_kept=self.zeros is Zeros.SHOW,
+            never_negative=True,
+            blocked_counts_never_appear=True,
+            consistent=True,
+            cautions=(
+                "It draws nothing, and withheld cells are not protected against subtraction: a"
+                " total less the cells beside a withheld one gives it to within the rounding.",
+                "Totals are rounded on their own, so they differ from the sums of cells.",
+            ),
+        )
+
+    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """Withhold or round every cell on its own."""
+        small = cells.count < self.threshold
+        if self.zeros is Zeros.SHOW:
+            small &= cells.count != 0
+        published = round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP)
+        published[small] = 0
+        flags = np.where(small, np.uint8(Flag.BELOW_THRESHOLD), np.uint8(Flag.PUBLISHED))
+        return Outcome(published, flags)
+
+    def audit(self, cube: Cube | SparseCube) -> Audit:
+        """True counts; no key was used."""
+        return Audit(cube)

@@ -1,0 +1,121 @@
+"""Withholding small values where a table is too detailed for an area (New Zealand's ``c``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.areas import area_axis
+from sdcensus.methods.method import Kind, Step
+from sdcensus.model.claims import Claims
+from sdcensus.model.interior import interior
+from sdcensus.model.table import Flag, Table
+
+_CAUTIONS = (
+    "A cell can be withheld in one table and shown in another. Numbers that are shown agree.",
+    "No further cells are withheld to protect the withheld ones. That is for tables whose totals"
+    " do not add up.",
+)
+_ADDITIVE = (
+    "The totals of this table add up, so withheld values can be recomputed from the cells beside"
+    " them."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WithholdSparse(Step):
+    """In areas whose cells hold few people on average, small published values become ``c``.
+
+    It reads published values and code lists only, so it tells nothing that was not published.
+
+    Attributes:
+        area: The variable whose codes are the areas; the first geography of the table by default.
+        mean_cell_size: An area is sparse if its published population, divided by the number of
+            its interior cells (empty ones included), is below this.
+        below: In a sparse area every published value below this is withheld.
+    """
+
+    area: str | None = None
+    _: KW_ONLY
+    mean_cell_size: float | Fraction = 2
+    below: int = 6
+
+    name: ClassVar[str] = "withhold-sparse-areas"
+    kind: ClassVar[Kind] = Kind.WITHHOLDS
+
+    def __post_init__(self) -> None:
+        if not _is_size(self.mean_cell_size):
+            raise SpecError("The mean cell size is a number, 0 or more.")
+        if type(self.below) is not int or self.below < 1:
+            raise SpecError("Values below a whole number, 1 or more, are withheld.")
+
+    def __repr__(self) -> str:
+        return (
+            f"<WithholdSparse: values below {self.below} where the mean cell size is below"
+            f" {self.mean_cell_size}>"
+        )
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers."""
+        return {
+            "area": self.area,
+            "mean_cell_size": str(Fraction(self.mean_cell_size)),
+            "below": self.below,
+        }
+
+    def claims(self) -> Claims:
+        """Nothing is promised by withholding alone."""
+        return Claims(cautions=_CAUTIONS)
+
+    def claims_after(self, before: Claims) -> Claims:
+        """Numbers that are shown keep what was promised of them one by one.
+
+        What was promised of all cells together, or of what is seen on average, is gone: zeros are
+        withheld, sums have gaps, and which values are seen depends on the values.
+        """
+        further = (*_CAUTIONS, _ADDITIVE) if before.additive else _CAUTIONS
+        return replace(
+            before,
+            unbiased=False,
+            zeros_kept=False,
+            additive=False,
+            distribution=False,
+            takes_sparse=False,
+            cautions=(*before.cautions, *further),
+        )
+
+    def apply(self, table: Table) -> Table:
+        """The table with small values of its sparse areas withheld."""
+        spec = table.spec
+        axis = area_axis(spec, self.area)
+        areas = len(spec.axes[axis].codes) - spec.axes[axis].total
+        flags = np.zeros(spec.shape, np.uint8) if table.flags is None else table.flags.copy()
+        by_area = np.moveaxis(flags, axis, 0)[:areas]
+        values = np.moveaxis(table.published, axis, 0)[:areas]
+        others = spec.with_axes(one for at, one in enumerate(spec.axes) if at != axis)
+        inside: Any = (slice(None), *interior(others))
+        if all(one.total for one in others.axes):
+            grand: Any = (slice(None), *(len(one.codes) - 1 for one in others.axes))
+            population = values[grand]
+        else:
+            population = values[inside].reshape(areas, -1).sum(axis=1)
+        limit = math.ceil(Fraction(self.mean_cell_size) * others.base_cells)
+        sparse: npt.NDArray[np.bool_] = population < limit
+        rows = sparse.reshape(-1, *(1 for _ in others.axes))
+        withheld = rows & (values < self.below) & (by_area == Flag.PUBLISHED)
+        by_area[withheld] = Flag.WITHHELD
+        published = np.where(flags == Flag.PUBLISHED, table.published, 0)
+        return replace(table, published=published, flags=flags)
+
+
+def _is_size(size: object) -> bool:
+    is_number = isinstance(size, float | Rational) and not isinstance(size, bool)
+    return is_number and bool(0 <= size < math.inf)  # type: ignore[operator]
