@@ -1,0 +1,1 @@
+"""Perturbation tables: designed, taken from elsewhere, ordered, measured."""
