@@ -1,0 +1,254 @@
+"""The cell key method: what is added to a count depends on who is counted, and on nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+
+from sdcensus.errors import SecretError, SpecError
+from sdcensus.kernels.weighting import weighted_counts
+from sdcensus.methods.empty_cells import empty_cell_keys
+from sdcensus.methods.looking_up import CellLookup, chosen_lookup
+from sdcensus.methods.method import CellMethod, Int64, Kind, Numbers, Outcome, UInt32, member
+from sdcensus.methods.perturbation.lookups import Lookup
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.key_space import KeySpace
+from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.perturbation_table import PerturbationTable
+from sdcensus.model.protected import Audit
+from sdcensus.model.record_sets import cells_of
+from sdcensus.model.schema import Schema
+from sdcensus.model.secret import Purpose, Secret, SubSecret
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.structural import structural_zeros
+from sdcensus.model.table_spec import Measure, TableSpec
+
+
+class Zeros(StrEnum):
+    """What happens to cells without records."""
+
+    KEEP = "keep"
+    PERTURB = "perturb"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CellKey(CellMethod):
+    """Add a small random number to each count, drawn by the keys of its records.
+
+    The same records give the same published number in every table, on every engine, in every
+    re-run, because the draw is a function of their keys.
+
+    Attributes:
+        perturbation: Which deviations, with which probabilities: a design, or a table in the key
+            space of the census.
+        secret: The office secret, or the part of it for look-ups. Needed by the look-ups
+            ``hashed`` and ``scrambled``.
+        lookup: How a cell key picks a deviation; by default ``hashed`` for deviations of three
+            and more, else ``ascending``, and ``ascending`` for a table of somebody else.
+        key_version: The version of the series of published numbers.
+        zeros: ``keep`` publishes empty cells as 0. ``perturb`` lets those grow that the schema
+            does not call impossible; the perturbation then needs a row for 0.
+        schema: Whose impossible combinations stay 0, for ``zeros="perturb"``.
+        exempt: Tables whose cells are published exactly wherever they appear, such as the
+            official population of districts.
+    """
+
+    perturbation: PerturbationDesign | PerturbationTable
+    secret: Secret | SubSecret | None = None
+    lookup: Lookup | str | None = None
+    key_version: int = 1
+    zeros: Zeros | str = Zeros.KEEP
+    schema: Schema | None = None
+    exempt: Sequence[TableSpec] = ()
+    # Tables of other offices have hundreds of thousands of entries: made ready once.
+    _prepared: dict[KeySpace, CellLookup] = field(init=False, default_factory=dict)
+    _described: dict[str, object] = field(init=False, default_factory=dict)
+
+    name: ClassVar[str] = "cell-key"
+    kind: ClassVar[Kind] = Kind.PERTURBS
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
+            raise SpecError(
+                "CellKey needs a perturbation: sc.design_perturbation(...),"
+                " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
+            )
+        if self.secret is not None and not isinstance(self.secret, Secret | SubSecret):
+            raise SecretError("CellKey needs a secret, not its file: sc.read_secret(FILE).")
+        if type(self.key_version) is not int or self.key_version < 0:
+            raise SpecError("The version of keys is a whole number, 0 or more.")
+        object.__setattr__(self, "lookup", member(Lookup, "look-up", self.lookup))
+        object.__setattr__(self, "zeros", member(Zeros, "treatment of zeros", self.zeros))
+        object.__setattr__(self, "exempt", tuple(self.exempt))
+        if self.zeros is Zeros.PERTURB:
+            self._check_zeros()
+        # Refuses a look-up without its secret now, not at the first table.
+        if self._lookup is not Lookup.ASCENDING and self.secret is None:
+            raise SecretError(
+                f"The look-up {self._lookup.value!r} needs the office secret. Give it"
+                " (secret=sc.read_secret(FILE), on the command line --secret FILE), or take the"
+                " look-up 'ascending'."
+            )
+
+    def _check_zeros(self) -> None:
+        if all(value == 0 for value, _ in self.perturbation.distribution(0)):
+            raise SpecError(
+                "Empty cells cannot be perturbed: the perturbation leaves 0 as it is. Give it a row"
+                " for 0, such as design.with_perturbed_zeros({1: 0.02})."
+            )
+        if self.schema is None:
+            raise SpecError(
+                "To perturb empty cells, give the schema (schema=census.schema): its impossible"
+                " combinations stay 0."
+            )
+        if self.secret is None:
+            raise SecretError("To perturb empty cells, the office secret is needed.")
+
+    def __repr__(self) -> str:
+        return "<CellKey: confidential parameters>"
+
+    @property
+    def _lookup(self) -> Lookup:
+        asked = self.lookup
+        return chosen_lookup(self.perturbation, None if asked is None else Lookup(asked))
+
+    @property
+    def takes_weights(self) -> bool:
+        """Weighted counts are published as whole numbers."""
+        return True
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers; confidential."""
+        if not self._described:
+            self._described.update(described(self.perturbation))
+        return {
+            "lookup": self._lookup.value,
+            "zeros": str(self.zeros),
+            "exempt": sorted(one.hash() for one in self.exempt),
+            **self._described,
+        }
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        perturbs_zeros = self.zeros is Zeros.PERTURB
+        biased = self.perturbation.biased - (set() if perturbs_zeros else {0})
+        cautions = []
+        if biased:
+            cautions.append("Some rows of the perturbation table are biased on purpose.")
+        if isinstance(self.perturbation, PerturbationTable) and self.perturbation.modulus < 1 << 16:
+            cautions.append(
+                "The table has so few keys that an outsider can try out all of them; it is for"
+                " exchange, not for a new publication."
+            )
+        if self.exempt:
+            cautions.append(
+                "Exempt cells are published exactly. Two of them that differ by few people give"
+                " those away."
+            )
+        return Claims(
+            unbiased=not biased,
+            bounded=True,
+            zeros_kept=not perturbs_zeros,
+            never_negative=True,
+            blocked_counts_never_appear=self.perturbation.blocked > 0 and not self.exempt,
+            consistent=True,
+            distribution=True,
+            takes_sparse=not perturbs_zeros,
+            cautions=tuple(cautions),
+        )
+
+    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """Look every cell up; weighted counts take the mean weight of their records."""
+        ready = self._ready(origin)
+        published = ready.publish(cells.count, cells.key)
+        if self.zeros is Zeros.PERTURB:
+            self._perturb_zeros(published, cells, spec, ready)
+        if spec.measure is Measure.WEIGHTED:
+            published = _weighted(cells, published, spec)
+        return Outcome(published)
+
+    def audit(self, cube: Cube | SparseCube) -> Audit:
+        """True counts with the keys that were looked up."""
+        empty_keys = None
+        if self.zeros is Zeros.PERTURB and self.secret is not None:
+            empty_keys = self._empty_keys(cube.spec, self.secret)
+        return Audit(
+            cube,
+            self._ready(cube.origin).effective_keys,
+            empty_keys=empty_keys,
+            unchanged=(lambda: self._unchanged(cube.spec))
+            if self.exempt or empty_keys is not None
+            else None,
+        )
+
+    def _unchanged(self, spec: TableSpec) -> Numbers:
+        """Exempt cells, and empty ones that stay so because they must."""
+        exempt = self.exempt_cells(spec)
+        if self.zeros is not Zeros.PERTURB or self.schema is None:
+            return exempt
+        structural = np.flatnonzero(structural_zeros(spec, self.schema)).astype(np.uint64)
+        return np.union1d(exempt, structural)
+
+    def exempt_cells(self, spec: TableSpec) -> Numbers:
+        """Cells that hold the same records as a cell of an exempt table."""
+        found = [cells_of(spec, one) for one in self.exempt]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint64)
+
+    def _ready(self, origin: Origin) -> CellLookup:
+        space = origin.key_space
+        if space not in self._prepared:
+            self._prepared[space] = CellLookup.build(
+                self.perturbation, space, self._lookup, self.secret, self.key_version
+            )
+        return self._prepared[space]
+
+    def _perturb_zeros(
+        self, published: Int64, cells: Accumulators, spec: TableSpec, ready: CellLookup
+    ) -> None:
+        if self.secret is None or self.schema is None:  # refused when it was built
+            return
+        empty = (cells.count == 0) & ~structural_zeros(spec, self.schema)
+        keys = self._empty_keys(spec, self.secret)[empty].astype(np.uint64)
+        row = ready.table.rows[0]
+        # Keys of empty cells have 32 bits; the row may be of a smaller space.
+        scaled = (keys * np.uint64(ready.table.modulus)) >> np.uint64(32)
+        at = np.searchsorted(np.array(row.uppers, dtype=np.uint64), scaled, side="right")
+        published[empty] = np.array(row.deviations, dtype=np.int64)[at]
+
+    def _empty_keys(self, spec: TableSpec, secret: Secret | SubSecret) -> UInt32:
+        return empty_cell_keys(spec, secret.sub_key(Purpose.LOOKUP, self.key_version))
+
+    def exact(self, cells: Accumulators, spec: TableSpec) -> Int64:
+        """The true values, for exempt cells."""
+        if spec.measure is Measure.WEIGHTED:
+            return _weighted(cells, cells.count, spec)
+        return cells.count
+
+
+def _weighted(cells: Accumulators, perturbed: Int64, spec: TableSpec) -> Int64:
+    if cells.weight is None:
+        raise SpecError(f"{spec.title}: the table has no weights.")
+    return weighted_counts(cells.count, perturbed, cells.weight, decimals=spec.weight_decimals)
+
+
+def described(perturbation: PerturbationDesign | PerturbationTable) -> dict[str, object]:
+    """A perturbation as few plain values; confidential."""
+    table = perturbation
+    if isinstance(table, PerturbationDesign):
+        table = table.table()
+    tail = table.tail
+    rows = json.dumps([[row.deviations, row.widths] for row in table.rows])
+    return {
+        "modulus": table.modulus,
+        "key_rule": table.key_rule.value,
+        "tail": [tail.start, tail.period, tail.first],
+        "rows": hashlib.blake2b(rows.encode(), digest_size=16).hexdigest(),
+    }

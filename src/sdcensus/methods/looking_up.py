@@ -1,0 +1,145 @@
+"""From a cell key to a published count: which table is looked up, and with which key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SecretError, SpecError
+from sdcensus.kernels.lookup import FOLDED, HASHED, PLAIN, LookupRows, effective_keys, publish
+from sdcensus.kernels.quantise import quantise
+from sdcensus.methods.perturbation.lookups import Lookup, default_lookup
+from sdcensus.methods.perturbation.order import scrambled
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.key_space import LARGEST_MODULUS, KeySpace
+from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.secret import Purpose, Secret, SubSecret
+
+Int64 = npt.NDArray[np.int64]
+UInt32 = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CellLookup(Confidential):
+    """A perturbation table made ready for the keys of one census.
+
+    Attributes:
+        table: What is looked up, in the order in which it is looked up.
+        rows: The same for the kernel.
+        rule: How a cell key becomes the key that is looked up.
+        hash_key: The key of the hash, for the hashed look-up.
+    """
+
+    table: PerturbationTable
+    rows: LookupRows
+    rule: int
+    hash_key: bytes | None = None
+
+    @classmethod
+    def build(
+        cls,
+        perturbation: PerturbationDesign | PerturbationTable,
+        key_space: KeySpace,
+        lookup: Lookup | None = None,
+        secret: Secret | SubSecret | None = None,
+        key_version: int = 1,
+    ) -> CellLookup:
+        """Fit a perturbation to the keys of a census.
+
+        A design is brought into the key space; a table must have been made for it, except that
+        the hashed look-up has its own.
+        """
+        chosen = chosen_lookup(perturbation, lookup)
+        hash_key = None
+        if chosen is not Lookup.ASCENDING and secret is None:
+            raise SecretError(
+                f"The look-up {chosen.value!r} needs the office secret. Give it (--secret FILE,"
+                " SDCENSUS_SECRET_FILE, or secret=sc.read_secret(FILE)), or take the look-up"
+                " 'ascending'."
+            )
+        if chosen is Lookup.HASHED and secret is not None:
+            table = _in_hashed_space(perturbation)
+            hash_key = secret.sub_key(Purpose.LOOKUP, key_version)
+            rule = HASHED
+        else:
+            table = _in_key_space(perturbation, key_space)
+            rule = FOLDED if table.key_rule is KeyRule.FOLD_BYTES else PLAIN
+            if chosen is Lookup.SCRAMBLED and secret is not None:
+                table = scrambled(table, secret, key_version=key_version)
+        rows = [(row.deviations, row.widths) for row in table.rows]
+        rows[0] = ((0,), (table.modulus,))  # empty cells have no records, and so no key
+        tail = table.tail
+        ready = LookupRows.build(
+            rows, table.modulus, start=tail.start, period=tail.period, anchor=tail.first
+        )
+        return cls(table, ready, rule, hash_key)
+
+    def __repr__(self) -> str:
+        return "<CellLookup: confidential>"
+
+    def publish(self, count: Int64, key: UInt32) -> Int64:
+        """What is published for true counts with their cell keys."""
+        return publish(count, key, self.rows, rule=self.rule, hash_key=self.hash_key)
+
+    def effective_keys(self, key: UInt32) -> UInt32:
+        """The keys that are looked up for these cell keys."""
+        return effective_keys(key, rule=self.rule, hash_key=self.hash_key)
+
+
+def chosen_lookup(
+    perturbation: PerturbationDesign | PerturbationTable, lookup: Lookup | None
+) -> Lookup:
+    """The look-up that was asked for, else the one that suits the perturbation.
+
+    A table in a key space was made for exchange, so it is looked up as it stands.
+    """
+    if lookup is not None:
+        return lookup
+    if isinstance(perturbation, PerturbationTable):
+        return Lookup.ASCENDING
+    return default_lookup(perturbation)
+
+
+def _in_key_space(
+    perturbation: PerturbationDesign | PerturbationTable, key_space: KeySpace
+) -> PerturbationTable:
+    if isinstance(perturbation, PerturbationDesign):
+        return perturbation.table(key_space.modulus)
+    folded = perturbation.key_rule is KeyRule.FOLD_BYTES
+    needed = LARGEST_MODULUS if folded else perturbation.modulus
+    if key_space.modulus != needed:
+        raise SpecError(
+            f"The perturbation table is for keys below {needed}, and the keys of this census are"
+            f" below {key_space.modulus}. Convert the table (sdcensus ptable convert --key-space"
+            f" {key_space.modulus}), take the look-up 'hashed', or load the census with the key"
+            f" space of the table ([keys] modulus = {needed})."
+        )
+    return perturbation
+
+
+def _in_hashed_space(
+    perturbation: PerturbationDesign | PerturbationTable,
+) -> PerturbationTable:
+    """The table at 2**32 keys, whatever the key space of the census is."""
+    if isinstance(perturbation, PerturbationDesign):
+        return perturbation.table(LARGEST_MODULUS)
+    if perturbation.modulus == LARGEST_MODULUS:
+        return perturbation
+    rows = []
+    for at in range(perturbation.tail.rows):
+        pairs = perturbation.distribution(at)
+        values = [value for value, _ in pairs]
+        chances = [chance for _, chance in pairs]
+        widths = quantise(chances, values, LARGEST_MODULUS, unbiased=at not in perturbation.biased)
+        rows.append(DeviationRow(tuple(values), widths))
+    return PerturbationTable(
+        LARGEST_MODULUS,
+        tuple(rows),
+        perturbation.tail,
+        blocked_up_to=perturbation.blocked_up_to,
+        biased=perturbation.biased,
+        name=perturbation.name,
+    )
