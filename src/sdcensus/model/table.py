@@ -124,6 +124,10 @@ class Table:
         index = tuple(at)
         return None if self._flags()[index] else int(self.published[index])
 
+    def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
+        """The published values of cells by their numbers, the last axis running fastest."""
+        return self.published.reshape(-1)[numbers.astype(np.int64)]
+
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
@@ -209,6 +213,15 @@ class SparseTable:
         at = int(np.searchsorted(self.numbers, np.uint64(number)))
         found = at < self.numbers.size and int(self.numbers[at]) == number
         return int(self.published[at]) if found else 0
+
+    def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
+        """The published values of cells by their numbers; 0 for those that are not held."""
+        values = np.zeros(numbers.size, dtype=np.int64)
+        found = np.searchsorted(self.numbers, numbers)
+        held = np.flatnonzero(found < self.numbers.size)
+        held = held[self.numbers[found[held]] == numbers[held]]
+        values[held] = self.published[found[held]]
+        return values
 
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""

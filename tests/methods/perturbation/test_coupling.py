@@ -313,6 +313,7 @@ def test_unknown_look_ups_are_refused_with_what_there_is() -> None:
         (scheme("CP4"), "hashed"),
         (scheme("CP3(1,2)"), "hashed"),
         (truncated_normal(2.0), "hashed"),
+        (scheme("CP3").table(), "ascending"),
         (replace(scheme("CP3").table(256), key_rule=KeyRule.FOLD_BYTES), "ascending"),
     ],
     ids=str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.perturbation_table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation_table import PerturbationTable
 
 #: From this largest deviation on, independent noise is the better choice.
 HASHED_FROM = 3
@@ -34,14 +34,16 @@ class Lookup(StrEnum):
 def default_lookup(perturbation: Perturbation) -> Lookup:
     """The look-up that suits a perturbation.
 
-    ``hashed`` where deviations reach three or more. ``ascending`` for smaller ones and for
-    rounding, where the coupling by keys takes away about half of what can be unpicked; and for a
-    table of folded keys, which exists for exchange.
+    A design has ``hashed`` where deviations reach three or more, and ``ascending`` for smaller
+    ones and for rounding, where the coupling by keys takes away about half of what can be
+    unpicked. A table was made for the keys of one census, to be exchanged with other programs: it
+    is looked up as it stands.
     """
-    folded = (
-        isinstance(perturbation, PerturbationTable) and perturbation.key_rule is KeyRule.FOLD_BYTES
-    )
-    rounding = perturbation.tail.period > 1
-    if folded or rounding or perturbation.max_deviation < HASHED_FROM:
+    if isinstance(perturbation, PerturbationTable):
         return Lookup.ASCENDING
-    return Lookup.HASHED
+    return Lookup.HASHED if suits_hashing(perturbation) else Lookup.ASCENDING
+
+
+def suits_hashing(perturbation: Perturbation) -> bool:
+    """Whether noise of different cells had better be independent: large, and not rounding."""
+    return perturbation.tail.period == 1 and perturbation.max_deviation >= HASHED_FROM

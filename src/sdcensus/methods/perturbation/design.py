@@ -1,0 +1,192 @@
+"""Designing a perturbation: rows of greatest entropy that meet what the office asks for.
+
+Each row is the least predictable distribution without bias that keeps to the largest deviation,
+the variance, the stay probability and the blocked counts. Small counts cannot meet everything.
+What a row could not meet is reported with it, and ``strict`` refuses it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from numbers import Integral, Real
+from typing import TypeVar
+
+import numpy as np
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.methods.perturbation.feasibility import first_infeasible, row_shape
+from sdcensus.methods.perturbation.refusals import infeasible, too_short, unmet
+from sdcensus.methods.perturbation.rows import (
+    RELAXED,
+    Relax,
+    Wish,
+    as_asked,
+    met,
+    relaxations,
+)
+from sdcensus.model.perturbation import Tail
+from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
+
+LARGEST_DEVIATION = 50
+
+
+class VarianceMode(StrEnum):
+    """Whether the variance of a row is a bound, or has to be met."""
+
+    AT_MOST = "at_most"
+    EQUAL = "equal"
+
+
+def design_perturbation(
+    max_deviation: int,
+    variance: float,
+    blocked: int = 0,
+    stay: float | Sequence[float | None] | None = None,
+    monotone: bool | Sequence[bool] = True,
+    variance_mode: VarianceMode | str = "at_most",
+    strict: bool = False,
+    relax: Relax | str = "reference",
+) -> PerturbationDesign:
+    """Design the rows of a perturbation.
+
+    Args:
+        max_deviation: How far a count may move, 1 to 50.
+        variance: Of the deviation; above 0, below the square of ``max_deviation``.
+        blocked: Counts from 1 to this one never appear; less than ``max_deviation``.
+        stay: The smallest probability that a count is published as it is; one for all rows or
+            one for each from row 1 on.
+        monotone: Whether, up to the count itself, a nearer result is never less probable than a
+            farther one; one for all rows or one for each.
+        variance_mode: ``"at_most"``: less variance is taken where that is less predictable.
+            ``"equal"``: the variance is met wherever that is possible.
+        strict: Refuse what ``relax`` would change.
+        relax: What happens to rows that do not reach the variance: ``"reference"`` or
+            ``"largest-stay"``.
+
+    Raises:
+        SpecError: Where there is no such design. The message names the row, the reason and the
+            nearest values that work.
+
+    Examples:
+        >>> design = design_perturbation(3, 1.5, stay=0.4)
+        >>> design.targets(2)
+        array([0, 1, 2, 3, 4, 5])
+        >>> design.probabilities(3).round(4)
+        array([0.0237, 0.0869, 0.1895, 0.4   , 0.1895, 0.0869, 0.0237])
+        >>> [(one.row, one.what, round(one.got, 4)) for one in design.relaxed]
+        [(1, 'stay', 0.3797), (1, 'variance', 1.1073)]
+    """
+    deviation = _whole("max_deviation", max_deviation, 1, LARGEST_DEVIATION)
+    block = _whole("blocked", blocked, 0, LARGEST_DEVIATION - 1)
+    spread = _between("variance", variance, 0, deviation**2)
+    mode = _chosen("variance mode", VarianceMode, variance_mode)
+    way = _chosen("way to relax", Relax, relax)
+    _flag("strict", strict)
+    if block >= deviation:
+        raise SpecError(too_short(deviation, block))
+    count = deviation if block == 0 else deviation + block + 1
+    stays = _each("stay", stay, count, _stay_probability)
+    flags = _each("monotone", monotone, count, _flag)
+    shapes = [
+        row_shape(row, deviation, block, monotone=flag)
+        for row, flag in zip(range(1, count + 1), flags, strict=True)
+    ]
+    wishes = [
+        Wish(shape, spread, one if shape.can_stay else None, mode is VarianceMode.EQUAL)
+        for shape, one in zip(shapes, stays, strict=True)
+    ]
+    impossible = first_infeasible(shapes, spread, [one.stay for one in wishes])
+    if impossible is not None:
+        raise SpecError(infeasible(*impossible, deviation, block, wishes))
+    rows = [as_asked(wish) for wish in wishes]
+    if strict and not all(met(row, wish) for row, wish in zip(rows, wishes, strict=True)):
+        raise SpecError(unmet(rows, wishes))
+    relaxed = [
+        row if met(row, wish) else RELAXED[way](row, wish)
+        for row, wish in zip(rows, wishes, strict=True)
+    ]
+    return PerturbationDesign(
+        rows=(
+            DesignRow((0,), (1.0,)),
+            *(
+                DesignRow(shape.deviations, row.probabilities)
+                for shape, row in zip(shapes, relaxed, strict=True)
+            ),
+        ),
+        tail=Tail(count),
+        blocked_up_to=block,
+        relaxed=tuple(relaxations(rows, relaxed, wishes, way)),
+        parameters=(
+            ("max_deviation", deviation),
+            ("variance", spread),
+            ("blocked", block),
+            ("stay", _told(stays)),
+            ("monotone", _told(flags)),
+            ("variance_mode", str(mode)),
+            ("relax", str(way)),
+        ),
+    )
+
+
+Option = TypeVar("Option", VarianceMode, Relax)
+Value = TypeVar("Value")
+
+
+def _whole(name: str, value: object, low: int, high: int) -> int:
+    number = int(value) if isinstance(value, Integral) else None
+    if number is None or isinstance(value, bool) or not low <= number <= high:
+        raise SpecError(f"{name} is a whole number from {low} to {high}, not {value!r}.")
+    return number
+
+
+def _between(name: str, value: object, low: int, high: int) -> float:
+    """A number strictly between two others."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise SpecError(f"{name} is a number above {low} and below {high}, not {value!r}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not low < number < high:
+        raise SpecError(f"{name} is above {low} and below {high} here, not {value!r}.")
+    return number
+
+
+def _stay_probability(name: str, value: object) -> float | None:
+    return None if value is None else _between(name, value, 0, 1)
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise SpecError(f"{name} is True or False, not {value!r}.")
+    return bool(value)
+
+
+def _each(
+    name: str, value: object, count: int, check: Callable[[str, object], Value]
+) -> tuple[Value, ...]:
+    """One value for each row, whether one was given for all or one for each."""
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        return (check(name, value),) * count
+    if len(value) != count:
+        raise SpecError(
+            f"{name} has {len(value)} values, and there are {count} rows: from 1 to {count}. Give"
+            " one value for each, or one for all."
+        )
+    return tuple(check(f"{name} of row {row}", one) for row, one in enumerate(value, start=1))
+
+
+def _chosen(kind: str, options: type[Option], value: object) -> Option:
+    for option in options:
+        if value == option:
+            return option
+    raise UnknownName(kind, str(value), known=[str(one) for one in options])
+
+
+def _told(values: Sequence[float | bool | None]) -> float | bool | str | None:
+    """One value if all rows have the same, else a list."""
+    if len(set(values)) == 1:
+        return values[0]
+    return ", ".join("none" if one is None else repr(one) for one in values)
