@@ -49,7 +49,10 @@ def quantise(
 
 
 def _balanced(keys: list[int], deviations: list[int]) -> list[int]:
-    """Move keys between neighbouring deviations until their mean is 0, or nearest to it."""
+    """Move keys between neighbouring deviations until their mean is 0, or nearest to it.
+
+    Of two pairs with as many keys (a symmetric row has them) the upper one gives and takes.
+    """
     pairs = range(len(deviations) - 1)
     gaps = [deviations[at + 1] - deviations[at] for at in pairs]
     total = sum(value * share for value, share in zip(deviations, keys, strict=True))
@@ -62,7 +65,7 @@ def _balanced(keys: list[int], deviations: list[int]) -> list[int]:
         nearest = min(gaps[at] for at in useful)
         pair = max(
             (at for at in useful if gaps[at] == nearest),
-            key=lambda at: (keys[at] + keys[at + 1], -at),
+            key=lambda at: (keys[at] + keys[at + 1], at),
         )
         moved = min(abs(total) // gaps[pair], keys[pair + source])
         keys[pair + source] -= moved

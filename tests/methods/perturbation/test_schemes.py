@@ -121,8 +121,8 @@ DIGESTS = {
     "CP3(EU)": "c07a39800f8ff923",
     "RR3": "27cb5db51c429fad",
     "CP3": "8a0d9133a386eb1f",
-    "CP4": "064bae60a2becc7a",
-    "CP3(1,2)": "66d7f46f9bd2b60c",
+    "CP4": "af6b3298b898c433",
+    "CP3(1,2)": "691a11780800b89b",
     "RR5": "3879ac07fb5fc459",
 }
 
