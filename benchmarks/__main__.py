@@ -7,7 +7,7 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from benchmarks import country, load, peer, tabulate
+from benchmarks import country, load, peer, protect, tabulate
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -25,6 +25,11 @@ def main() -> None:
         folder = arguments.folder or Path(scratch)
         sections = [
             ("Against cell-key-perturbation: a million rows, three axes", peer.measure()),
+            (
+                "Protecting, against cell-key-perturbation: a million rows, three axes",
+                protect.measure_peer(),
+            ),
+            ("Protecting ten million cells", protect.measure(sizes[-1] * 4 // 7)),
             ("The demo country", country.measure(sizes[0])),
             ("Loading from parquet, with keys", load.measure(folder, sizes)),
             (

@@ -14,9 +14,19 @@ import numpy as np
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.weighting import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
-from sdcensus.methods.looking_up import CellLookup, chosen_lookup
-from sdcensus.methods.method import CellMethod, Int64, Kind, Numbers, Outcome, UInt32, member
-from sdcensus.methods.perturbation.lookups import Lookup
+from sdcensus.methods.looking_up import CellLookup, check_lookup, chosen_lookup
+from sdcensus.methods.method import (
+    CellMethod,
+    Int64,
+    Kind,
+    Numbers,
+    Outcome,
+    UInt32,
+    check_key_version,
+    check_secret,
+    member,
+)
+from sdcensus.methods.perturbation.lookups import Lookup, suits_hashing
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
@@ -81,22 +91,14 @@ class CellKey(CellMethod):
                 "CellKey needs a perturbation: sc.design_perturbation(...),"
                 " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
             )
-        if self.secret is not None and not isinstance(self.secret, Secret | SubSecret):
-            raise SecretError("CellKey needs a secret, not its file: sc.read_secret(FILE).")
-        if type(self.key_version) is not int or self.key_version < 0:
-            raise SpecError("The version of keys is a whole number, 0 or more.")
+        check_secret(self.secret, type(self).__name__)
+        check_key_version(self.key_version)
         object.__setattr__(self, "lookup", member(Lookup, "look-up", self.lookup))
         object.__setattr__(self, "zeros", member(Zeros, "treatment of zeros", self.zeros))
         object.__setattr__(self, "exempt", tuple(self.exempt))
         if self.zeros is Zeros.PERTURB:
             self._check_zeros()
-        # Refuses a look-up without its secret now, not at the first table.
-        if self._lookup is not Lookup.ASCENDING and self.secret is None:
-            raise SecretError(
-                f"The look-up {self._lookup.value!r} needs the office secret. Give it"
-                " (secret=sc.read_secret(FILE), on the command line --secret FILE), or take the"
-                " look-up 'ascending'."
-            )
+        check_lookup(self._lookup, self.secret)
 
     def _check_zeros(self) -> None:
         if all(value == 0 for value, _ in self.perturbation.distribution(0)):
@@ -147,6 +149,11 @@ class CellKey(CellMethod):
             cautions.append(
                 "The table has so few keys that an outsider can try out all of them; it is for"
                 " exchange, not for a new publication."
+            )
+        if self._lookup is Lookup.ASCENDING and suits_hashing(self.perturbation):
+            cautions.append(
+                "With the look-up 'ascending' the noise of a total depends on that of its parts:"
+                " published parts almost never add up. For publication take 'hashed'."
             )
         if self.exempt:
             cautions.append(

@@ -54,12 +54,7 @@ class CellLookup(Confidential):
         """
         chosen = chosen_lookup(perturbation, lookup)
         hash_key = None
-        if chosen is not Lookup.ASCENDING and secret is None:
-            raise SecretError(
-                f"The look-up {chosen.value!r} needs the office secret. Give it (--secret FILE,"
-                " SDCENSUS_SECRET_FILE, or secret=sc.read_secret(FILE)), or take the look-up"
-                " 'ascending'."
-            )
+        check_lookup(chosen, secret)
         if chosen is Lookup.HASHED and secret is not None:
             table = _in_hashed_space(perturbation)
             hash_key = secret.sub_key(Purpose.LOOKUP, key_version)
@@ -89,18 +84,21 @@ class CellLookup(Confidential):
         return effective_keys(key, rule=self.rule, hash_key=self.hash_key)
 
 
+def check_lookup(lookup: Lookup, secret: Secret | SubSecret | None) -> None:
+    """Refuse a look-up without the secret that it needs."""
+    if lookup is not Lookup.ASCENDING and secret is None:
+        raise SecretError(
+            f"The look-up {lookup.value!r} needs the office secret. Give it (--secret FILE,"
+            " SDCENSUS_SECRET_FILE, or secret=sc.read_secret(FILE)), or take the look-up"
+            " 'ascending'."
+        )
+
+
 def chosen_lookup(
     perturbation: PerturbationDesign | PerturbationTable, lookup: Lookup | None
 ) -> Lookup:
-    """The look-up that was asked for, else the one that suits the perturbation.
-
-    A table in a key space was made for exchange, so it is looked up as it stands.
-    """
-    if lookup is not None:
-        return lookup
-    if isinstance(perturbation, PerturbationTable):
-        return Lookup.ASCENDING
-    return default_lookup(perturbation)
+    """The look-up that was asked for, else the one that suits the perturbation."""
+    return default_lookup(perturbation) if lookup is None else lookup
 
 
 def _in_key_space(

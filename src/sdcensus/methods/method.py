@@ -49,6 +49,18 @@ def member(options: type[Option], what: str, value: Option | str | None) -> Opti
         raise SpecError(unknown(what, str(value), list(options))) from None
 
 
+def check_secret(secret: object, method: str) -> None:
+    """Refuse what is no secret, such as the path of one."""
+    if secret is not None and not isinstance(secret, Secret | SubSecret):
+        raise SecretError(f"{method} needs a secret, not its file: sc.read_secret(FILE).")
+
+
+def check_key_version(key_version: object) -> None:
+    """Refuse what is no version of keys."""
+    if type(key_version) is not int or key_version < 0:
+        raise SpecError("The version of keys is a whole number, 0 or more.")
+
+
 class Kind(StrEnum):
     """What a method or step does to a table; pipelines are checked by it."""
 

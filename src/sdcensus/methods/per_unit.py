@@ -10,9 +10,17 @@ from typing import Any, ClassVar
 from sdcensus.errors import SecretError
 from sdcensus.kernels.lookup import HASHED, LookupRows, effective_keys, publish
 from sdcensus.kernels.unit_deviations import distinct_counts, unit_row
-from sdcensus.methods.method import AnySecret, CellMethod, Kind, Outcome, UInt32, member
+from sdcensus.methods.method import (
+    AnySecret,
+    CellMethod,
+    Kind,
+    Outcome,
+    UInt32,
+    check_key_version,
+    check_secret,
+    member,
+)
 from sdcensus.methods.perturbation.sources import check_units
-from sdcensus.methods.rounding import check_key_version, check_secret
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin

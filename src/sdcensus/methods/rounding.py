@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sdcensus.errors import SecretError, SpecError
+from sdcensus.errors import SpecError
 from sdcensus.kernels.lookup import HASHED, PLAIN, effective_keys
 from sdcensus.kernels.rounding import round_by_key, round_to_nearest
+from sdcensus.methods.looking_up import check_lookup
 from sdcensus.methods.method import (
     AnySecret,
     CellMethod,
@@ -20,6 +21,8 @@ from sdcensus.methods.method import (
     Kind,
     Outcome,
     UInt32,
+    check_key_version,
+    check_secret,
     member,
 )
 from sdcensus.methods.perturbation.lookups import Lookup
@@ -28,7 +31,7 @@ from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.key_space import LARGEST_MODULUS
 from sdcensus.model.protected import Audit
-from sdcensus.model.secret import Purpose, Secret, SubSecret
+from sdcensus.model.secret import Purpose
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 
@@ -91,12 +94,7 @@ class RandomRounding(CellMethod):
         object.__setattr__(self, "lookup", rounding_lookup(self.lookup))
         if self.lookup is Lookup.HASHED and self.draw is Draw.INDEPENDENT:
             raise SpecError("Independent draws look no key up; leave the look-up out.")
-        if self.lookup is Lookup.HASHED and self.secret is None:
-            raise SecretError(
-                "The look-up 'hashed' needs the office secret. Give it"
-                " (secret=sc.read_secret(FILE), on the command line --secret FILE), or take the"
-                " look-up 'ascending'."
-            )
+        check_lookup(Lookup(self.lookup), self.secret)
         if self.generator is not None:
             if self.draw is Draw.FIXED:
                 raise SpecError(
@@ -256,15 +254,3 @@ def rounding_lookup(lookup: Lookup | str) -> Lookup:
     if chosen is None or chosen is Lookup.SCRAMBLED:
         raise SpecError("Rounding has the look-ups 'ascending' and 'hashed'.")
     return chosen
-
-
-def check_secret(secret: object, method: str) -> None:
-    """Refuse what is no secret, such as the path of one."""
-    if secret is not None and not isinstance(secret, Secret | SubSecret):
-        raise SecretError(f"{method} needs a secret, not its file: sc.read_secret(FILE).")
-
-
-def check_key_version(key_version: object) -> None:
-    """Refuse what is no version of keys."""
-    if type(key_version) is not int or key_version < 0:
-        raise SpecError("The version of keys is a whole number, 0 or more.")

@@ -14,8 +14,15 @@ from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.rounding import round_to_nearest, round_to_totals
 from sdcensus.kernels.siphash import siphash24
 from sdcensus.methods.areas import area_axis
-from sdcensus.methods.method import Kind, Outcome, TableMethod, UInt32, member
-from sdcensus.methods.rounding import check_base, check_key_version, rounded_by_cell_key
+from sdcensus.methods.method import (
+    Kind,
+    Outcome,
+    TableMethod,
+    UInt32,
+    check_key_version,
+    member,
+)
+from sdcensus.methods.rounding import check_base, rounded_by_cell_key
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube
 from sdcensus.model.interior import interior

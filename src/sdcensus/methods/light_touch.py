@@ -1,0 +1,108 @@
+"""Light touch: interior cells change by at most one, totals are the sums of what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.cell_key import described
+from sdcensus.methods.looking_up import CellLookup, check_lookup, chosen_lookup
+from sdcensus.methods.method import (
+    AnySecret,
+    Kind,
+    Outcome,
+    TableMethod,
+    check_key_version,
+    check_secret,
+    member,
+)
+from sdcensus.methods.perturbation.lookups import Lookup
+from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.interior import interior, with_totals
+from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.perturbation_table import PerturbationTable
+from sdcensus.model.protected import Audit
+from sdcensus.model.sparse_cube import SparseCube
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LightTouch(TableMethod):
+    """Perturb the interior cells by their cell keys, a little, and add everything else up.
+
+    Attributes:
+        perturbation: Which deviations; by default one up or down for every second cell.
+        secret: The office secret, for the look-ups ``hashed`` and ``scrambled``.
+        lookup: How a cell key picks a deviation; as for the cell key method.
+        key_version: The version of the series of published numbers.
+    """
+
+    perturbation: PerturbationDesign | PerturbationTable = field(
+        default_factory=lambda: scheme("CP1")
+    )
+    _: KW_ONLY
+    secret: AnySecret | None = None
+    lookup: Lookup | str | None = None
+    key_version: int = 1
+
+    name: ClassVar[str] = "light-touch"
+    kind: ClassVar[Kind] = Kind.PERTURBS
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
+            raise SpecError(
+                "LightTouch needs a perturbation: sc.design_perturbation(...),"
+                " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
+            )
+        check_secret(self.secret, type(self).__name__)
+        check_key_version(self.key_version)
+        object.__setattr__(self, "lookup", member(Lookup, "look-up", self.lookup))
+        check_lookup(self._lookup, self.secret)
+
+    def __repr__(self) -> str:
+        return "<LightTouch: confidential parameters>"
+
+    @property
+    def _lookup(self) -> Lookup:
+        asked = self.lookup
+        return chosen_lookup(self.perturbation, None if asked is None else Lookup(asked))
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers; confidential."""
+        return {"lookup": self._lookup.value, **described(self.perturbation)}
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        cautions = [
+            "The same total differs between tables, since it is the sum of the cells that a table"
+            " shows. Deviations of a total grow with the number of its cells.",
+            "Many tables with the same total average its noise out.",
+        ]
+        if self.perturbation.max_deviation > 1:
+            cautions.append("Interior cells change by more than one: the touch is not light.")
+        return Claims(
+            unbiased=not self.perturbation.biased - {0},
+            zeros_kept=True,
+            never_negative=True,
+            additive=True,
+            cautions=tuple(cautions),
+        )
+
+    def publish(self, cube: Cube) -> Outcome:
+        """Look the interior cells up, and add everything else up."""
+        # The ellipsis keeps a table of one cell an array.
+        inside: Any = (*interior(cube.spec), ...)
+        inner = self._ready(cube.origin).publish(cube.count[inside], cube.key[inside])
+        return Outcome(with_totals(cube.spec, inner))
+
+    def audit(self, cube: Cube | SparseCube) -> Audit:
+        """True counts with the keys that were looked up."""
+        return Audit(cube, self._ready(cube.origin).effective_keys)
+
+    def _ready(self, origin: Origin) -> CellLookup:
+        return CellLookup.build(
+            self.perturbation, origin.key_space, self._lookup, self.secret, self.key_version
+        )

@@ -1,0 +1,159 @@
+"""One method and steps after it, as one value: what was done to a table, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.method import AnySecret, Kind, Method, Step, UInt32
+from sdcensus.model.claims import Claims
+from sdcensus.model.cube import Cube
+from sdcensus.model.protected import Protected
+from sdcensus.model.provenance import Provenance
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Table
+
+_ARROW = " → "
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+class Pipeline(Method):
+    """A method that looks at true counts, then steps that look at published values only.
+
+    Nonsense is refused when the pipeline is made: noise is added once, numbers that are withheld
+    cannot be changed any more, and rounded numbers that add up need another method.
+
+    Attributes:
+        first: The method.
+        steps: What is done to the published table, in this order.
+
+    Examples:
+        >>> from sdcensus.methods import ConventionalRounding, WithholdSparse
+        >>> Pipeline(ConventionalRounding(5), WithholdSparse())
+        <Pipeline conventional-rounding → withhold-sparse-areas>
+    """
+
+    first: Method
+    steps: tuple[Step, ...]
+
+    name: ClassVar[str] = "pipeline"
+    kind: ClassVar[Kind] = Kind.PERTURBS
+
+    def __init__(self, first: Method, *steps: Step | list[Step] | tuple[Step, ...]) -> None:
+        """Take the method and its steps, one by one or as a list; a pipeline may go on."""
+        begun = first.steps if isinstance(first, Pipeline) else ()
+        method = first.first if isinstance(first, Pipeline) else first
+        flat = [*begun]
+        for one in steps:
+            flat += one if isinstance(one, list | tuple) else [one]
+        _check_order(method, flat)
+        object.__setattr__(self, "first", method)
+        object.__setattr__(self, "steps", tuple(flat))
+
+    def __repr__(self) -> str:
+        return f"<Pipeline {_ARROW.join(self._names)}>"
+
+    @property
+    def _names(self) -> list[str]:
+        return [self.first.name, *(step.name for step in self.steps)]
+
+    @property
+    def secret(self) -> AnySecret | None:
+        """The secret of the method; steps draw nothing."""
+        return self.first.secret
+
+    @property
+    def key_version(self) -> int:
+        """The version of the series of published numbers."""
+        return self.first.key_version
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether weighted counts can be protected."""
+        return self.first.takes_weights
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers; confidential."""
+        parts: list[Method | Step] = [self.first, *self.steps]
+        return {"parts": [{"name": one.name, **one.parameters()} for one in parts]}
+
+    def claims(self) -> Claims:
+        """What the method promises, changed by each step in turn."""
+        claims = self.first.claims()
+        for step in self.steps:
+            claims = step.claims_after(claims)
+        # Steps look at a whole table: absent cells of a sparse one have no number to change.
+        return replace(claims, takes_sparse=claims.takes_sparse and not self.steps)
+
+    def effective_keys(self, key: UInt32) -> UInt32:
+        """The keys that the method looks up."""
+        return self.first.effective_keys(key)
+
+    def provenance(self, cube: Cube | SparseCube) -> Provenance:
+        """How the published numbers were made: every part by name and version."""
+        versions = [self.first.version, *(step.version for step in self.steps)]
+        # The method's own provenance, under the names and the parameters of the whole.
+        return replace(
+            Method.provenance(self, cube),
+            method=_ARROW.join(self._names),
+            method_version=_ARROW.join(map(str, versions)),
+        )
+
+    def protect(self, cube: Cube | SparseCube) -> Protected:
+        """Publish a cube by the method, then change the published table step by step."""
+        self.check(cube)
+        done = self.first.protect(cube)
+        table, stages = done.table, []
+        for name, step in zip(self._names, self.steps, strict=False):
+            if not isinstance(table, Table):  # refused by check
+                raise SpecError(f"The step {step.name!r} needs a whole table.")
+            stages.append((name, table))
+            table = step.apply(table)
+        audit = replace(done.audit, stages=tuple(stages))
+        return Protected(table, self.provenance(cube), audit)
+
+
+def _check_order(first: object, steps: Sequence[object]) -> None:
+    """Refuse what makes no sense, and say why."""
+    if isinstance(first, Step):
+        raise SpecError(
+            f"A pipeline begins with a method that sees true counts, such as 'cell-key';"
+            f" {first.name!r} is a step after one."
+        )
+    if not isinstance(first, Method):
+        raise SpecError("A pipeline begins with a method, such as CellKey.")
+    kinds, names = [first.kind], [first.name]
+    adds_up = first.claims().additive
+    for step in steps:
+        if isinstance(step, Method):
+            raise SpecError(_second_method(step, kinds, names[-1]))
+        if not isinstance(step, Step):
+            raise SpecError("After its method a pipeline has steps, such as Additivity.")
+        if Kind.WITHHOLDS in kinds and step.kind is not Kind.WITHHOLDS:
+            raise SpecError(
+                f"{step.name!r} cannot come after {names[-1]!r}: it would need the numbers that"
+                f" are withheld. Put {step.name!r} first."
+            )
+        if step.kind is Kind.ADDS_UP and adds_up:
+            raise SpecError(f"{step.name!r} changes nothing: the table adds up already.")
+        if step.kind is Kind.ADDS_UP and Kind.ROUNDS in kinds:
+            raise SpecError(
+                f"{step.name!r} after {first.name!r} would leave numbers that are no multiples of"
+                " the base. Rounded numbers that add up need controlled rounding, which this"
+                " version does not have."
+            )
+        adds_up = adds_up or step.kind is Kind.ADDS_UP
+        kinds.append(step.kind)
+        names.append(step.name)
+
+
+def _second_method(method: Method, kinds: Sequence[Kind], before: str) -> str:
+    if Kind.WITHHOLDS in kinds:
+        why = "it would need the numbers that are withheld"
+    elif method.kind is Kind.PERTURBS:
+        why = "noise is added once; twice would be more noise and no more protection"
+    else:
+        why = "it works on true counts, not on published ones"
+    return f"{method.name!r} cannot come after {before!r}: {why}. A pipeline has one method."
