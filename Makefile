@@ -30,7 +30,7 @@ help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: demo
-demo: install ## Make the demo country, load it, tabulate it
+demo: install ## Make the demo country, load it, publish tables of it
 	@$(BIN)/sdcensus demo --out demo
 
 .PHONY: install

@@ -17,12 +17,12 @@ _SECRET = bytes(range(32))
 def cube(cells: int) -> Any:
     """A table of so many cells: half of them empty, most others small, as census tables are."""
     from sdcensus.model.accumulators import Accumulators
+    from sdcensus.model.axis import make_axis
     from sdcensus.model.cube import Cube, Origin
     from sdcensus.model.entity import Entity
     from sdcensus.model.key_space import KeySpace
     from sdcensus.model.secret import Secret
     from sdcensus.model.table_spec import TableSpec
-    from sdcensus.model.axis import make_axis
     from sdcensus.model.variable import Code, Variable
 
     draw = np.random.default_rng(20260301)

@@ -13,6 +13,7 @@ from sdcensus._version import __version__
 
 if TYPE_CHECKING:
     from sdcensus.api import (
+        CellKey,
         Census,
         Cube,
         KeySpace,
@@ -20,17 +21,23 @@ if TYPE_CHECKING:
         SparseCube,
         TableSpec,
         describe,
+        design_perturbation,
         from_frame,
         load,
+        methods,
         new_secret,
         open_files,
         open_store,
+        perturbation,
         read_schema,
         read_secret,
+        write_audit,
         write_confidential,
+        write_table,
     )
 
 __all__ = [
+    "CellKey",
     "Census",
     "Cube",
     "KeySpace",
@@ -39,14 +46,19 @@ __all__ = [
     "TableSpec",
     "__version__",
     "describe",
+    "design_perturbation",
     "from_frame",
     "load",
+    "methods",
     "new_secret",
     "open_files",
     "open_store",
+    "perturbation",
     "read_schema",
     "read_secret",
+    "write_audit",
     "write_confidential",
+    "write_table",
 ]
 
 

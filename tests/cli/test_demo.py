@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import csv
 import json
+import os
 import re
 import shlex
+import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ from sdcensus.cli import options
 from sdcensus.cli.demo import next_commands, program
 from sdcensus.demo import PRESETS, DemoFormat
 from sdcensus.session import demonstration
+from sdcensus.session.demo_publication import SHOWN
 from tests.cli.conftest import Answer, Run
 
 SMALL = ("--persons", "1200", "--seed", "5")
@@ -44,8 +49,74 @@ def test_the_demo_makes_loads_and_tabulates_a_country(run: Run, here: Path, file
     # The table shows everybody once.
     total = next(line for line in answer.out.splitlines() if line.startswith("Total"))
     assert total.split()[-1] == "1,200"
-    assert max(len(line) for line in answer.out.split("What to try next")[0].splitlines()) <= 80
+    lines = answer.out.split("What to try next")[0].splitlines()
+    # Sentences are wrapped on a terminal only.
+    assert max(len(line) for line in lines if "Example" not in line) <= 80
     assert sorted(one.name for one in here.iterdir()) == ["demo"]
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_demo_ends_with_protected_tables(run: Run, here: Path) -> None:
+    answer = run("demo", *SMALL)
+    shown = answer.out.split("One table, as the office knows it")[1].split("What to try next")[0]
+    public, office = here / "demo" / "published", here / "demo" / "office"
+    methods = [name for _, name, _ in SHOWN]
+    assert len(methods) == 4
+    for name in methods:
+        stem = f"marital-status-{name}"
+        assert {path.name for path in public.glob(f"{stem}.*")} == {
+            *(f"{stem}.csv", f"{stem}.about.json", f"{stem}.xlsx")
+        }
+    compared = read(office / "marital-status-compared.csv")
+    for name in methods:
+        published = [row["published"] for row in read(public / f"marital-status-{name}.csv")]
+        assert published == [row[name.replace("-", "_")] for row in compared]
+        assert published != [row["count"] for row in compared]
+    # What stands on the console is one area of these files.
+    area = re.search(r"Enumeration district: (.+?)\. Persons", shown)
+    assert area is not None
+    total = next(line.split() for line in shown.splitlines() if line.startswith("Total"))
+    columns = ["count", *(name.replace("-", "_") for name in methods)]
+    written = next(
+        row for row in compared if (row["ed_label"], row["marital_status"]) == (area[1], "_T")
+    )
+    assert total[1:] == [f"{int(written[name]):,}" for name in columns]
+    # The note that is shown is the one in the file, about the same area.
+    about = json.loads((public / "marital-status-cell-key.about.json").read_text(encoding="utf-8"))
+    note = next(one["en"] for one in about["notes"] if "Example" in one["en"])
+    assert note in shown
+    assert f"(Enumeration district: {area[1]})" in note
+    assert f"is {total[2]}. Each value" in note
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of files")
+def test_what_is_for_the_office_only_its_owner_can_read(run: Run, here: Path) -> None:
+    run("demo", *SMALL, "-q")
+    office = here / "demo" / "office"
+    assert stat.S_IMODE(office.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in office.iterdir()} == {0o600}
+
+
+def test_published_files_of_an_earlier_demo_are_made_anew(run: Run, here: Path) -> None:
+    run("demo", *SMALL, "-q")
+    table = here / "demo" / "published" / "marital-status-cell-key.csv"
+    first = table.read_bytes()
+    assert run("demo", *SMALL, "-q").code == 0
+    assert table.read_bytes() != first  # with another secret
+
+
+def test_without_the_library_for_workbooks_there_is_csv(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    answer = run("demo", *SMALL)
+    assert answer.code == 0
+    assert "marital-status-cell-key.csv\n" in answer.out
+    assert not list((here / "demo" / "published").glob("*.xlsx"))
 
 
 def test_what_to_try_next_works(run: Run, here: Path) -> None:

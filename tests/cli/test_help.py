@@ -23,6 +23,11 @@ def test_all_commands_were_found() -> None:
         "sdcensus load",
         "sdcensus describe",
         "sdcensus tabulate",
+        "sdcensus protect",
+        "sdcensus ptable design",
+        "sdcensus ptable show",
+        "sdcensus ptable check",
+        "sdcensus ptable convert",
         "sdcensus schema draft",
         "sdcensus schema check",
         "sdcensus secret new",
@@ -44,7 +49,9 @@ def test_help_is_shown(run: Run, name: str) -> None:
     assert answer.out.startswith(f"Usage: {name}")
 
 
-@pytest.mark.parametrize("name", ["sdcensus", "sdcensus schema", "sdcensus secret"])
+@pytest.mark.parametrize(
+    "name", ["sdcensus", "sdcensus schema", "sdcensus secret", "sdcensus ptable"]
+)
 def test_a_group_without_a_command_shows_its_help(run: Run, name: str) -> None:
     answer = run(*name.split()[1:])
     assert (answer.code, answer.err) == (0, "")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sdcensus._version import __version__
-from sdcensus.cli import demo, describe, load, schema, secret, tabulate
+from sdcensus.cli import demo, describe, load, protect, ptable, schema, secret, tabulate
 from sdcensus.cli.options import examples
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
         "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
         "sdcensus load census/schema.toml --out census.store --secret office.secret",
         "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",
+        "sdcensus protect census.store --by ed@parish,sex --method cell-key",
         "sdcensus COMMAND --help",
     ),
     rich_markup_mode=None,
@@ -61,5 +62,9 @@ app.command("describe", epilog=describe.EXAMPLES, short_help="Show what a store 
 app.command("tabulate", epilog=tabulate.EXAMPLES, short_help="Count a table exactly.")(
     tabulate.tabulate
 )
+app.command("protect", epilog=protect.EXAMPLES, short_help="Protect a table and write it.")(
+    protect.protect
+)
 app.add_typer(schema.app, name="schema", short_help="Draft or check a schema.")
 app.add_typer(secret.app, name="secret", short_help="Make, check or restore the office secret.")
+app.add_typer(ptable.app, name="ptable", short_help="Design and look at perturbation tables.")

@@ -18,6 +18,7 @@ from sdcensus.cli.tables import show_cube
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sdcensus.session.demo_publication import DemoPublication
     from sdcensus.session.demonstration import Demonstration, DemoTable
 
 EXAMPLES = examples(
@@ -51,11 +52,12 @@ def demo(
     ] = DemoFormat.CSV,
     quiet: Quiet = False,
 ) -> None:
-    """Make a fictional island country, load its census and tabulate it.
+    """Make a fictional island country, load its census, tabulate and protect it.
 
-    Nobody in it exists, so its numbers may be shown to anyone. The folder appears when everything
-    is in it; the folder of an earlier demo is made anew, any other folder is left alone.
+    Nobody in it exists, so its true counts may be shown to anyone. The folder appears when the
+    census is loaded; the folder of an earlier demo is made anew, any other folder is left alone.
     """
+    from sdcensus.session.demo_publication import publish_demonstration
     from sdcensus.session.demonstration import choose_country, demo_tables, make_demonstration
 
     output = Output(quiet=quiet)
@@ -66,8 +68,11 @@ def demo(
         )
     with Stages(output, "tabulating"):
         tables = demo_tables(made)
+    with Stages(output, "protecting") as stages:
+        publication = publish_demonstration(made, progress=stages)
     _show_made(output, made)
     _show_tables(output, tables)
+    _show_publication(output, publication)
     _show_next(output, made)
 
 
@@ -100,6 +105,43 @@ def _show_tables(output: Output, tables: Sequence[DemoTable]) -> None:
     show_cube(output, tables[0].cube)
 
 
+def _show_publication(output: Output, publication: DemoPublication) -> None:
+    """One area of the table, as the office knows it and as each method publishes it."""
+    from sdcensus.model.headings import axis_heading, units_text
+
+    spec, area = publication.cube.spec, publication.area
+    place, categories = spec.axes[0].codes[area], spec.axes[1]
+    output.say("\nOne table, as the office knows it and as four methods publish it", style="bold")
+    where = f"{axis_heading(spec.axes[0])}: {place.label.show() or place.code}"
+    output.say(f"{where}. {units_text(spec)} by {axis_heading(categories)}\n")
+    shown = plain_table()
+    shown.add_column("", no_wrap=True, max_width=31)
+    columns = [publication.cube.count[area]]
+    columns += [way.table.published[area] for way in publication.ways]
+    for title, values in zip(
+        ("true, office only", *(way.title for way in publication.ways)), columns, strict=True
+    ):
+        longest = max(len(f"{int(values.max()):,}"), *map(len, title.split()))
+        shown.add_column(title, justify="right", width=longest)
+    *parts, total = range(len(categories.codes))
+    for at in parts:
+        label = categories.codes[at].label.show() or categories.codes[at].code
+        shown.add_row(label, *(f"{int(one[at]):,}" for one in columns))
+    shown.add_section()
+    shown.add_row("sum of these", *(f"{int(one[parts].sum()):,}" for one in columns))
+    shown.add_row("Total", *(f"{int(one[total]):,}" for one in columns), style="bold")
+    output.show(shown)
+    output.say(f"\nWhat readers of it are told, with {publication.ways[0].title}", style="bold")
+    output.say(f"  {publication.note.show()}")
+    took = seconds_text(publication.seconds)
+    output.say(f"\nThe whole table is in files, protected and written in {took}", style="bold")
+    output.say(f"  for anyone, with notes: {publication.public}")
+    for way in publication.ways:
+        endings = [path.suffix for path in way.files if path.suffix != ".json"]
+        output.say(f"    {way.files[0].stem}{' and '.join(endings)}")
+    output.say(f"  for the office only, with true counts: {publication.comparison}")
+
+
 def _show_next(output: Output, made: Demonstration) -> None:
     output.say("\nWhat to try next", style="bold")
     for command in next_commands(made, program()):
@@ -115,6 +157,8 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
     store, schema, secret = (typed(path) for path in (made.store, made.schema, made.secret))
     table = typed(made.folder / "ages.csv")
     again = typed(made.folder / "again.store")
+    published = typed(made.folder / "sexes.xlsx")
+    protect = f"{called} protect {store} --by ed@parish,sex --method cell-key --secret {secret}"
     return [
         f"{called} describe {store}",
         f"{called} describe {store} --variable religion --language es",
@@ -122,6 +166,8 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{called} tabulate {store} --of households --by tenure,internet --show --confidential",
         f'{called} tabulate {store} --by education,sex --where "age >= 25" --show --confidential',
         f"{called} tabulate {store} --by ed@parish,age --out {table} --confidential",
+        f"{protect} --explain",
+        f"{protect} --strength strong --out {published}",
         f"{called} schema check {schema}",
         f"{called} load {schema} --out {again} --secret {secret}",
         f"{called} --help",

@@ -70,11 +70,11 @@ class GroupedTable:
     @property
     def error_factor(self) -> npt.NDArray[np.float64]:
         """The standard error of each sum, as a multiple of that of one published value."""
-        return np.sqrt(self.parts)
+        return np.asarray(np.sqrt(self.parts), dtype=np.float64)
 
     def standard_error(self, variance: float) -> npt.NDArray[np.float64]:
         """The standard error of each sum, for those who may know the variance of one value."""
-        return np.sqrt(self.parts * variance)
+        return np.asarray(np.sqrt(self.parts * variance), dtype=np.float64)
 
     def bound(self, max_deviation: int) -> Int64:
         """How far each sum can be from the truth, for those who may know the largest deviation."""

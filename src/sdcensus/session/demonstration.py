@@ -20,8 +20,10 @@ from sdcensus.session.census import open_store
 from sdcensus.session.loading import load
 from sdcensus.session.office_secret import make_secret
 
-#: What the folder of a demonstration holds. The last one marks the folder as ours.
+#: What the folder of a demonstration holds. The mark tells that the folder is ours.
 COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.json"
+#: What is made of it afterwards: for anyone, and for the office only.
+PUBLISHED, OFFICE = "published", "office"
 _MADE_BY = "sdcensus demo"
 
 
@@ -126,7 +128,7 @@ def _names_of_ours(out: Path) -> frozenset[str]:
             return frozenset()
         content = json.loads((out / MARK).read_text(encoding="utf-8"))
         if content["made_by"].startswith(_MADE_BY):
-            return frozenset({COUNTRY, SECRET, STORE, MARK})
+            return frozenset({COUNTRY, SECRET, STORE, MARK, PUBLISHED, OFFICE})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     raise OutputError(

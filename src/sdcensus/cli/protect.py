@@ -1,0 +1,389 @@
+"""``sdcensus protect``: one table, protected and ready to be published."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.completion import complete_axes
+from sdcensus.cli.console import Output, bytes_text, seconds_text
+from sdcensus.cli.describe import check_language
+from sdcensus.cli.options import (
+    Engine,
+    Language,
+    Measure,
+    Quiet,
+    SecretFile,
+    Store,
+    examples,
+    listed,
+)
+from sdcensus.cli.progress import Stages
+from sdcensus.cli.published import show_published
+from sdcensus.cli.running import all_or_nothing
+
+if TYPE_CHECKING:
+    from sdcensus.model.claims import Claims
+    from sdcensus.model.protected import Protected
+
+#: Tables with at most so many cells are shown without being asked for.
+SMALL = 300
+
+EXAMPLES = examples(
+    "sdcensus protect census.store --by ed@parish,sex --method cell-key",
+    "sdcensus protect census.store --by ed,sex --method cell-key --out table.xlsx",
+    "sdcensus protect census.store --by sex --method cell-key --strength strong",
+    "sdcensus protect census.store --by religion --method random-rounding --base 5",
+    "sdcensus protect census.store --method cell-key --audit a.csv --confidential",
+)
+
+
+class MethodName(StrEnum):
+    """The methods by which a table can be protected."""
+
+    CELL_KEY = "cell-key"
+    RANDOM_ROUNDING = "random-rounding"
+    SEMI_CONTROLLED = "semi-controlled-rounding"
+    CONVENTIONAL = "conventional-rounding"
+    SMALL_CELLS = "small-cell-adjustment"
+    PER_UNIT = "per-unit-deviations"
+    LIGHT_TOUCH = "light-touch"
+    THRESHOLD = "threshold-and-rounding"
+
+
+class Strength(StrEnum):
+    """How strongly cell keys change counts, in plain words."""
+
+    LIGHT = "light"
+    MEDIUM = "medium"
+    STRONG = "strong"
+    NO_ONES_AND_TWOS = "no-ones-and-twos"
+
+
+class Lookup(StrEnum):
+    """How a cell key picks a deviation."""
+
+    ASCENDING = "ascending"
+    SCRAMBLED = "scrambled"
+    HASHED = "hashed"
+
+
+class Totals(StrEnum):
+    """Where the totals of per-unit deviations come from."""
+
+    ADDED = "added"
+    OWN = "own"
+
+
+class Mode(StrEnum):
+    """How the smallest change is looked for that makes totals add up."""
+
+    AUTO = "auto"
+    EXACT = "exact"
+    FAST = "fast"
+
+
+class ControlledTotal(StrEnum):
+    """Which totals semi-controlled rounding keeps."""
+
+    GRAND_TOTAL = "grand-total"
+    AREAS = "areas"
+
+
+def protect(
+    store: Store,
+    method: Annotated[
+        MethodName,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help=f"How counts are protected: {', '.join(MethodName)}.",
+        ),
+    ],
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            metavar="AXES",
+            help="Axes, comma-separated, each variable[@level][+level...][-total]. None: one cell.",
+            autocompletion=complete_axes,
+        ),
+    ] = "",
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of", metavar="UNITS", help="What is counted: persons, households, dwellings ..."
+        ),
+    ] = "persons",
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="CONDITION", help="Count only units for which it holds."),
+    ] = None,
+    measure: Annotated[
+        Measure, typer.Option("--measure", help="Count records, or sum their weights.")
+    ] = Measure.COUNT,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
+    ] = Engine.MEMORY,
+    secret: SecretFile = None,
+    strength: Annotated[
+        Strength | None,
+        typer.Option(
+            "--strength",
+            help="cell-key (medium if nothing is said), light-touch: how much changes.",
+        ),
+    ] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            "--scheme",
+            metavar="NAME",
+            help="cell-key, light-touch: a published scheme, such as CP3.",
+        ),
+    ] = None,
+    perturbation: Annotated[
+        Path | None,
+        typer.Option(
+            "--perturbation",
+            metavar="FILE",
+            help="cell-key, light-touch: the file of a perturbation table, in any exchange format.",
+        ),
+    ] = None,
+    allow_bias: Annotated[
+        bool,
+        typer.Option(
+            "--allow-bias", help="With --perturbation: rows that change the mean are meant so."
+        ),
+    ] = False,
+    lookup: Annotated[
+        Lookup | None,
+        typer.Option(
+            "--lookup", help="cell-key, light-touch, random-rounding: how a key picks a deviation."
+        ),
+    ] = None,
+    zeros: Annotated[
+        str | None,
+        typer.Option(
+            "--zeros",
+            metavar="NAME",
+            help="Empty cells. cell-key: keep (the default) or perturb;"
+            " threshold-and-rounding: withhold (the default) or show.",
+        ),
+    ] = None,
+    zero_share: Annotated[
+        float | None,
+        typer.Option(
+            "--zero-share",
+            metavar="SHARE",
+            help="cell-key with --zeros perturb: which share of empty cells grows.",
+        ),
+    ] = None,
+    exempt: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exempt",
+            metavar="AXES",
+            help="cell-key: publish the cells of this table exactly, such as ed@district."
+            " Can be given several times.",
+            autocompletion=complete_axes,
+        ),
+    ] = None,
+    base: Annotated[
+        int | None,
+        typer.Option("--base", metavar="N", help="Rounding: to multiples of this number."),
+    ] = None,
+    threshold: Annotated[
+        int | None,
+        typer.Option(
+            "--threshold",
+            metavar="N",
+            help="small-cell-adjustment, threshold-and-rounding: smaller counts are small.",
+        ),
+    ] = None,
+    units: Annotated[
+        int | None,
+        typer.Option(
+            "--units", metavar="N", help="per-unit-deviations: how many units change on average."
+        ),
+    ] = None,
+    totals: Annotated[
+        Totals | None,
+        typer.Option("--totals", help="per-unit-deviations: added up, or with noise of their own."),
+    ] = None,
+    to: Annotated[
+        ControlledTotal | None,
+        typer.Option("--to", help="semi-controlled-rounding: the totals that are kept."),
+    ] = None,
+    area: Annotated[
+        str | None,
+        typer.Option(
+            "--area",
+            metavar="VARIABLE",
+            help="The variable whose codes are areas; the geography of the census if not given.",
+        ),
+    ] = None,
+    key_version: Annotated[
+        int | None,
+        typer.Option(
+            "--key-version", metavar="N", help="The version of the series of published numbers."
+        ),
+    ] = None,
+    then: Annotated[
+        str,
+        typer.Option(
+            "--then",
+            metavar="STEPS",
+            help="Steps after the method, comma-separated: additivity, withhold-sparse-areas.",
+        ),
+    ] = "",
+    mode: Annotated[
+        Mode | None,
+        typer.Option("--mode", help="additivity: how hard the smallest change is looked for."),
+    ] = None,
+    mean_cell_size: Annotated[
+        float | None,
+        typer.Option(
+            "--mean-cell-size",
+            metavar="N",
+            help="withhold-sparse-areas: areas with fewer units per cell are sparse.",
+        ),
+    ] = None,
+    below: Annotated[
+        int | None,
+        typer.Option(
+            "--below",
+            metavar="N",
+            help="withhold-sparse-areas: smaller values of sparse areas are withheld.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the published table to a new .csv, .parquet or .xlsx file.",
+        ),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show the published table, however large it is.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what the method promises.")
+    ] = False,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit",
+            metavar="FILE",
+            help="Write true counts and keys beside published values to a new .csv or .parquet"
+            " file that only you can read. Needs --confidential.",
+        ),
+    ] = None,
+    confidential: Annotated[
+        bool,
+        typer.Option(
+            "--confidential", help="You know that true counts are as secret as the census."
+        ),
+    ] = False,
+    language: Language = None,
+    quiet: Quiet = False,
+) -> None:
+    """Protect a table and write it for publication.
+
+    What is shown and written is public: published values, notes for readers, and how the table
+    was made. True counts are written nowhere, unless --audit asks for them.
+    """
+    from sdcensus.session.census import open_store
+    from sdcensus.session.protecting import (
+        MethodOptions,
+        build_method,
+        check_targets,
+        protect_table,
+        write_protected,
+    )
+
+    output = Output(quiet=quiet)
+    check_targets(out, audit, confidential=confidential)
+    census = open_store(store)
+    check_language(census, language)
+    language = language or next(iter(census.schema.census.languages), None)
+    where = where.strip() or None if where else None
+    spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    options = MethodOptions(
+        perturbation=perturbation,
+        allow_bias=allow_bias or None,
+        scheme=scheme,
+        strength=strength,
+        lookup=lookup,
+        key_version=key_version,
+        zeros=zeros,
+        zero_share=zero_share,
+        exempt=tuple(exempt) if exempt else None,
+        base=base,
+        threshold=threshold,
+        units=units,
+        totals=totals,
+        to=to,
+        area=area,
+        mode=mode,
+        mean_cell_size=mean_cell_size,
+        below=below,
+    )
+    chosen = build_method(
+        method.value, census, of=of, then=listed(then), options=options, secret=secret
+    )
+    began = time.perf_counter()
+    with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
+        protected = protect_table(census, spec, chosen, engine=engine.value, progress=stages)
+        took = time.perf_counter() - began
+        stages("writing", 0.0)
+        written = write_protected(
+            protected, out, audit=audit, confidential=confidential, language=language
+        )
+    _say_head(output, protected, where, took)
+    shown = show or spec.cells <= SMALL
+    if shown:
+        show_published(output, protected.table, language=language)
+    _say_notes(output, protected, language)
+    claims = chosen.claims()
+    if explain:
+        _say_claims(output, claims)
+    ending = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
+    if audit is not None:
+        ending.append(f"Wrote {audit}. It is confidential: only you can read it.")
+    if not shown and out is None:
+        ending.append("See the table with --show, or write it with --out FILE.")
+    if ending:
+        output.say("\n" + "\n".join(ending))
+    for caution in claims.cautions:
+        output.note(f"caution: {caution}")
+
+
+def _say_head(output: Output, protected: Protected, where: str | None, took: float) -> None:
+    spec = protected.table.spec
+    what = spec.title if spec.axes else spec.of.plural
+    if spec.measure.value != Measure.COUNT:
+        what = f"{spec.measure} {what}"
+    shape = " × ".join(f"{size:,}" for size in spec.shape)
+    cells = f"{spec.cells:,} cell{'s' if spec.cells != 1 else ''}"
+    output.say(
+        f"{what}{f', where {where}' if where else ''}: protected by {protected.provenance.method}",
+        style="bold",
+    )
+    output.say(f"{f'{shape} = ' if len(spec.shape) > 1 else ''}{cells}, {seconds_text(took)}")
+
+
+def _say_notes(output: Output, protected: Protected, language: str | None) -> None:
+    output.say("\nNotes for readers", style="bold")
+    for note in protected.table.notes:
+        output.say(f"  {note.show(language)}")
+
+
+def _say_claims(output: Output, claims: Claims) -> None:
+    output.say("\nWhat the method promises", style="bold")
+    for sentence in claims.sentences():
+        output.say(f"  {sentence}")

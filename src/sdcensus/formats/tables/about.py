@@ -1,0 +1,85 @@
+"""What a published file says about itself besides numbers: notes, signs, how it was made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sdcensus.model.headings import table_heading
+from sdcensus.model.provenance import Provenance
+from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.text import Text
+
+#: The words for what a provenance holds.
+MADE = {
+    "method": Text.of({"en": "Method", "es": "Método"}),
+    "method_version": Text.of({"en": "Version of the method", "es": "Versión del método"}),
+    "fingerprint": Text.of({"en": "Fingerprint", "es": "Huella de los parámetros"}),
+    "data_version": Text.of({"en": "Version of the data", "es": "Versión de los datos"}),
+    "key_version": Text.of({"en": "Series of numbers", "es": "Serie de números"}),
+    "secret_id": Text.of({"en": "Keys", "es": "Claves"}),
+    "package_version": Text.of({"en": "sdcensus", "es": "sdcensus"}),
+    "spec_hash": Text.of({"en": "Table", "es": "Tabla"}),
+}
+
+_ABSENT = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0.",
+        "es": "Las celdas que no figuran se publican con valor 0.",
+    }
+)
+
+
+def signs_in(table: Table | SparseTable) -> list[Flag]:
+    """The flags that stand in a table."""
+    if isinstance(table, SparseTable) or table.flags is None:
+        return []
+    found = set(table.flags.reshape(-1).tolist())
+    return [flag for flag in Flag if flag and flag.value in found]
+
+
+def all_notes(table: Table | SparseTable, more: Sequence[Text] = ()) -> list[Text]:
+    """The notes of a table, further ones, and that absent cells are 0 where some are absent."""
+    absent = [_ABSENT] if isinstance(table, SparseTable) else []
+    return list(dict.fromkeys([*table.notes, *more, *absent]))
+
+
+def about(
+    table: Table | SparseTable,
+    provenance: Provenance,
+    notes: Sequence[Text],
+    language: str | None,
+) -> dict[str, Any]:
+    """Everything but the numbers, as plain values: the same for the same table, on any day."""
+    spec = table.spec
+    return {
+        "title": table_heading(spec, language),
+        "units": spec.of.plural,
+        "measure": spec.measure.value,
+        "axes": [_axis(table, at, language) for at in range(len(spec.axes))],
+        "cells_not_listed": "published as 0" if isinstance(table, SparseTable) else "none",
+        "signs": {flag.sign: _languages(flag.meaning) for flag in signs_in(table)},
+        "notes": [_languages(note) for note in notes],
+        "provenance": provenance.to_json(),
+    }
+
+
+def about_text(content: Mapping[str, Any]) -> str:
+    """The same as a document."""
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _axis(table: Table | SparseTable, at: int, language: str | None) -> dict[str, Any]:
+    axis = table.spec.axes[at]
+    return {
+        "variable": axis.variable.name,
+        "label": axis.variable.label.show(language) or axis.variable.name,
+        "levels": [level.name for level in axis.levels],
+        "total": axis.total,
+        "positions": len(axis.codes),
+    }
+
+
+def _languages(text: Text) -> dict[str, str]:
+    return dict(text.by_language)

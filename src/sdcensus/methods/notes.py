@@ -1,0 +1,359 @@
+"""Notes for readers of a published table, made from what is published and nothing else.
+
+They tell that values are protected and what follows from that: what a 0 means, and why totals are
+not the sums of their parts, with an example from the table itself. They tell no parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.axis import Axis, AxisCode, Block
+from sdcensus.model.claims import Claims
+from sdcensus.model.constraints import nests
+from sdcensus.model.headings import axis_heading, joined, number_text
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.text import Text
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+#: The languages in which notes are written.
+LANGUAGES = ("en", "es")
+#: An example with more parts than this does not list them.
+MOST_LISTED = 8
+
+_PROTECTED = Text.of(
+    {
+        "en": "The values of this table are protected: small changes were made before publication,"
+        " so that nobody can be recognised. Do not draw conclusions from small values or from"
+        " small differences between values.",
+        "es": "Los valores de esta tabla están protegidos: antes de publicarlos se hicieron"
+        " pequeños cambios para que nadie pueda ser reconocido. No saque conclusiones de valores"
+        " pequeños ni de pequeñas diferencias entre valores.",
+    }
+)
+_ZEROS = Text.of(
+    {
+        "en": "A published 0 can mean none, or a small number.",
+        "es": "Un 0 publicado puede significar ninguno, o un número pequeño.",
+    }
+)
+_ZEROS_GROW = Text.of(
+    {
+        "en": "A published 0 can mean none, or a small number; a small published value can mean"
+        " none.",
+        "es": "Un 0 publicado puede significar ninguno, o un número pequeño; un valor publicado"
+        " pequeño puede significar ninguno.",
+    }
+)
+_CONSISTENT = Text.of(
+    {
+        "en": "The same group has the same published value in every table in which it appears.",
+        "es": "El mismo grupo tiene el mismo valor publicado en todas las tablas en que aparece.",
+    }
+)
+_INCONSISTENT = Text.of(
+    {
+        "en": "The same group can have slightly different published values in different tables.",
+        "es": "El mismo grupo puede tener valores publicados algo distintos en tablas distintas.",
+    }
+)
+_ADDS_UP = Text.of(
+    {
+        "en": "In this table every total is the sum of its parts.",
+        "es": "En esta tabla cada total es la suma de sus partes.",
+    }
+)
+_HAPPENS_TO = Text.of(
+    {
+        "en": "In this table every total happens to be the sum of its published parts. In other"
+        " tables it may not be, because each value was changed on its own. Use published totals"
+        " rather than sums of your own.",
+        "es": "En esta tabla cada total resulta ser la suma de sus partes publicadas. En otras"
+        " tablas puede no serlo, porque cada valor se modificó por separado. Use los totales"
+        " publicados en lugar de sumas propias.",
+    }
+)
+_NOT_ADDITIVE = Text.of(
+    {
+        "en": "Totals are not always the sums of their published parts, because each value was"
+        " changed on its own. Use published totals rather than sums of your own.",
+        "es": "Los totales no siempre son la suma de sus partes publicadas, porque cada valor se"
+        " modificó por separado. Use los totales publicados en lugar de sumas propias.",
+    }
+)
+_WORDS = {
+    "en": {
+        "listed": "the published values for {parts}",
+        "counted": "the {count} published values by {axis}",
+        "total": "the published total",
+        "value": "the published value for {code}",
+        "note": "Totals are not always the sums of their parts. Example{place}: {parts} add up to"
+        " {sum}, while {whole} is {total_value}. Each value was changed on its own; none of them is"
+        " a mistake. Use the published total rather than a sum of your own.",
+    },
+    "es": {
+        "listed": "los valores publicados de {parts}",
+        "counted": "los {count} valores publicados por {axis}",
+        "total": "el total publicado",
+        "value": "el valor publicado de {code}",
+        "note": "Los totales no siempre son la suma de sus partes. Ejemplo{place}: {parts} suman"
+        " {sum}, mientras que {whole} es {total_value}. Cada valor se modificó por separado;"
+        " ninguno es un error. Use el total publicado en lugar de una suma propia.",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A published total and its published parts that do not add up to it.
+
+    Attributes:
+        axis: The axis along which they lie.
+        whole, total: The code of the total and its published value.
+        parts: The codes of the parts with their published values.
+        place: Where on the other axes, as far as that is not their total.
+    """
+
+    axis: Axis
+    whole: AxisCode
+    total: int
+    parts: tuple[tuple[AxisCode, int], ...]
+    place: tuple[tuple[Axis, AxisCode], ...] = ()
+
+    @property
+    def sum(self) -> int:
+        """What the published parts add up to."""
+        return sum(value for _, value in self.parts)
+
+
+def notes_for(table: Table | SparseTable, claims: Claims) -> tuple[Text, ...]:
+    """What readers of a published table should know, as notes in every language that we write.
+
+    Args:
+        table: The published table.
+        claims: What its method promises.
+    """
+    notes = [_PROTECTED]
+    if isinstance(table, SparseTable) or _shows_zeros(table):
+        notes.append(_ZEROS if claims.zeros_kept else _ZEROS_GROW)
+    notes += _about_sums(table, claims)
+    notes.append(_CONSISTENT if claims.consistent else _INCONSISTENT)
+    signs = [] if isinstance(table, SparseTable) else _signs(table)
+    if signs:
+        notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
+    return tuple(notes)
+
+
+def find_example(table: Table | SparseTable) -> Example | None:
+    """The clearest place where published parts do not add up to their published total.
+
+    Few parts come first, and totals of the other axes, so that little has to be said about where
+    it is. The same table always gives the same example. Of a sparse table only places at the
+    totals of all other axes are tried.
+    """
+    best = _best(table, at_totals=True)
+    if isinstance(table, Table) and (best is None or best[0][0]):
+        further = _best(table, at_totals=False)
+        best = min((one for one in (best, further) if one is not None), default=None, key=_rank)
+    return None if best is None else best[1]
+
+
+Rank = tuple[bool, int, int, int, int, int]
+_Ranked = tuple[Rank, Example]
+
+
+def _rank(one: _Ranked) -> Rank:
+    return one[0]
+
+
+def _about_sums(table: Table | SparseTable, claims: Claims) -> list[Text]:
+    if not any(_relations(axis) for axis in table.spec.axes):
+        return [] if claims.additive else [_NOT_ADDITIVE]
+    example = find_example(table)
+    if example is not None:
+        return [Text.of({language: _told(example, language) for language in LANGUAGES})]
+    if isinstance(table, SparseTable) or table.flags is not None:
+        return [] if claims.additive else [_NOT_ADDITIVE]
+    return [_ADDS_UP if claims.additive else _HAPPENS_TO]
+
+
+def _told(example: Example, language: str) -> str:
+    """The note about sums, with its example."""
+    words = _WORDS[language]
+
+    def label(code: AxisCode) -> str:
+        return code.label.show(language) or code.code
+
+    if len(example.parts) > MOST_LISTED:
+        heading = axis_heading(example.axis, language)
+        parts = words["counted"].format(count=len(example.parts), axis=heading)
+    else:
+        values = [f"{label(code)} ({number_text(one, language)})" for code, one in example.parts]
+        parts = words["listed"].format(parts=joined(values, language))
+    whole = words["total"]
+    if not example.whole.is_total:
+        whole = words["value"].format(code=label(example.whole))
+    place = "; ".join(f"{axis_heading(axis, language)}: {label(at)}" for axis, at in example.place)
+    return words["note"].format(
+        place=f" ({place})" if place else "",
+        parts=parts,
+        sum=number_text(example.sum, language),
+        whole=whole,
+        total_value=number_text(example.total, language),
+    )
+
+
+def _legend(signs: list[Flag], language: str) -> str:
+    return "; ".join(f"{one.sign} = {one.meaning.show(language)}" for one in signs) + "."
+
+
+# ---------------------------------------------------------------- looking for it
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """A position of an axis and the positions of which it is the total, at least two."""
+
+    whole: int
+    parts: Int64
+
+
+def _relations(axis: Axis) -> list[_Relation]:
+    """What should add up along an axis, from every level to every coarser one."""
+    found = []
+    for at, coarse in enumerate(axis.blocks):
+        for fine in axis.blocks[:at]:
+            if nests(fine, coarse):
+                found += list(_between(fine, coarse))
+    return found
+
+
+def _between(fine: Block, coarse: Block) -> Iterator[_Relation]:
+    inside, first = np.unique(fine.group, return_index=True)  # codes without leaves are no parts
+    above = coarse.group[first]
+    for code in range(coarse.size):
+        parts = inside[above == code]
+        if parts.size > 1:
+            yield _Relation(coarse.start + code, fine.start + parts)
+
+
+def _best(table: Table | SparseTable, *, at_totals: bool) -> _Ranked | None:
+    """The best example, at the totals of all other axes or anywhere."""
+    found: list[_Ranked] = []
+    for at, axis in enumerate(table.spec.axes):
+        lines = _at_totals(table, at) if at_totals else _everywhere(table, at)
+        if lines is None:
+            continue
+        for number, relation in enumerate(_relations(axis)):
+            one = _example(table, at, relation, lines)
+            if one is not None:
+                line, distance, zeros, example = one
+                many = len(example.parts)
+                rank = (many > MOST_LISTED, distance, many, zeros, at * 1_000_000 + number, line)
+                found.append((rank, example))
+    return min(found, default=None, key=_rank)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """Published values along an axis: one row for each place on the other axes.
+
+    Attributes:
+        values: Places by positions of the axis.
+        missing: Where a sign stands instead of a number.
+        shape: How many places each axis has.
+        distance: For each row, how many of the other axes do not stand at their total.
+    """
+
+    values: Int64
+    missing: Mask | None
+    shape: tuple[int, ...]
+    distance: Int64
+
+
+def _at_totals(table: Table | SparseTable, at: int) -> _Lines | None:
+    """The one line at the totals of all other axes; ``None`` where one of them has no total."""
+    axes = table.spec.axes
+    if not all(axis.total for other, axis in enumerate(axes) if other != at):
+        return None
+    weights = mixed_radix(table.shape)
+    start = sum(
+        weight * (len(axis.codes) - 1)
+        for other, (axis, weight) in enumerate(zip(axes, weights, strict=True))
+        if other != at
+    )
+    steps = np.arange(len(axes[at].codes), dtype=np.uint64) * np.uint64(weights[at])
+    numbers = steps + np.uint64(start)
+    missing = None
+    if isinstance(table, Table) and table.flags is not None:
+        missing = table.flags.reshape(1, -1)[:, numbers.astype(np.int64)] != 0
+    distance = np.zeros(1, dtype=np.int64)
+    return _Lines(table.at(numbers)[None, :], missing, (1,) * len(axes), distance)
+
+
+def _everywhere(table: Table | SparseTable, at: int) -> _Lines | None:
+    if isinstance(table, SparseTable):
+        return None
+    shape = tuple(1 if other == at else size for other, size in enumerate(table.shape))
+    distance = np.zeros(shape, dtype=np.int64)
+    for other, axis in enumerate(table.spec.axes):
+        if other != at:
+            outside = np.array([not code.is_total for code in axis.codes], dtype=np.int64)
+            distance += outside.reshape([-1 if one == other else 1 for one in range(len(shape))])
+    size = table.shape[at]
+    values = np.moveaxis(table.published, at, -1).reshape(-1, size)
+    missing = None
+    if table.flags is not None:
+        missing = np.moveaxis(table.flags, at, -1).reshape(-1, size) != 0
+    return _Lines(values, missing, shape, distance.reshape(-1))
+
+
+def _example(
+    table: Table | SparseTable, at: int, relation: _Relation, lines: _Lines
+) -> tuple[int, int, int, Example] | None:
+    """The first line, by its distance from totals and by zeros, in which a relation fails."""
+    parts, whole = lines.values[:, relation.parts], lines.values[:, relation.whole]
+    fails = parts.sum(axis=1) != whole
+    if lines.missing is not None:
+        fails &= ~lines.missing[:, relation.parts].any(axis=1) & ~lines.missing[:, relation.whole]
+    found = np.flatnonzero(fails)
+    if not found.size:
+        return None
+    zeros = (parts[found] == 0).sum(axis=1)
+    order = np.lexsort((found, zeros, lines.distance[found]))
+    line = int(found[order[0]])
+    axis = table.spec.axes[at]
+    place = []
+    if lines.distance[line]:
+        positions = [int(one) for one in np.unravel_index(line, lines.shape)]
+        for number, (other, position) in enumerate(zip(table.spec.axes, positions, strict=True)):
+            if number != at and not other.codes[position].is_total:
+                place.append((other, other.codes[position]))
+    listed = zip(relation.parts.tolist(), parts[line].tolist(), strict=True)
+    example = Example(
+        axis=axis,
+        whole=axis.codes[relation.whole],
+        total=int(whole[line]),
+        parts=tuple((axis.codes[position], value) for position, value in listed),
+        place=tuple(place),
+    )
+    return line, int(lines.distance[line]), int(zeros[order[0]]), example
+
+
+def _shows_zeros(table: Table) -> bool:
+    zeros = table.published == 0
+    return bool((zeros if table.flags is None else zeros & (table.flags == 0)).any())
+
+
+def _signs(table: Table) -> list[Flag]:
+    if table.flags is None:
+        return []
+    found = set(np.unique(table.flags).tolist())
+    return [flag for flag in Flag if flag and flag.value in found]
