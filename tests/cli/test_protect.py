@@ -288,3 +288,62 @@ def test_quiet_prints_nothing(run: Run, village: Village, tmp_path: Path) -> Non
     answer = run("protect", village.store, *arguments, "-q", "--out", tmp_path / "a.csv")
     assert (answer.code, answer.out, answer.err) == (0, "", "")
     assert (tmp_path / "a.csv").is_file()
+
+
+# ------------------------------------------------------------------ groups of one's own
+
+
+def groups_file(folder: Path, *lines: str) -> Path:
+    path = folder / "groups.csv"
+    path.write_text("\n".join(["variable,group,code", *lines, ""]), encoding="utf-8", newline="")
+    return path
+
+
+def test_groups_are_sums_of_published_values(run: Run, island: Store, tmp_path: Path) -> None:
+    store, secret = island
+    groups = groups_file(tmp_path, "area,coast,P0", "area,coast,P3", "area,whole,P6")
+    arguments = ("--by", "area,sex", "--method", "cell-key", "--secret", secret)
+    table, sums = tmp_path / "table.csv", tmp_path / "sums.csv"
+    answer = run("protect", store, *arguments, "--groups", groups, "--out", table,
+                 "--groups-out", sums)  # fmt: skip
+    assert answer.code == 0
+    assert f"Wrote {sums} (" in answer.out
+    published = {(row["area"], row["sex"]): int(row["published"]) for row in read(table)}
+    for row in read(sums):
+        parts = {"coast": ["P0", "P3"], "whole": ["P6"], "_T": ["_T"]}[row["area"]]
+        assert int(row["published"]) == sum(published[part, row["sex"]] for part in parts)
+        assert int(row["parts"]) == len(parts)
+        assert float(row["error_factor"]) == round(len(parts) ** 0.5, 2)
+    shown = run("protect", store, *arguments, "--groups", groups).out
+    assert "Sums for your groups" in shown
+    assert ["coast", "Total", f"{published['P0', '_T'] + published['P3', '_T']:,}", "2", "1.41",
+            "times"] in rows(shown)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "message"),
+    [
+        (["area,coast,P9"], [], "no code 'P9'"),
+        (["age,old,9"], [], "no axis 'age'"),
+        (["area,coast,"], [], "line 2: The field code is empty"),
+        (["area,coast,P6"], ["--minimum-population", "999"], "fewer than 999 published persons"),
+        (["area,coast,P6"], ["--groups-out", "sums.xlsx"], "write groups as .csv"),
+    ],
+)
+def test_groups_that_cannot_be_made_are_refused_and_nothing_is_written(
+    run: Run, island: Store, tmp_path: Path, lines: list[str], more: list[str], message: str
+) -> None:
+    store, secret = island
+    groups = groups_file(tmp_path, *lines)
+    answer = run("protect", store, "--by", "area,sex", "--method", "cell-key", "--secret", secret,
+                 "--groups", groups, "--out", tmp_path / "table.csv", *more)  # fmt: skip
+    assert answer.code not in (0, 70)
+    assert message in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["groups.csv"]
+
+
+def test_options_of_groups_need_groups(run: Run, island: Store) -> None:
+    store, secret = island
+    answer = run("protect", store, "--method", "cell-key", "--secret", secret, "--subtraction")
+    assert answer.code == 2
+    assert "--groups FILE" in answer.err

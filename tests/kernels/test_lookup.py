@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdcensus.errors import SecretError
+from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.lookup import FOLDED, HASHED, PLAIN, LookupRows, effective_keys, publish
 from sdcensus.kernels.siphash import siphash24_bytes
 from sdcensus.model.perturbation import Tail
@@ -263,3 +263,13 @@ def test_a_hash_key_of_another_length_is_refused() -> None:
     count, key, rows = many(1)
     with pytest.raises(SecretError, match="16 bytes"):
         publish(count, key, rows, rule=HASHED, hash_key=bytes(8))
+
+
+def test_a_key_beyond_the_table_or_a_count_below_zero_is_refused() -> None:
+    """Either would read memory behind the table."""
+    rows = LookupRows.build([((0,), (10,)), ((-1, 1), (5, 5))], 10, start=1)
+    fine = np.array([4, 4]), np.array([0, 9], dtype=np.uint32)
+    assert publish(*fine, rows).tolist() == [3, 5]
+    for count, key in (([4, 4], [0, 10]), ([4, 4], [2**32 - 1, 0]), ([4, -1], [0, 0])):
+        with pytest.raises(SpecError, match="not below 10"):
+            publish(np.array(count), np.array(key, dtype=np.uint32), rows)

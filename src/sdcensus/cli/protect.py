@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.completion import complete_axes
-from sdcensus.cli.console import Output, bytes_text, seconds_text
+from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text
 from sdcensus.cli.describe import check_language
 from sdcensus.cli.options import (
     Engine,
@@ -25,9 +25,12 @@ from sdcensus.cli.options import (
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.published import show_published
 from sdcensus.cli.running import all_or_nothing
+from sdcensus.cli.tables import MOST_LINES
+from sdcensus.errors import SpecError
 
 if TYPE_CHECKING:
     from sdcensus.model.claims import Claims
+    from sdcensus.model.grouped_table import GroupedTable
     from sdcensus.model.protected import Protected
 
 #: Tables with at most so many cells are shown without being asked for.
@@ -38,6 +41,7 @@ EXAMPLES = examples(
     "sdcensus protect census.store --by ed,sex --method cell-key --out table.xlsx",
     "sdcensus protect census.store --by sex --method cell-key --strength strong",
     "sdcensus protect census.store --by religion --method random-rounding --base 5",
+    "sdcensus protect census.store --by ed,sex --method cell-key --groups groups.csv",
     "sdcensus protect census.store --method cell-key --audit a.csv --confidential",
 )
 
@@ -268,6 +272,31 @@ def protect(
             help="Write the published table to a new .csv, .parquet or .xlsx file.",
         ),
     ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            "--groups",
+            metavar="FILE",
+            help="Also add published values up to groups of your own: a csv file with the columns"
+            " variable, group and code.",
+        ),
+    ] = None,
+    groups_out: Annotated[
+        Path | None,
+        typer.Option("--groups-out", metavar="FILE", help="Write these sums to a new .csv file."),
+    ] = None,
+    minimum_population: Annotated[
+        int | None,
+        typer.Option(
+            "--minimum-population",
+            metavar="N",
+            help="--groups: refuse groups of areas with fewer published units.",
+        ),
+    ] = None,
+    subtraction: Annotated[
+        bool,
+        typer.Option("--subtraction", help="--groups: a group may be a larger code less others."),
+    ] = False,
     show: Annotated[
         bool, typer.Option("--show", help="Show the published table, however large it is.")
     ] = False,
@@ -298,6 +327,7 @@ def protect(
     was made. True counts are written nowhere, unless --audit asks for them.
     """
     from sdcensus.session.census import open_store
+    from sdcensus.session.grouping import group_table, write_grouped
     from sdcensus.session.protecting import (
         MethodOptions,
         build_method,
@@ -308,6 +338,7 @@ def protect(
 
     output = Output(quiet=quiet)
     check_targets(out, audit, confidential=confidential)
+    _check_groups(groups, groups_out, minimum_population, subtraction)
     census = open_store(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
@@ -340,14 +371,27 @@ def protect(
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
         protected = protect_table(census, spec, chosen, engine=engine.value, progress=stages)
         took = time.perf_counter() - began
+        grouped = None
+        if groups is not None:
+            grouped = group_table(
+                protected.table,
+                groups,
+                minimum_population=minimum_population or 0,
+                subtraction=subtraction,
+                language=language,
+            )
         stages("writing", 0.0)
         written = write_protected(
             protected, out, audit=audit, confidential=confidential, language=language
         )
+        if grouped is not None and groups_out is not None:
+            written = (*written, write_grouped(grouped, groups_out))
     _say_head(output, protected, where, took)
     shown = show or spec.cells <= SMALL
     if shown:
         show_published(output, protected.table, language=language)
+    if grouped is not None and groups_out is None:
+        _show_groups(output, grouped)
     _say_notes(output, protected, language)
     claims = chosen.claims()
     if explain:
@@ -361,6 +405,50 @@ def protect(
         output.say("\n" + "\n".join(ending))
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
+
+
+def _check_groups(
+    groups: Path | None, out: Path | None, population: int | None, subtraction: bool
+) -> None:
+    from sdcensus.session.grouping import check_groups_target
+
+    if groups is None:
+        given = {"--groups-out": out, "--minimum-population": population}
+        for name, value in {**given, "--subtraction": subtraction or None}.items():
+            if value is not None:
+                raise SpecError(f"{name} is for groups of your own: --groups FILE.")
+    if out is not None:
+        check_groups_target(out)
+
+
+def _show_groups(output: Output, grouped: GroupedTable) -> None:
+    """Draw sums with how many published values they have, and how much larger their error is."""
+    output.say("\nSums for your groups", style="bold")
+    columns = grouped.columns()
+    labels = [f"{axis.variable}_label" for axis in grouped.axes]
+    table = plain_table()
+    for axis in grouped.axes:
+        table.add_column(axis.variable, overflow="fold")
+    table.add_column("sum", justify="right")
+    table.add_column("of values", justify="right")
+    table.add_column("error", justify="right")
+    rows = range(len(columns["published"]))
+    for row in rows[:MOST_LINES]:
+        value = columns["published"][row]
+        flag = columns["flag"][row] if "flag" in columns else ""
+        table.add_row(
+            *(columns[name][row] for name in labels),
+            flag if value is None else f"{value:,}",
+            str(columns["parts"][row]),
+            f"{columns['error_factor'][row]:g} times",
+        )
+    output.show(table)
+    output.say(
+        "Sums of published values. Their standard error is that many times the one of a single"
+        " published value."
+    )
+    if len(rows) > MOST_LINES:
+        output.say(f"Only {MOST_LINES:,} lines are shown. See all with --groups-out FILE.")
 
 
 def _say_head(output: Output, protected: Protected, where: str | None, took: float) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import SpecError
 from sdcensus.kernels._compile import compiled
 from sdcensus.kernels.siphash import key_words, siphash_words
 
@@ -38,6 +39,7 @@ class LookupRows:
         values: What each interval adds.
         guide: For each row and bucket of keys, the first interval that may hold them.
         shift: How many low bits of a key its bucket forgets.
+        modulus: How many keys there are.
         start, period, anchor: Which row serves which count.
         zeros_stay: Whether row 0 adds nothing.
     """
@@ -46,6 +48,7 @@ class LookupRows:
     values: Int64
     guide: npt.NDArray[np.int32]
     shift: int
+    modulus: int
     start: int
     period: int
     anchor: int
@@ -78,7 +81,8 @@ class LookupRows:
         for array in arrays:
             array.flags.writeable = False
         zeros_stay = not any(rows[0][0])
-        return cls(*arrays, shift, start, period, start if anchor is None else anchor, zeros_stay)
+        first = start if anchor is None else anchor
+        return cls(*arrays, shift, modulus, start, period, first, zeros_stay)
 
 
 def publish(
@@ -108,13 +112,14 @@ def publish(
 
     def work(begin: int) -> None:
         piece = slice(begin, begin + PIECE)
-        _publish(
+        sound = _publish(
             frozen(counts[piece]),
             frozen(keys[piece]),
             rows.uppers,
             rows.values,
             rows.guide,
             np.uint64(rows.shift),
+            np.uint64(rows.modulus),
             rows.start,
             rows.period,
             rows.anchor,
@@ -124,6 +129,11 @@ def publish(
             second,
             flat[piece],
         )
+        if not sound:
+            raise SpecError(
+                f"A cell has a key that is not below {rows.modulus}, or a count below 0. Keys and"
+                " perturbation table do not fit each other, or the table is damaged."
+            )
 
     in_pieces(work, flat.size, threads)
     return out
@@ -177,6 +187,7 @@ def _publish(
     values: Int64,
     guide: npt.NDArray[np.int32],
     shift: np.uint64,
+    modulus: np.uint64,
     start: int,
     period: int,
     anchor: int,
@@ -185,7 +196,7 @@ def _publish(
     first: np.uint64,
     second: np.uint64,
     out: Int64,
-) -> None:
+) -> bool:
     for cell in range(count.size):
         here = count[cell]
         if here == 0 and zeros_stay:
@@ -195,10 +206,14 @@ def _publish(
         if row >= start:
             row = start if period == 1 else start + (here - anchor) % period
         wide = _looked_up(key[cell], rule, first, second)
+        # Either would read memory that is not the table's.
+        if here < 0 or wide >= modulus:
+            return False
         at = guide[row, wide >> shift]
         while wide >= uppers[at]:
             at += 1
         out[cell] = here + values[at]
+    return True
 
 
 @compiled
