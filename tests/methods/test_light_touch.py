@@ -70,6 +70,14 @@ def test_a_large_perturbation_is_no_light_touch() -> None:
     assert adds_up((cube := island_cube("area", "sex")).spec, protect(cube, method).published)
 
 
+def test_blocked_counts_never_appear_in_cells_nor_totals() -> None:
+    method = LightTouch(scheme("CP3(1,2)"), secret=SECRET)
+    assert method.claims().blocked_counts_never_appear
+    assert not LightTouch().claims().blocked_counts_never_appear
+    cube = island_cube("area@parish+district", "sex", "age", people=150)
+    assert not np.isin(protect(cube, method).published, [1, 2]).any()
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(SecretError, match="'hashed' needs the office secret"):
         LightTouch(scheme("CP3"))

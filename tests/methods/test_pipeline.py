@@ -21,6 +21,7 @@ from sdcensus.model.table import Flag, Table
 from sdcensus.testing.island import SECRET, island_cube
 
 KEY = CellKey(scheme("CP3"), SECRET)
+EXEMPT = CellKey(scheme("CP3"), SECRET, exempt=[island_cube("area@district").spec])
 WHOLE = Pipeline(KEY, Additivity(), WithholdSparse())
 
 
@@ -86,6 +87,7 @@ NONSENSE: list[tuple[tuple[Any, ...], str]] = [
     ((KEY, Additivity(), Additivity()), "adds up already"),
     ((LightTouch(), Additivity()), "adds up already"),
     ((SmallCellAdjustment(3), Additivity()), "adds up already"),
+    ((EXEMPT, Additivity()), "exempt"),
     ((Additivity(), WithholdSparse()), "begins with a method"),
     (("cell-key",), "begins with a method"),
     ((KEY, "additivity"), "has steps"),

@@ -57,11 +57,11 @@ class BuildingBlocks:
     def claims(self) -> Claims:
         """What is promised of sums of published values, beside what holds for each of them."""
         return Claims(
-            consistent=True,
             never_negative=not self.subtraction,
             cautions=(
                 "A sum has the deviations of all its parts. Where a code is declared for what you"
                 " need, take that code.",
+                "A table that shows other levels may make the same group of other values.",
             ),
         )
 
@@ -243,7 +243,8 @@ class LargeAreasExact(Method):
 
     Attributes:
         method: What protects all other areas.
-        population: From how many people on an area is published exactly, such as 300.
+        population: From how many people on an area is published exactly, such as 300. Only areas
+            of the finest level in the table; larger ones are protected.
         area: The variable whose codes are the areas; the first geography by default.
     """
 
@@ -310,8 +311,8 @@ class LargeAreasExact(Method):
         others = cube.spec.with_axes(one for on, one in enumerate(cube.spec.axes) if on != at)
         inside: Any = (slice(None), *interior(others))
         large = counts[inside].reshape(len(counts), -1).sum(axis=1) >= self.population
-        if cube.spec.axes[at].total:
-            large[-1] = False
+        # Only areas of the finest level: a larger area less its exact parts would be the rest.
+        large[cube.spec.axes[at].base_size :] = False
         published, flags = done.table.published.copy(), done.table.flags
         np.moveaxis(published, at, 0)[large] = counts[large]
         if flags is not None:

@@ -87,6 +87,8 @@ class LightTouch(TableMethod):
             unbiased=not self.perturbation.biased - {0},
             zeros_kept=True,
             never_negative=True,
+            # A sum of counts that are 0 or above the blocked ones is one of these as well.
+            blocked_counts_never_appear=self.perturbation.blocked > 0,
             additive=True,
             cautions=tuple(cautions),
         )

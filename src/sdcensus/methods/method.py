@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -260,6 +260,10 @@ class Step(ABC):
     name: ClassVar[str]
     kind: ClassVar[Kind]
     version: ClassVar[int] = 1
+
+    def after(self, method: Method) -> Self:
+        """The step as it stands behind that method; by default it does not matter behind which."""
+        return self
 
     @abstractmethod
     def parameters(self) -> Mapping[str, object]:

@@ -50,7 +50,7 @@ class Pipeline(Method):
             flat += one if isinstance(one, list | tuple) else [one]
         _check_order(method, flat)
         object.__setattr__(self, "first", method)
-        object.__setattr__(self, "steps", tuple(flat))
+        object.__setattr__(self, "steps", tuple(step.after(method) for step in flat))
 
     def __repr__(self) -> str:
         return f"<Pipeline {_ARROW.join(self._names)}>"
@@ -135,6 +135,11 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
             raise SpecError(
                 f"{step.name!r} cannot come after {names[-1]!r}: it would need the numbers that"
                 f" are withheld. Put {step.name!r} first."
+            )
+        if step.kind is Kind.ADDS_UP and getattr(first, "exempt", ()):
+            raise SpecError(
+                f"{step.name!r} would change cells that are exempt and have to be published"
+                " exactly. Leave the exemption out, or the step."
             )
         if step.kind is Kind.ADDS_UP and adds_up:
             raise SpecError(f"{step.name!r} changes nothing: the table adds up already.")
