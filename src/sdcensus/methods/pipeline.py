@@ -126,6 +126,7 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
         raise SpecError("A pipeline begins with a method, such as CellKey.")
     kinds, names = [first.kind], [first.name]
     adds_up = first.claims().additive
+    exempt = getattr(first, "exempt", ())
     for step in steps:
         if isinstance(step, Method):
             raise SpecError(_second_method(step, kinds, names[-1]))
@@ -136,7 +137,7 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
                 f"{step.name!r} cannot come after {names[-1]!r}: it would need the numbers that"
                 f" are withheld. Put {step.name!r} first."
             )
-        if step.kind is Kind.ADDS_UP and getattr(first, "exempt", ()):
+        if step.kind is Kind.ADDS_UP and exempt:
             raise SpecError(
                 f"{step.name!r} would change cells that are exempt and have to be published"
                 " exactly. Leave the exemption out, or the step."
