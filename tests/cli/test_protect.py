@@ -316,8 +316,8 @@ def test_groups_are_sums_of_published_values(run: Run, island: Store, tmp_path: 
         assert float(row["error_factor"]) == round(len(parts) ** 0.5, 2)
     shown = run("protect", store, *arguments, "--groups", groups).out
     assert "Sums for your groups" in shown
-    assert ["coast", "Total", f"{published['P0', '_T'] + published['P3', '_T']:,}", "2", "1.41",
-            "times"] in rows(shown)  # fmt: skip
+    assert ["coast", "Total", f"{published['P0', '_T'] + published['P3', '_T']:,}", "2", "×",
+            "1.41"] in rows(shown)  # fmt: skip
 
 
 @pytest.mark.parametrize(

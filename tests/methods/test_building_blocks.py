@@ -150,6 +150,12 @@ def test_what_is_refused() -> None:
         BLOCKS.group(AREAS, {"area": {"own": []}})
     with pytest.raises(SpecError, match="has no groups"):
         BLOCKS.group(AREAS, {"area": {}})
+    with pytest.raises(SpecError, match="has no groups"):
+        BLOCKS.group(AREAS, {"area": ["P1"]})  # type: ignore[dict-item]
+    with pytest.raises(SpecError, match="is the total of 'area'"):
+        BLOCKS.group(AREAS, {"area": {"_T": ["P1"]}})
+    with pytest.raises(SpecError, match=r"protected\.table"):
+        BLOCKS.group(KEY.protect(island_cube("area")), {"area": {"a": ["P1"]}})  # type: ignore[arg-type]
 
 
 def test_a_small_group_of_areas_is_refused_by_its_published_population() -> None:

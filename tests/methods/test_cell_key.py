@@ -279,6 +279,14 @@ def test_exempt_cells_are_exact_in_every_table() -> None:
     assert not method.claims().blocked_counts_never_appear
 
 
+def test_an_exempt_cell_may_be_all_there_is() -> None:
+    census = island(3_000)
+    method = CellKey(NO_ONES, SECRET, exempt=census.spec("area@district"))
+    cube = census.tabulate(universe="area@district == 'D1'")
+    assert isinstance(cube, Cube)
+    assert protect(cube, method).value() == int(cube.count)
+
+
 def test_an_indicator_counts_the_records_that_have_it() -> None:
     """Counting married people by a condition or by an axis is one number."""
     census = island(900)
@@ -380,6 +388,15 @@ def test_wrong_arguments_are_refused_in_words() -> None:
         CellKey(PERTURBED_ZEROS, SECRET, zeros="perturb")
     with pytest.raises(SpecError, match="version"):
         CellKey(SMALL, key_version=-1)
+    for exempt in ("area", ["area"], 3):
+        with pytest.raises(SpecError, match="given as tables"):
+            CellKey(SMALL, exempt=exempt)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="protects a cube"):
+        CellKey(SMALL).protect(island(10))  # type: ignore[arg-type]
+    weighted = island(10).tabulate("sex", measure="weighted")
+    perturbs = CellKey(PERTURBED_ZEROS, SECRET, zeros="perturb", schema=island_schema())
+    with pytest.raises(SpecError, match="weighted table"):
+        perturbs.protect(weighted)
 
 
 def test_default_look_ups() -> None:

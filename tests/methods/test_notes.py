@@ -158,8 +158,12 @@ def test_a_table_without_totals_has_no_example_and_a_warning() -> None:
 def test_zeros_are_explained_where_there_are_some() -> None:
     one = table("sex", values=[0, 8, 8])
     assert note(one, about="0 can") == "A published 0 can mean none, or a small number."
-    grows = replace(CELL_BY_CELL, zeros_kept=False)
-    assert note(one, grows, about="0 can").endswith("a small published value can mean none.")
+    grows = replace(CELL_BY_CELL, zeros_kept=False, grows_empty_cells=True)
+    full = table("sex", values=[3, 8, 11])  # also where every empty cell has grown
+    for shown in (one, full):
+        assert note(shown, grows, about="0 can").endswith("a small published value can mean none.")
+    true = replace(CELL_BY_CELL, zeros_are_true=True)
+    assert note(one, true, about="published 0") == "A published 0 means none."
     without = table("sex", values=[1, 8, 9], withheld=[0])
     assert not any("0 can" in str(one) for one in notes_for(without, CELL_BY_CELL))
 

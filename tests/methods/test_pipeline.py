@@ -8,6 +8,7 @@ import pytest
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.additivity import Additivity
+from sdcensus.methods.building_blocks import LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.perturbation.schemes import scheme
@@ -67,6 +68,13 @@ def test_claims_are_those_of_the_method_changed_by_each_step() -> None:
     whole = WHOLE.claims()
     assert not whole.additive
     assert any("recomputed" in caution for caution in whole.cautions)
+
+
+def test_exact_cells_beside_withheld_ones_come_with_a_caution() -> None:
+    for method in (EXEMPT, LargeAreasExact(KEY, 300)):
+        cautions = Pipeline(method, WithholdSparse()).claims().cautions
+        assert any("Do not combine" in caution for caution in cautions)
+    assert not any("Do not combine" in one for one in WHOLE.claims().cautions)
 
 
 def test_the_same_parts_in_other_words_are_the_same_pipeline() -> None:

@@ -284,8 +284,8 @@ def test_wrong_parameters_and_tables_are_refused(
 
 
 def test_the_secret_must_be_given() -> None:
-    with pytest.raises(TypeError, match="secret"):
-        SemiControlledRounding()  # type: ignore[call-arg]
+    with pytest.raises(SecretError, match="needs the office secret"):
+        SemiControlledRounding()
 
 
 def test_it_is_frozen_and_shows_no_secret() -> None:

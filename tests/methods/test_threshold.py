@@ -110,6 +110,11 @@ def test_zeros_kept_only_where_they_are_shown() -> None:
     assert not published.any()
 
 
+def test_zeros_are_true() -> None:
+    _, published, has_number = outcome(ThresholdRounding(zeros="show"), list(range(30)))
+    assert [count for count in range(30) if has_number[count] and not published[count]] == [0]
+
+
 @pytest.mark.parametrize("zeros", ["withhold", "show"])
 def test_consistent_however_the_cell_is_reached(zeros: str) -> None:
     assert_consistent(ThresholdRounding(zeros=zeros))

@@ -391,7 +391,7 @@ def protect(
     if shown:
         show_published(output, protected.table, language=language)
     if grouped is not None and groups_out is None:
-        _show_groups(output, grouped)
+        _show_groups(output, grouped, language)
     _say_notes(output, protected, language)
     claims = chosen.claims()
     if explain:
@@ -421,14 +421,16 @@ def _check_groups(
         check_groups_target(out)
 
 
-def _show_groups(output: Output, grouped: GroupedTable) -> None:
+def _show_groups(output: Output, grouped: GroupedTable, language: str | None) -> None:
     """Draw sums with how many published values they have, and how much larger their error is."""
+    from sdcensus.model.headings import axis_heading
+
     output.say("\nSums for your groups", style="bold")
     columns = grouped.columns()
     labels = [f"{axis.variable}_label" for axis in grouped.axes]
     table = plain_table()
-    for axis in grouped.axes:
-        table.add_column(axis.variable, overflow="fold")
+    for axis in grouped.spec.axes:
+        table.add_column(axis_heading(axis, language), overflow="fold")
     table.add_column("sum", justify="right")
     table.add_column("of values", justify="right")
     table.add_column("error", justify="right")
@@ -440,12 +442,12 @@ def _show_groups(output: Output, grouped: GroupedTable) -> None:
             *(columns[name][row] for name in labels),
             flag if value is None else f"{value:,}",
             str(columns["parts"][row]),
-            f"{columns['error_factor'][row]:g} times",
+            f"× {columns['error_factor'][row]:.2f}",
         )
     output.show(table)
     output.say(
-        "Sums of published values. Their standard error is that many times the one of a single"
-        " published value."
+        "Sums of published values. Their standard error is the one of a single published value"
+        " times this factor."
     )
     if len(rows) > MOST_LINES:
         output.say(f"Only {MOST_LINES:,} lines are shown. See all with --groups-out FILE.")

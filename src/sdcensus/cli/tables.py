@@ -151,13 +151,15 @@ class Drawing:
 
     def _title(self, rows: int, columns: int | None, fixed: Mapping[int, int]) -> str:
         """What a layer shows."""
+        from sdcensus.model.headings import layer_heading
+
         axes = self.spec.axes
         layers = [
             f"{_heading(axes[at], self.language)}: {self._label(axes[at].codes[one])}"
             for at, one in fixed.items()
         ]
         sides = [_heading(axes[at], self.language) for at in (rows, columns) if at is not None]
-        return ". ".join([*layers, f"{self.spec.of.plural.capitalize()} by {' and '.join(sides)}"])
+        return ". ".join([*layers, layer_heading(self.spec, sides, self.language)])
 
     def _at(self, at: Mapping[int, int]) -> str:
         return self.text(tuple(at[axis] for axis in range(len(at))))

@@ -17,7 +17,7 @@ def read_groups(path: str | Path) -> dict[str, dict[str, list[str]]]:
         For each variable its groups by name, each a list of codes; all in the order of the file.
     """
     file = Path(path)
-    rows = [(line, row) for line, row in small_table(file, what="the file of groups") if any(row)]
+    rows = [(line, row) for line, row in small_table(file, what="file of groups") if any(row)]
     header = [one.lower() for one in rows[0][1]] if rows else []
     missing = [name for name in _COLUMNS if name not in header]
     if missing:

@@ -20,5 +20,6 @@ def area_axis(spec: TableSpec, area: str | None) -> int:
     shown = ", ".join(axis.variable.name for axis in spec.axes) or "none"
     raise SpecError(
         f"{spec.title}: no axis of the table is a geography. Its axes are: {shown}. Name the one"
-        " whose codes are areas (area=), or give its variable the role 'geography' in the schema."
+        " whose codes are areas (area=, on the command line --area), or give its variable the role"
+        " 'geography' in the schema."
     )

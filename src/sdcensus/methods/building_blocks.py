@@ -75,6 +75,11 @@ class BuildingBlocks:
                 axes, and totals, stay as they are.
             language: The language of the labels.
         """
+        given: object = table
+        if not isinstance(given, Table):
+            raise SpecError(
+                "Groups are sums of a published table: blocks.group(protected.table, {...})."
+            )
         spec = table.spec
         for variable in groups:
             spec.position(variable)
@@ -98,8 +103,17 @@ class BuildingBlocks:
 
     def _matrix(self, axis: Axis, chosen: Mapping[str, Sequence[str]]) -> Int64:
         """For each group what each position of the axis counts: 1, 0 or -1; totals stay."""
-        if not chosen:
-            raise SpecError(f"{axis.variable.name!r} has no groups. Leave it out, or name some.")
+        given: object = chosen
+        if not isinstance(given, Mapping) or not given:
+            raise SpecError(
+                f"{axis.variable.name!r} has no groups. Leave it out, or name some:"
+                " {group: [code, ...]}."
+            )
+        if axis.total and axis.codes[-1].code in chosen:
+            raise SpecError(
+                f"{axis.codes[-1].code!r} is the total of {axis.variable.name!r}. Give the group"
+                " another name."
+            )
         rows = [self._cover(axis, name, codes) for name, codes in chosen.items()]
         if axis.total:
             rows.append(np.eye(len(axis.codes), dtype=np.int64)[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -77,7 +77,7 @@ class CellKey(CellMethod):
     key_version: int = 1
     zeros: Zeros | str = Zeros.KEEP
     schema: Schema | None = None
-    exempt: Sequence[TableSpec] = ()
+    exempt: Sequence[TableSpec] | TableSpec = ()
     # Tables of other offices have hundreds of thousands of entries: made ready once.
     _prepared: dict[KeySpace, CellLookup] = field(init=False, default_factory=dict)
     _described: dict[str, object] = field(init=False, default_factory=dict)
@@ -95,7 +95,7 @@ class CellKey(CellMethod):
         check_key_version(self.key_version)
         object.__setattr__(self, "lookup", member(Lookup, "look-up", self.lookup))
         object.__setattr__(self, "zeros", member(Zeros, "treatment of zeros", self.zeros))
-        object.__setattr__(self, "exempt", tuple(self.exempt))
+        object.__setattr__(self, "exempt", _tables(self.exempt))
         if self.zeros is Zeros.PERTURB:
             self._check_zeros()
         check_lookup(self._lookup, self.secret)
@@ -113,6 +113,15 @@ class CellKey(CellMethod):
             )
         if self.secret is None:
             raise SecretError("To perturb empty cells, the office secret is needed.")
+
+    def check(self, cube: Cube | SparseCube) -> None:
+        """Refuse a cube that cannot be protected like this."""
+        CellMethod.check(self, cube)
+        if self.zeros is Zeros.PERTURB and cube.spec.measure is Measure.WEIGHTED:
+            raise SpecError(
+                "Empty cells of a weighted table cannot be perturbed: they have no weights to give"
+                " to what they grow to. Keep them (zeros='keep'), or count records."
+            )
 
     def __repr__(self) -> str:
         return "<CellKey: confidential parameters>"
@@ -134,7 +143,7 @@ class CellKey(CellMethod):
         return {
             "lookup": self._lookup.value,
             "zeros": str(self.zeros),
-            "exempt": sorted(one.hash() for one in self.exempt),
+            "exempt": sorted(one.hash() for one in _tables(self.exempt)),
             **self._described,
         }
 
@@ -169,6 +178,7 @@ class CellKey(CellMethod):
             consistent=True,
             distribution=True,
             takes_sparse=not perturbs_zeros,
+            grows_empty_cells=perturbs_zeros,
             cautions=tuple(cautions),
         )
 
@@ -206,7 +216,7 @@ class CellKey(CellMethod):
 
     def exempt_cells(self, spec: TableSpec) -> Numbers:
         """Cells that hold the same records as a cell of an exempt table."""
-        found = [cells_of(spec, one) for one in self.exempt]
+        found = [cells_of(spec, one) for one in _tables(self.exempt)]
         return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint64)
 
     def _ready(self, origin: Origin) -> CellLookup:
@@ -238,6 +248,17 @@ class CellKey(CellMethod):
         if spec.measure is Measure.WEIGHTED:
             return _weighted(cells, cells.count, spec)
         return cells.count
+
+
+def _tables(exempt: object) -> tuple[TableSpec, ...]:
+    """The tables whose cells are exempt; one may stand by itself."""
+    tables = (exempt,) if isinstance(exempt, TableSpec | str) else exempt
+    found = tuple(tables) if isinstance(tables, Iterable) else (tables,)
+    if not all(isinstance(one, TableSpec) for one in found):
+        raise SpecError(
+            "Exempt cells are given as tables, such as exempt=[census.spec('ed@district-total')]."
+        )
+    return found
 
 
 def _weighted(cells: Accumulators, perturbed: Int64, spec: TableSpec) -> Int64:

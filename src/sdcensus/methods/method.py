@@ -95,6 +95,11 @@ class Method(ABC):
         """Whether weighted counts can be protected."""
         return False
 
+    @property
+    def described_name(self) -> str:
+        """How messages call it."""
+        return self.name
+
     @abstractmethod
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers, as plain values; confidential."""
@@ -113,6 +118,11 @@ class Method(ABC):
 
     def check(self, cube: Cube | SparseCube) -> None:
         """Refuse a cube that this method cannot protect."""
+        given: object = cube
+        if not isinstance(given, Cube | SparseCube):
+            raise SpecError(
+                f"The method {self.name!r} protects a cube: method.protect(census.tabulate(...))."
+            )
         if cube.values.sums:
             names = ", ".join(repr(name) for name, _ in cube.values.sums)
             raise Refused(
@@ -127,8 +137,9 @@ class Method(ABC):
             )
         if isinstance(cube, SparseCube) and not self.claims().takes_sparse:
             raise SpecError(
-                f"{cube.spec.title}: the table is too large to be held whole, which the method"
-                f" {self.name!r} needs. Take fewer or coarser axes, or the method 'cell-key'."
+                f"{cube.spec.title}: the table is too large to be held whole, which"
+                f" {self.described_name!r} needs. Take fewer or coarser axes, or the method"
+                " 'cell-key' alone."
             )
         made_with = cube.origin.secret_id
         if self.secret is not None and made_with and made_with != self.secret.id:
@@ -196,7 +207,7 @@ class CellMethod(Method):
         outcome = self.publish(cube.values, cube.spec, cube.origin)
         exempt = self.exempt_cells(cube.spec)
         if exempt.size:
-            at = np.unravel_index(exempt.astype(np.int64), cube.shape)
+            at = np.unravel_index(exempt.astype(np.int64), cube.shape) if cube.shape else ...
             _put_exactly(outcome, self.exact(cube.values, cube.spec), at)
         return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
 

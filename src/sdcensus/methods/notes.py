@@ -44,6 +44,9 @@ _ZEROS = Text.of(
         "es": "Un 0 publicado puede significar ninguno, o un número pequeño.",
     }
 )
+_TRUE_ZEROS = Text.of(
+    {"en": "A published 0 means none.", "es": "Un 0 publicado significa ninguno."}
+)
 _ZEROS_GROW = Text.of(
     {
         "en": "A published 0 can mean none, or a small number; a small published value can mean"
@@ -54,8 +57,8 @@ _ZEROS_GROW = Text.of(
 )
 _CONSISTENT = Text.of(
     {
-        "en": "The same group has the same published value in every table in which it appears.",
-        "es": "El mismo grupo tiene el mismo valor publicado en todas las tablas en que aparece.",
+        "en": "The same group has the same published value in every table that shows one for it.",
+        "es": "El mismo grupo tiene el mismo valor publicado en toda tabla que muestre uno.",
     }
 )
 _INCONSISTENT = Text.of(
@@ -141,8 +144,10 @@ def notes_for(table: Table | SparseTable, claims: Claims) -> tuple[Text, ...]:
         claims: What its method promises.
     """
     notes = [_PROTECTED]
-    if isinstance(table, SparseTable) or _shows_zeros(table):
-        notes.append(_ZEROS if claims.zeros_kept else _ZEROS_GROW)
+    if claims.grows_empty_cells:
+        notes.append(_ZEROS_GROW)
+    elif isinstance(table, SparseTable) or _shows_zeros(table):
+        notes.append(_TRUE_ZEROS if claims.zeros_are_true else _ZEROS)
     notes += _about_sums(table, claims)
     notes.append(_CONSISTENT if claims.consistent else _INCONSISTENT)
     signs = [] if isinstance(table, SparseTable) else _signs(table)

@@ -16,6 +16,12 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Table
 
 _ARROW = " → "
+#: Methods that publish some cells exactly, and what that means for withheld ones.
+_EXACT_CELLS = ("large-areas-exact",)
+_EXACT = (
+    "Some cells are published exactly, so a withheld value can be computed from an exact total and"
+    " the cells beside it. Do not combine the two."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -53,11 +59,16 @@ class Pipeline(Method):
         object.__setattr__(self, "steps", tuple(step.after(method) for step in flat))
 
     def __repr__(self) -> str:
-        return f"<Pipeline {_ARROW.join(self._names)}>"
+        return f"<Pipeline {self.described_name}>"
 
     @property
     def _names(self) -> list[str]:
         return [self.first.name, *(step.name for step in self.steps)]
+
+    @property
+    def described_name(self) -> str:
+        """How messages call it: by its parts."""
+        return _ARROW.join(self._names)
 
     @property
     def secret(self) -> AnySecret | None:
@@ -84,6 +95,10 @@ class Pipeline(Method):
         claims = self.first.claims()
         for step in self.steps:
             claims = step.claims_after(claims)
+        withholds = any(step.kind is Kind.WITHHOLDS for step in self.steps)
+        exempt = getattr(self.first, "exempt", ())
+        if withholds and (exempt or self.first.name in _EXACT_CELLS):
+            claims = replace(claims, cautions=(*claims.cautions, _EXACT))
         # Steps look at a whole table: absent cells of a sparse one have no number to change.
         return replace(claims, takes_sparse=claims.takes_sparse and not self.steps)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -56,7 +56,7 @@ class SemiControlledRounding(TableMethod):
 
     base: int = 3
     _: KW_ONLY
-    secret: Secret = field()
+    secret: Secret | None = None
     to: ControlledTotal | str = ControlledTotal.GRAND_TOTAL
     area: str | None = None
     key_version: int = 1
@@ -73,7 +73,10 @@ class SemiControlledRounding(TableMethod):
         check_key_version(self.key_version)
         object.__setattr__(self, "to", member(ControlledTotal, "controlled total", self.to))
         if self.area is not None and self.to is not ControlledTotal.AREAS:
-            raise SpecError("Areas are controlled with to='areas'. Take that, or leave area out.")
+            raise SpecError(
+                "Areas are controlled with to='areas' (--to areas). Take that, or leave the area"
+                " out."
+            )
 
     def __repr__(self) -> str:
         return f"<SemiControlledRounding to multiples of {self.base}, {self.to}>"
@@ -111,7 +114,7 @@ class SemiControlledRounding(TableMethod):
         count = np.ascontiguousarray(inner).reshape(groups, -1)
         key = np.ascontiguousarray(cube.key[inside].transpose(order)).reshape(groups, -1)
         target = round_to_nearest(count.sum(axis=1), self.base)
-        hash_key = self.secret.sub_key(Purpose.ROUND, self.key_version)
+        hash_key = self._hash_key
         starts = _starts(key, cube.origin.key_space, hash_key)
         rounded = round_to_totals(count, key, target, starts, self.base, hash_key)
         published = rounded_by_cell_key(cube.values, self.base, cube.origin)
@@ -120,6 +123,12 @@ class SemiControlledRounding(TableMethod):
         if margin is not None:
             published[margin] = target if area is not None else target[0]
         return Outcome(published)
+
+    @property
+    def _hash_key(self) -> bytes:
+        if self.secret is None:  # refused when it was built
+            raise SecretError("SemiControlledRounding needs the office secret.")
+        return self.secret.sub_key(Purpose.ROUND, self.key_version)
 
 
 def _canonical_order(spec: TableSpec, area: int | None) -> list[int]:

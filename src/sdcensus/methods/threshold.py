@@ -79,6 +79,7 @@ class ThresholdRounding(CellMethod):
         return Claims(
             bounded=True,
             zeros_kept=self.zeros is Zeros.SHOW,
+            zeros_are_true=True,
             never_negative=True,
             blocked_counts_never_appear=True,
             consistent=True,

@@ -9,6 +9,7 @@ SENTENCES = {
     "unbiased": "On average over keys, a published count is the true count.",
     "bounded": "No published count is farther from the truth than a fixed number.",
     "zeros_kept": "A cell without records is published as 0.",
+    "zeros_are_true": "A published 0 means that there are no records.",
     "never_negative": "No published count is below 0.",
     "blocked_counts_never_appear": "The counts that the method blocks are never published.",
     "consistent": "The same records give the same number, however the cell is reached.",
@@ -24,12 +25,14 @@ class Claims:
     """What is promised; false means that nothing is promised, not that it never happens.
 
     Attributes:
+        grows_empty_cells: Whether a cell without records can be published as a number above 0.
         cautions: What to know before relying on it, as sentences.
     """
 
     unbiased: bool = False
     bounded: bool = False
     zeros_kept: bool = False
+    zeros_are_true: bool = False
     never_negative: bool = False
     blocked_counts_never_appear: bool = False
     consistent: bool = False
@@ -37,6 +40,7 @@ class Claims:
     distribution: bool = False
     takes_sparse: bool = False
     for_publication: bool = True
+    grows_empty_cells: bool = False
     cautions: tuple[str, ...] = ()
 
     def names(self) -> tuple[str, ...]:
@@ -49,7 +53,7 @@ class Claims:
         return tuple(
             one.name
             for one in fields(self)
-            if one.name != "cautions" and getattr(self, one.name) is True
+            if one.name in SENTENCES and getattr(self, one.name) is True
         )
 
     def sentences(self) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def units_text(spec: TableSpec, language: str | None = None) -> str:
     """What is counted, for the head of a table."""
     units = _UNITS[spec.of].show(language)
     if spec.measure is Measure.WEIGHTED:
-        units = f"{units}, {_WEIGHTED.show(language)}"
+        units = f"{units} ({_WEIGHTED.show(language)})"
     return f"{units[:1].upper()}{units[1:]}"
 
 
@@ -83,12 +83,18 @@ def axis_heading(axis: Axis, language: str | None = None) -> str:
 
 def table_heading(spec: TableSpec, language: str | None = None) -> str:
     """What a table shows, in words: units, axes, and the records that it is about."""
-    text = spec.name
-    if not text:
-        text = units_text(spec, language)
-        axes = [axis_heading(axis, language) for axis in spec.axes]
-        if axes:
-            text += f" {_BY.show(language)} {joined(axes, language)}"
+    axes = [axis_heading(axis, language) for axis in spec.axes]
+    if spec.name:
+        where = universe_text(spec.universe, language)
+        return f"{spec.name}. {where}" if where else spec.name
+    return layer_heading(spec, axes, language)
+
+
+def layer_heading(spec: TableSpec, axes: Sequence[str], language: str | None = None) -> str:
+    """What a part of a table shows along these axes, in words."""
+    text = units_text(spec, language)
+    if axes:
+        text += f" {_BY.show(language)} {joined(axes, language)}"
     where = universe_text(spec.universe, language)
     return f"{text}. {where}" if where else text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,36 +11,60 @@ from sdcensus.errors import SpecError
 from sdcensus.model.record_sets import leaves_of
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.universe import LARGEST_TRUTH_TABLE, Universe, universe_of
+from sdcensus.model.universe import Universe, universe_of
 from sdcensus.model.variable import Variable
 
 Mask = npt.NDArray[np.bool_]
 
+#: Combinations of leaves that can be looked at one by one.
+MOST_COMBINATIONS = 20_000_000
+
 
 def structural_zeros(spec: TableSpec, schema: Schema) -> Mask:
-    """For each cell of a table, whether the schema says that it is empty.
+    """For each cell of a table, whether it cannot hold a record.
 
-    That is so where every combination of leaves behind the cell is impossible by one rule, or
-    outside the universe of the table.
+    That is so where every combination of leaves behind the cell is impossible by the rules of the
+    schema or lies outside the universe of the table, and where a code stands for no leaf. Rules
+    are taken together, unless they have too many codes together; then one by one.
     """
+    rules = [universe_of(rule.when, schema) for rule in schema.impossible]
+    sets = (
+        [rules]
+        if _codes([spec.universe, *rules]) <= MOST_COMBINATIONS
+        else [[one] for one in rules]
+    )
     empty = np.zeros(spec.shape, dtype=bool)
-    for rule in schema.impossible:
-        empty |= _covered(spec, universe_of(rule.when, schema))
+    for impossible in [[], *sets]:
+        empty |= _covered(spec, impossible)
+    for at, axis in enumerate(spec.axes):
+        held = [leaves_of(axis, position).any() for position in range(len(axis.codes))]
+        shape = [-1 if other == at else 1 for other in range(len(spec.axes))]
+        empty |= ~np.array(held).reshape(shape)
     return empty
 
 
-def _covered(spec: TableSpec, impossible: Universe) -> Mask:
-    """Which cells lie inside an impossible universe."""
-    named = {one.name: one for one in (*impossible.variables, *spec.universe.variables)}
-    variables = [named[name] for name in sorted(named)]
-    sizes = [len(one.codes) for one in variables]
-    if np.prod(sizes, dtype=float) > 100 * LARGEST_TRUTH_TABLE:
+def _variables(universes: Sequence[Universe]) -> list[Variable]:
+    named = {one.name: one for universe in universes for one in universe.variables}
+    return [named[name] for name in sorted(named)]
+
+
+def _codes(universes: Sequence[Universe]) -> float:
+    """How many combinations of leaves the variables of universes have."""
+    return float(np.prod([len(one.codes) for one in _variables(universes)], dtype=float))
+
+
+def _covered(spec: TableSpec, impossible: Sequence[Universe]) -> Mask:
+    """Which cells lie outside the universe of a table or inside impossible ones."""
+    if _codes([spec.universe, *impossible]) > MOST_COMBINATIONS:
         raise SpecError(
             f"{spec.title}: its condition and an impossible combination have too many codes"
             " together to say which cells must be empty. Keep empty cells as they are."
         )
-    # Leaves that may occur in the table although the rule does not exclude them.
-    possible = _over_leaves(spec.universe, variables) & ~_over_leaves(impossible, variables)
+    variables = _variables([spec.universe, *impossible])
+    # Combinations that may occur in the table because no rule excludes them.
+    possible = _over_leaves(spec.universe, variables)
+    for one in impossible:
+        possible = possible & ~_over_leaves(one, variables)
     shape = [1] * len(spec.axes)
     kept: list[int] = []
     places = {axis.variable.name: at for at, axis in enumerate(spec.axes)}

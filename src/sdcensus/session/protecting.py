@@ -125,6 +125,11 @@ def _cell_key(asked: _Asked) -> Method:
     from sdcensus.methods.cell_key import CellKey
 
     options = asked.options
+    if not all(axes.strip(" ,") for axes in options.exempt or ()):
+        raise SpecError(
+            f"{option_text('exempt')} needs axes, such as ed@district. To publish the grand total"
+            " exactly, name a table that has it, such as sex."
+        )
     exempt = [
         asked.census.spec(*(one.strip() for one in axes.split(",") if one.strip()), of=asked.of)
         for axes in options.exempt or ()

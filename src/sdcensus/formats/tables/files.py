@@ -31,7 +31,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
 def check_new(path: Path) -> None:
     """Refuse a file that exists, or a folder that does not."""
-    if path.exists():
+    if path.exists() or path.is_symlink():
         raise OutputError(f"{path} already exists. Choose another name or remove it first.")
     if not path.parent.is_dir():
         raise OutputError(f"The folder {path.parent} does not exist.")
