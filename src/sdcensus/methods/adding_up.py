@@ -25,8 +25,8 @@ Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]
 
 #: Rounds of exchanges: as many as this much work allows, so that large tables take seconds.
-_WORK = 50_000_000
-_FEWEST_ROUNDS, _MOST_ROUNDS = 5, 100
+_WORK = 15_000_000
+_FEWEST_ROUNDS, _MOST_ROUNDS = 5, 30
 #: In the first rounds large gaps count more; the last ones go on only while something is found.
 _SQUARE_ROUNDS, _LAST_ROUNDS = 2, 3
 #: By how much long runs are cut elsewhere in the next round; coprime to their length.
