@@ -12,6 +12,8 @@ import pytest
 from sdcensus.cli import ptable_options as options
 from sdcensus.report.perturbation_plots import Chart
 from sdcensus.session import perturbation
+from sdcensus.store.secrets import write_secret
+from sdcensus.testing.island import SECRET, island_store
 from tests.cli.conftest import Run, Village, start
 
 #: A file with everything wrong that a hurried hand gets wrong.
@@ -439,3 +441,53 @@ def test_quiet_commands_say_nothing(
     monkeypatch.chdir(table.parent)
     answer = run("ptable", *line.format(table=table.name).split(), "--quiet")
     assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+def test_convert_says_that_a_file_is_biased(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "biased.csv"
+    lines = ["count,deviation,probability", "0,0,1", "1,0,0.9", "1,1,0.1", ""]
+    source.write_text("\n".join(lines), encoding="utf-8", newline="")
+    answer = run("ptable", "convert", source, tmp_path / "out.csv", "--to", "sas")
+    assert answer.code == 0
+    assert "change the expected count, by up to 0.1" in answer.out
+
+
+@pytest.mark.parametrize("digits", [5, 9])
+def test_convert_keeps_the_bounds_of_files_with_other_decimals(
+    run: Run, tmp_path: Path, digits: int
+) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    keys = f"10**{digits}"
+    made = run("ptable", "design", "--scheme", "CP4", "--out", first, "--key-space", keys)
+    assert f"{keys} keys" in made.out
+    answer = run("ptable", "convert", first, second, "--to", "sas")
+    assert "Probabilities are exactly the same." in answer.out
+    bounds = [
+        [float(line.split(";")[-1]) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+        for path in (first, second)
+    ]
+    assert bounds[0] == bounds[1]
+
+
+def test_the_table_of_a_design_is_used_as_the_remedy_says(run: Run, tmp_path: Path) -> None:
+    """A file for other keys is refused; what the message proposes works."""
+    island_store(tmp_path / "island.store")
+    write_secret(SECRET, tmp_path / "office.secret")
+    own, plain = tmp_path / "own.csv", tmp_path / "plain.csv"
+    run("ptable", "design", "--scheme", "CP3", "--out", own)
+    protect = ("protect", tmp_path / "island.store", "--by", "sex", "--method", "cell-key")
+    secret = ("--secret", tmp_path / "office.secret")
+    refused = run(*protect, *secret, "--perturbation", own)
+    assert refused.code == 2
+    assert "--to plain" in refused.err
+    assert run("ptable", "convert", own, plain, "--to", "plain").code == 0
+    assert run(*protect, *secret, "--perturbation", plain).code == 0
+    hashed = run(*protect, *secret, "--perturbation", own, "--lookup", "hashed", "--explain")
+    assert "On average over keys, a published count is the true count." in hashed.out
+
+
+@pytest.mark.parametrize("wrong", ["1e400", "", ","])
+def test_a_stay_probability_that_is_none_is_refused(run: Run, wrong: str) -> None:
+    answer = run("ptable", "design", "--max-deviation", "3", "--variance", "1.5", "--stay", wrong)
+    assert answer.code == 2
+    assert "is no probability" in answer.err

@@ -163,6 +163,14 @@ def protect(
             "--allow-bias", help="With --perturbation: rows that change the mean are meant so."
         ),
     ] = False,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            metavar="N",
+            help="With --perturbation: the last N rows take turns for larger counts.",
+        ),
+    ] = None,
     lookup: Annotated[
         Lookup | None,
         typer.Option(
@@ -347,6 +355,7 @@ def protect(
     options = MethodOptions(
         perturbation=perturbation,
         allow_bias=allow_bias or None,
+        repeat=repeat,
         scheme=scheme,
         strength=strength,
         lookup=lookup,

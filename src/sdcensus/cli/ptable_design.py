@@ -301,13 +301,13 @@ def _stays(text: str | None) -> float | list[float] | None:
         return None
     try:
         values = [float(Fraction(one)) for one in listed(text)]
-    except (ValueError, ZeroDivisionError):
+        if not values:
+            raise ValueError
+    except (ValueError, ZeroDivisionError, OverflowError):
         raise SpecError(
             f"--stay {text!r} is no probability. Write it as 0.4 or 2/5, or several of them with"
             " commas between, one for each row."
         ) from None
-    if not values:
-        return None
     return values[0] if len(values) == 1 else values
 
 
@@ -317,8 +317,11 @@ def _zeros(text: str, smallest: int) -> dict[int, float]:
         if ":" not in text:
             return {smallest: float(Fraction(text))}
         pairs = [one.split(":") for one in listed(text)]
-        return {int(target): float(Fraction(share)) for target, share in pairs}
-    except (ValueError, ZeroDivisionError):
+        shares = {int(target): float(Fraction(share)) for target, share in pairs}
+        if len(shares) != len(pairs):
+            raise ValueError
+        return shares
+    except (ValueError, ZeroDivisionError, OverflowError):
         raise SpecError(
             f"--perturb-zeros {text!r} is not understood. Write the share of empty cells that grow,"
             " such as 0.02, or counts with their shares, such as 1:0.02,2:0.01."

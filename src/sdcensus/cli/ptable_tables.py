@@ -129,6 +129,11 @@ def say_written(output: Output, written: Written) -> None:
         output.say(f"Probabilities are the same to {moved.largest:.1g}.")
     else:
         output.say("Probabilities are exactly the same.")
+    if written.bias > ROUNDED:
+        output.say(
+            f"Rows of the file change the expected count, by up to {written.bias:.2g}. Programs"
+            " that do not expect that may refuse it; sdcensus reads it with --allow-bias."
+        )
     if moved.same_keys is False:
         output.say(
             "Keys are assigned anew: with the same cell keys, other numbers would be published than"

@@ -108,11 +108,16 @@ def _termination_as_exception() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, end)
+    # A closed terminal or a lost connection ends a command as well; Windows has no such signal.
+    numbers = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    # Whoever started the command with nohup wants it to go on.
+    heard = [one for one in numbers if one and signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, end) for one in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, old in before.items():
+            signal.signal(one, old)
 
 
 def _explained(text: str, exit_code: int) -> int:

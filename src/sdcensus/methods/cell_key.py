@@ -14,7 +14,12 @@ import numpy as np
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.weighting import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
-from sdcensus.methods.looking_up import CellLookup, check_lookup, chosen_lookup
+from sdcensus.methods.looking_up import (
+    CellLookup,
+    biased_on_purpose,
+    check_lookup,
+    chosen_lookup,
+)
 from sdcensus.methods.method import (
     CellMethod,
     Int64,
@@ -150,10 +155,21 @@ class CellKey(CellMethod):
     def claims(self) -> Claims:
         """What the published numbers are promised to be."""
         perturbs_zeros = self.zeros is Zeros.PERTURB
-        biased = self.perturbation.biased - (set() if perturbs_zeros else {0})
+        ignored = frozenset[int]() if perturbs_zeros else frozenset({0})
+        meant = biased_on_purpose(self.perturbation) - ignored
+        # The hashed look-up counts keys anew, and mends what rounding in a file has left.
+        hashed_table = self._lookup is Lookup.HASHED and not isinstance(
+            self.perturbation, PerturbationDesign
+        )
+        biased = meant if hashed_table else self.perturbation.biased - ignored
         cautions = []
-        if biased:
+        if meant:
             cautions.append("Some rows of the perturbation table are biased on purpose.")
+        elif biased:
+            cautions.append(
+                "Some rows of the perturbation table are off by less than a millionth, because of"
+                " rounding in the file."
+            )
         if isinstance(self.perturbation, PerturbationTable) and self.perturbation.modulus < 1 << 16:
             cautions.append(
                 "The table has so few keys that an outsider can try out all of them; it is for"

@@ -18,6 +18,9 @@ from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.secret import Purpose, Secret, SubSecret
 
+#: Files with eight decimals leave a mean deviation of this at most, without meaning it.
+ROUNDING = 1e-6
+
 Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]
 
@@ -109,11 +112,14 @@ def _in_key_space(
     folded = perturbation.key_rule is KeyRule.FOLD_BYTES
     needed = LARGEST_MODULUS if folded else perturbation.modulus
     if key_space.modulus != needed:
+        own = key_space.modulus
+        # Only files of probabilities fit any number of keys; they are read in 2**32.
+        convert = "--to plain" if own == LARGEST_MODULUS else f"--key-space {own}"
         raise SpecError(
             f"The perturbation table is for keys below {needed}, and the keys of this census are"
-            f" below {key_space.modulus}. Convert the table (sdcensus ptable convert --key-space"
-            f" {key_space.modulus}), take the look-up 'hashed', or load the census with the key"
-            f" space of the table ([keys] modulus = {needed})."
+            f" below {own}. Take the look-up 'hashed' (--lookup hashed), which fits any keys;"
+            f" convert the table (sdcensus ptable convert FILE NEW {convert}); or load the census"
+            f" with the keys of the table ([keys] modulus = {needed})."
         )
     return perturbation
 
@@ -127,17 +133,28 @@ def _in_hashed_space(
     if perturbation.modulus == LARGEST_MODULUS:
         return perturbation
     rows = []
+    biased = biased_on_purpose(perturbation)
     for at in range(perturbation.tail.rows):
         pairs = perturbation.distribution(at)
         values = [value for value, _ in pairs]
         chances = [chance for _, chance in pairs]
-        widths = quantise(chances, values, LARGEST_MODULUS, unbiased=at not in perturbation.biased)
+        widths = quantise(chances, values, LARGEST_MODULUS, unbiased=at not in biased)
         rows.append(DeviationRow(tuple(values), widths))
     return PerturbationTable(
         LARGEST_MODULUS,
         tuple(rows),
         perturbation.tail,
         blocked_up_to=perturbation.blocked_up_to,
-        biased=perturbation.biased,
+        biased=biased,
         name=perturbation.name,
+    )
+
+
+def biased_on_purpose(perturbation: PerturbationDesign | PerturbationTable) -> frozenset[int]:
+    """Rows whose mean deviation is more than what rounding in a file leaves."""
+    tail = perturbation.tail
+    return frozenset(
+        row
+        for row in perturbation.biased
+        if abs(float(perturbation.bias(tail.smallest_count(row)))) > ROUNDING
     )

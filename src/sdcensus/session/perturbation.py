@@ -28,6 +28,7 @@ from sdcensus.formats.perturbation import (
     read_perturbation,
     write_perturbation,
 )
+from sdcensus.formats.perturbation.key_units import is_power_of_ten
 from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
 from sdcensus.methods.perturbation.design import VarianceMode, design_perturbation
 from sdcensus.methods.perturbation.lookups import Lookup, default_lookup
@@ -146,6 +147,7 @@ class Written(Confidential):
         keys: How many keys it has when it is read; a plain file itself has none.
         moved: How far its probabilities are from those that were asked for.
         repeat: How many of its last rows serve larger counts in turn, where a reader must be told.
+        bias: By how much, at most, its rows change the expected count.
     """
 
     path: Path
@@ -153,6 +155,7 @@ class Written(Confidential):
     keys: int
     moved: Moved
     repeat: int | None = None
+    bias: float = 0.0
 
     def __repr__(self) -> str:
         return f"<Written {self.path}: confidential>"
@@ -258,7 +261,12 @@ def write(
         write_perturbation(
             given, beside, kind, secret=key, key_version=key_version, modulus=modulus, tail=tail
         )
-        back = read_perturbation(beside, kind, allow_bias=True, tail=tail)
+        # A file with few decimals is read with more, unless it is said how many keys it has.
+        keys = None
+        if kind in _IN_ORDER:
+            own = given.modulus if isinstance(given, PerturbationTable) else None
+            keys = modulus or (own if own and is_power_of_ten(own) else None)
+        back = read_perturbation(beside, kind, allow_bias=True, tail=tail, modulus=keys)
         moved = _moved(perturbation, back)
         if not lossy and moved.largest > ROUNDED:
             raise SpecError(
@@ -271,7 +279,7 @@ def write(
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
-    return Written(target, kind, back.modulus, moved, repeat)
+    return Written(target, kind, back.modulus, moved, repeat, _largest_bias(back))
 
 
 def convert(
@@ -369,6 +377,11 @@ def _moved(before: PerturbationDesign | PerturbationTable, after: PerturbationTa
     return Moved(largest, distances.index(largest), same)
 
 
+def _largest_bias(table: PerturbationTable) -> float:
+    counts = (table.tail.smallest_count(row) for row in range(table.tail.rows))
+    return max(abs(float(table.bias(count))) for count in counts)
+
+
 def _distance(one: Perturbation, other: Perturbation, count: int) -> float:
     here, there = chances_of(one, count), chances_of(other, count)
     return max(abs(here.get(value, 0) - there.get(value, 0)) for value in {*here, *there})
@@ -382,12 +395,14 @@ def _tail(path: str | Path, format: ExchangeFormat | str | None, repeat: int | N
     if report.table is None:
         return None  # its mistakes are told when it is read
     rows = report.table.tail.rows
+    # The matrix of the ABS takes the remainder of the count itself.
+    anchor = 0 if report.format is ExchangeFormat.ABS else None
     if not 1 <= repeat <= rows:
         raise SpecError(
             f"{path} has {rows} rows, from 0 to {rows - 1}. So 1 to {rows} of them can serve larger"
             f" counts in turn, not {repeat}."
         )
-    return Tail(rows - repeat, repeat)
+    return Tail(rows - repeat, repeat, anchor)
 
 
 def _not_found(text: str) -> InputError:

@@ -37,6 +37,7 @@ class MethodOptions:
     Attributes:
         perturbation: The file of a perturbation table.
         allow_bias: Whether rows of that file may change the expected count.
+        repeat: How many of its last rows serve larger counts in turn, as in rounding.
         scheme: The name of a published scheme, such as ``"CP3"``.
         strength: The name of a strength: ``light``, ``medium``, ``strong``, ``no-ones-and-twos``.
         lookup: How a cell key picks a deviation.
@@ -56,6 +57,7 @@ class MethodOptions:
 
     perturbation: Path | None = None
     allow_bias: bool | None = None
+    repeat: int | None = None
     scheme: str | None = None
     strength: str | None = None
     lookup: str | None = None
@@ -152,13 +154,13 @@ def _perturbation(options: MethodOptions) -> Perturbed:
             f" {' and '.join(map(option_text, named))}."
         )
     if options.perturbation is not None:
-        from sdcensus.formats.perturbation import read_perturbation
+        from sdcensus.session.perturbation import read
 
-        return read_perturbation(options.perturbation, allow_bias=bool(options.allow_bias))
-    if options.allow_bias:
-        raise SpecError(
-            f"{option_text('allow_bias')} is for a file: {option_text('perturbation')} FILE."
+        return read(
+            options.perturbation, allow_bias=bool(options.allow_bias), repeat=options.repeat
         )
+    for name in options.only("allow_bias", "repeat"):
+        raise SpecError(f"{option_text(name)} is for a file: {option_text('perturbation')} FILE.")
     from sdcensus.methods.perturbation.schemes import scheme, strength
 
     if options.scheme is not None:
@@ -192,7 +194,7 @@ def _light_touch(asked: _Asked) -> Method:
     from sdcensus.methods.light_touch import LightTouch
 
     given = asked.options.only("lookup", "key_version")
-    if asked.options.only("perturbation", "allow_bias", "scheme", "strength"):
+    if asked.options.only("perturbation", "allow_bias", "repeat", "scheme", "strength"):
         given["perturbation"] = _perturbation(asked.options)
     return LightTouch(secret=asked.secret(), **given)
 
@@ -251,7 +253,15 @@ def _withhold_sparse(options: MethodOptions) -> Step:
 _METHODS: Mapping[str, _Entry] = {
     "cell-key": _Entry(
         (
-            *("perturbation", "allow_bias", "scheme", "strength", "lookup", "key_version"),
+            *(
+                "perturbation",
+                "allow_bias",
+                "repeat",
+                "scheme",
+                "strength",
+                "lookup",
+                "key_version",
+            ),
             *("zeros", "zero_share", "exempt"),
         ),
         _cell_key,
@@ -262,7 +272,7 @@ _METHODS: Mapping[str, _Entry] = {
     "small-cell-adjustment": _Entry(("base", "threshold"), _small_cells),
     "per-unit-deviations": _Entry(("units", "totals", "key_version"), _per_unit),
     "light-touch": _Entry(
-        ("perturbation", "allow_bias", "scheme", "strength", "lookup", "key_version"),
+        ("perturbation", "allow_bias", "repeat", "scheme", "strength", "lookup", "key_version"),
         _light_touch,
     ),
     "threshold-and-rounding": _Entry(("threshold", "base", "zeros"), _threshold),

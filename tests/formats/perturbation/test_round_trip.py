@@ -282,7 +282,7 @@ def test_a_matrix_has_256_lines_and_the_file_of_the_ons_750_times_256(tmp_path: 
         ("argus", {"secret": SECRET}, "takes no secret"),
         ("abs", {"modulus": 4096}, "have 256 keys"),
         ("cantabular", {"modulus": 4096}, "have 256 keys"),
-        ("ons", {"modulus": 10**6}, "at most 65536 keys"),
+        ("ons", {"modulus": 10**6}, "at most 4096 keys"),
         ("plain", {"modulus": 256}, "holds probabilities"),
     ],
 )

@@ -6,7 +6,7 @@ bounds: the first bound above the key decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,12 +17,14 @@ from sdcensus.formats.perturbation.file_notes import FileNotes
 from sdcensus.formats.perturbation.file_rows import FileRows
 from sdcensus.formats.perturbation.key_units import (
     ROUNDING_BIAS,
+    Pieces,
     from_bounds,
     from_shares,
     is_power_of_ten,
     mean_of,
 )
 from sdcensus.formats.perturbation.numbers import BadNumber, decimals, exact, shown, whole
+from sdcensus.model.key_space import MOST_DIGITS
 from sdcensus.model.perturbation_table import DeviationRow
 
 #: How far a probability may be from the difference of its bounds, and a sum from 1.
@@ -53,31 +55,41 @@ def read_intervals(text: DelimitedText, kind: ExchangeFormat, modulus: int | Non
     With a power of ten as modulus, every decimal key gets what the file gives it. With another
     one, the probabilities are kept and the bounds are not.
     """
-    keys = DEFAULT_MODULUS if modulus is None else modulus
     needed = [name for name in COLUMNS[kind] if name != "type"]
     if kind is ExchangeFormat.PTABLE:
         needed.remove("p_int_lb")
     columns = positions(text, kind, needed, optional=("p_int_lb", "type"))
     rows: dict[int, DeviationRow] = {}
     lines: dict[int, int] = {}
-    bias: dict[int, Fraction] = {}
+    found: dict[int, Pieces] = {}
     if columns is not None:
         for count, line, intervals in _by_count(text, columns):
             lines[count] = line
             pieces = _pieces(count, intervals, text.notes) if intervals else None
-            if pieces is None:
-                continue
-            bias[count] = mean_of(pieces)
-            rows[count] = (
-                from_bounds(pieces, keys)
-                if is_power_of_ten(keys)
-                else from_shares(pieces, keys, unbiased=abs(bias[count]) <= ROUNDING_BIAS)
-            )
+            if pieces is not None:
+                found[count] = pieces
         if text.delimiter != ";" and kind is not ExchangeFormat.PTABLE:
             text.notes.observe(
                 "delimiter", text.header_line, "tau-ARGUS itself needs semicolons between fields."
             )
+    keys = _own_keys(found.values()) if modulus is None else modulus
+    bias = {count: mean_of(pieces) for count, pieces in found.items()}
+    for count, row in found.items():
+        rows[count] = (
+            from_bounds(row, keys)
+            if is_power_of_ten(keys)
+            else from_shares(row, keys, unbiased=abs(bias[count]) <= ROUNDING_BIAS)
+        )
     return FileRows(kind, keys, rows, lines, bias)
+
+
+def _own_keys(rows: Iterable[Pieces]) -> int:
+    """How many keys a file is for: those of its decimals, if keys can have as many."""
+    shares = [share for pieces in rows for _, share in pieces]
+    most = 10**MOST_DIGITS
+    nine = all((share * most).denominator == 1 for share in shares)
+    eight = all((share * DEFAULT_MODULUS).denominator == 1 for share in shares)
+    return most if nine and not eight else DEFAULT_MODULUS
 
 
 def interval_lines(

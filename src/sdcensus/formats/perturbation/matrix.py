@@ -33,7 +33,7 @@ def read_matrix(text: DelimitedText, modulus: int | None) -> FileRows:
     """
     lines = list(text.lines(with_first=True))
     first_count, keyed, has_header = _header(text, lines)
-    if has_header:
+    if has_header and lines:
         del lines[0]
     width = len(text.header) - keyed
     if len(lines) != BYTE and "width" not in text.notes.counts:
@@ -70,7 +70,7 @@ def matrix_lines(rows: Mapping[int, DeviationRow]) -> Iterator[str]:
 def _header(text: DelimitedText, lines: list[Line]) -> tuple[int, int, bool]:
     """The count of the first column, how many columns hold keys, and whether there is a header."""
     names = [name.lower() for name in text.header]
-    keyed = int(names[0] in _NAMES_OF_KEYS)
+    keyed = int(bool(names) and names[0] in _NAMES_OF_KEYS)
     try:
         labels = [whole(name) for name in names[keyed:]]
     except BadNumber:

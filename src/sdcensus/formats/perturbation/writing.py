@@ -35,7 +35,7 @@ from sdcensus.model.secret import Purpose, Secret, SubSecret
 from sdcensus.store.owner_only import open_owner_only
 
 #: A file with a line for each count and key has at most so many keys.
-_MOST_KEYS = 1 << 16
+_MOST_KEYS = 1 << 12
 
 
 def write_perturbation(

@@ -38,7 +38,8 @@ def infeasible(
     variance = wishes[0].variance
     head = f"Row {shape.row} cannot be built"
     if by_stay:
-        stays = [largest_stay(one.shape, variance, equal=False) for one in wishes]
+        free = [one.shape for one in wishes if one.shape.can_stay]
+        stays = [largest_stay(one, variance, equal=False) for one in free]
         most = min((one.stay for one in stays if one is not None), default=Fraction(0))
         return (
             f"{head}: every result has a probability of at least {FLOOR:g}, which leaves too"
