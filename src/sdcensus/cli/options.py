@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from sdcensus.cli.completion import complete_axes
+
 # The help is shown before anything heavy is imported, so the choices are written down here once
 # more; a test compares them with those of the session.
 
@@ -66,6 +68,35 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 Store = Annotated[
     Path,
     typer.Argument(metavar="STORE", help="The folder of a census store, made by sdcensus load."),
+]
+Axes = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="AXES",
+        help="Axes, comma-separated, each variable[@level][+level...][-total]. None: one cell.",
+        autocompletion=complete_axes,
+    ),
+]
+Units = Annotated[
+    str,
+    typer.Option(
+        "--of", metavar="UNITS", help="What is counted: persons, households, dwellings ..."
+    ),
+]
+Where = Annotated[
+    str | None,
+    typer.Option("--where", metavar="CONDITION", help="Count only units for which it holds."),
+]
+MeasureOption = Annotated[
+    Measure, typer.Option("--measure", help="Count records, or sum their weights.")
+]
+EngineOption = Annotated[
+    Engine, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
+]
+Confidential = Annotated[
+    bool,
+    typer.Option("--confidential", help="You know that true counts are as secret as the census."),
 ]
 Language = Annotated[
     str | None,

@@ -13,12 +13,18 @@ from sdcensus.cli.completion import complete_axes
 from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text
 from sdcensus.cli.describe import check_language
 from sdcensus.cli.options import (
+    Axes,
+    Confidential,
     Engine,
+    EngineOption,
     Language,
     Measure,
+    MeasureOption,
     Quiet,
     SecretFile,
     Store,
+    Units,
+    Where,
     examples,
     listed,
 )
@@ -108,31 +114,11 @@ def protect(
             help=f"How counts are protected: {', '.join(MethodName)}.",
         ),
     ],
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by",
-            metavar="AXES",
-            help="Axes, comma-separated, each variable[@level][+level...][-total]. None: one cell.",
-            autocompletion=complete_axes,
-        ),
-    ] = "",
-    of: Annotated[
-        str,
-        typer.Option(
-            "--of", metavar="UNITS", help="What is counted: persons, households, dwellings ..."
-        ),
-    ] = "persons",
-    where: Annotated[
-        str | None,
-        typer.Option("--where", metavar="CONDITION", help="Count only units for which it holds."),
-    ] = None,
-    measure: Annotated[
-        Measure, typer.Option("--measure", help="Count records, or sum their weights.")
-    ] = Measure.COUNT,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
-    ] = Engine.MEMORY,
+    by: Axes = "",
+    of: Units = "persons",
+    where: Where = None,
+    measure: MeasureOption = Measure.COUNT,
+    engine: EngineOption = Engine.MEMORY,
     secret: SecretFile = None,
     strength: Annotated[
         Strength | None,
@@ -320,12 +306,7 @@ def protect(
             " file that only you can read. Needs --confidential.",
         ),
     ] = None,
-    confidential: Annotated[
-        bool,
-        typer.Option(
-            "--confidential", help="You know that true counts are as secret as the census."
-        ),
-    ] = False,
+    confidential: Confidential = False,
     language: Language = None,
     quiet: Quiet = False,
 ) -> None:

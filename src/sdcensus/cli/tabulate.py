@@ -8,10 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.completion import complete_axes
 from sdcensus.cli.console import Output, bytes_text, seconds_text
 from sdcensus.cli.describe import check_language
-from sdcensus.cli.options import Engine, Language, Measure, Quiet, Store, examples, listed
+from sdcensus.cli.options import (
+    Axes,
+    Confidential,
+    Engine,
+    EngineOption,
+    Language,
+    Measure,
+    MeasureOption,
+    Quiet,
+    Store,
+    Units,
+    Where,
+    examples,
+    listed,
+)
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.running import all_or_nothing
 from sdcensus.cli.tables import show_cube
@@ -31,31 +44,11 @@ EXAMPLES = examples(
 
 def tabulate(
     store: Store,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by",
-            metavar="AXES",
-            help="Axes, comma-separated, each variable[@level][+level...][-total]. None: one cell.",
-            autocompletion=complete_axes,
-        ),
-    ] = "",
-    of: Annotated[
-        str,
-        typer.Option(
-            "--of", metavar="UNITS", help="What is counted: persons, households, dwellings ..."
-        ),
-    ] = "persons",
-    where: Annotated[
-        str | None,
-        typer.Option("--where", metavar="CONDITION", help="Count only units for which it holds."),
-    ] = None,
-    measure: Annotated[
-        Measure, typer.Option("--measure", help="Count records, or sum their weights.")
-    ] = Measure.COUNT,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
-    ] = Engine.MEMORY,
+    by: Axes = "",
+    of: Units = "persons",
+    where: Where = None,
+    measure: MeasureOption = Measure.COUNT,
+    engine: EngineOption = Engine.MEMORY,
     show: Annotated[
         bool, typer.Option("--show", help="Show the true counts. Needs --confidential.")
     ] = False,
@@ -68,12 +61,7 @@ def tabulate(
             " can read. Needs --confidential.",
         ),
     ] = None,
-    confidential: Annotated[
-        bool,
-        typer.Option(
-            "--confidential", help="You know that true counts are as secret as the census."
-        ),
-    ] = False,
+    confidential: Confidential = False,
     language: Language = None,
     quiet: Quiet = False,
 ) -> None:
