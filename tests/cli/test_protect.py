@@ -14,9 +14,9 @@ from python_calamine import CalamineWorkbook
 from sdcensus.cli import protect as command
 from sdcensus.methods.additivity import Mode
 from sdcensus.methods.per_unit import Totals
-from sdcensus.methods.perturbation.lookups import Lookup
 from sdcensus.methods.perturbation.schemes import STRENGTHS
 from sdcensus.methods.semi_controlled import ControlledTotal
+from sdcensus.model.lookups import Lookup
 from sdcensus.session.protecting import METHOD_NAMES, STEP_NAMES
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store

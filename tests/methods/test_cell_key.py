@@ -11,10 +11,10 @@ import pytest
 
 from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.methods.cell_key import CellKey, Zeros
-from sdcensus.methods.perturbation.lookups import Lookup
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.cube import Cube, Origin, finish
 from sdcensus.model.key_space import KeySpace
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.perturbation import Tail
 from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation_table import DeviationRow, PerturbationTable

@@ -20,13 +20,13 @@ from sdcensus.formats.perturbation import write_perturbation
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.methods.perturbation.lookups import Lookup
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.key_space import KeySpace
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.protected import Protected
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.session.audit_output import write_audit

@@ -31,11 +31,11 @@ from sdcensus.methods.method import (
     check_secret,
     member,
 )
-from sdcensus.methods.perturbation.lookups import Lookup, suits_hashing
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.key_space import KeySpace
+from sdcensus.model.lookups import Lookup, suits_hashing
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.protected import Audit

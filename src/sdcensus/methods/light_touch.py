@@ -18,11 +18,11 @@ from sdcensus.methods.method import (
     check_secret,
     member,
 )
-from sdcensus.methods.perturbation.lookups import Lookup
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.interior import interior, with_totals
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.protected import Audit

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.lookup import FOLDED, HASHED, PLAIN, LookupRows, effective_keys, publish
 from sdcensus.kernels.quantise import quantise
-from sdcensus.methods.perturbation.lookups import Lookup, default_lookup
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.key_space import LARGEST_MODULUS, KeySpace
+from sdcensus.model.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.secret import Purpose, Secret, SubSecret

@@ -25,11 +25,11 @@ from sdcensus.methods.method import (
     check_secret,
     member,
 )
-from sdcensus.methods.perturbation.lookups import Lookup
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.key_space import LARGEST_MODULUS
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.protected import Audit
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sparse_cube import SparseCube

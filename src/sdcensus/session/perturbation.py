@@ -31,7 +31,6 @@ from sdcensus.formats.perturbation import (
 from sdcensus.formats.perturbation.key_units import is_power_of_ten
 from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
 from sdcensus.methods.perturbation.design import VarianceMode, design_perturbation
-from sdcensus.methods.perturbation.lookups import Lookup, default_lookup
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.rows import Relax
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme, strength
@@ -43,6 +42,7 @@ from sdcensus.methods.perturbation.sources import (
     two_sided_geometric,
 )
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation import Perturbation, Tail
 from sdcensus.model.perturbation_design import PerturbationDesign, Relaxation
 from sdcensus.model.perturbation_table import PerturbationTable

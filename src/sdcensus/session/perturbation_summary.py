@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
-from sdcensus.methods.perturbation.lookups import HASHED_FROM, Lookup, default_lookup, suits_hashing
 from sdcensus.methods.perturbation.sources import single_count_delta
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.lookups import HASHED_FROM, Lookup, default_lookup, suits_hashing
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign, Relaxation
 from sdcensus.model.perturbation_table import KeyRule, PerturbationTable

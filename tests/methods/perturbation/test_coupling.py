@@ -12,10 +12,10 @@ from sdcensus.methods.perturbation.coupling import (
     constellation_probability,
     coupling_of,
 )
-from sdcensus.methods.perturbation.lookups import Lookup, default_lookup
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.perturbation.sources import truncated_normal
+from sdcensus.model.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation import Perturbation, Tail
 from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.secret import Secret

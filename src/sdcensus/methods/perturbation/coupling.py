@@ -23,8 +23,8 @@ from sdcensus.kernels.coupling import (
     joint_of_keys,
     keys_together,
 )
-from sdcensus.methods.perturbation.lookups import Lookup
 from sdcensus.methods.perturbation.order import scrambled
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
