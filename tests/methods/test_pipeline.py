@@ -11,6 +11,7 @@ from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.building_blocks import LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
+from sdcensus.methods.notes import notes_for
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
@@ -110,3 +111,18 @@ def test_nonsense_is_refused(parts: tuple[Any, ...], why: str) -> None:
 
 def test_it_shows_the_names_of_its_parts_only() -> None:
     assert repr(WHOLE) == "<Pipeline cell-key → additivity → withhold-sparse-areas>"
+
+
+def test_withholding_after_additivity_does_not_say_that_values_were_changed_one_by_one() -> None:
+    cube = island_cube("area@parish", "sex", "age", people=300)
+    method = Pipeline(CellKey(scheme("CP3"), secret=SECRET), Additivity(), WithholdSparse())
+    table = method.protect(cube).table
+    assert isinstance(table, Table)
+    assert table.flags is not None
+    said = " ".join(note.show("en") for note in notes_for(table, method.claims()))
+    assert "Wherever a total and all its parts are shown" in said
+    assert "changed on its own" not in said
+    # Additivity makes the same cell differ between tables, so nothing is said to agree.
+    assert not any("agree" in caution for caution in method.claims().cautions)
+    plain = Pipeline(CellKey(scheme("CP3"), secret=SECRET), WithholdSparse())
+    assert any("agree" in caution for caution in plain.claims().cautions)

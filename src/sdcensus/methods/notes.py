@@ -73,6 +73,12 @@ _ADDS_UP = Text.of(
         "es": "En esta tabla cada total es la suma de sus partes.",
     }
 )
+_SHOWN_ADD_UP = Text.of(
+    {
+        "en": "Wherever a total and all its parts are shown, the total is the sum of its parts.",
+        "es": "Donde se muestran un total y todas sus partes, el total es la suma de sus partes.",
+    }
+)
 _HAPPENS_TO = Text.of(
     {
         "en": "In this table every total happens to be the sum of its published parts. In other"
@@ -179,6 +185,9 @@ def _rank(one: _Ranked) -> Rank:
 
 
 def _about_sums(table: Table | SparseTable, claims: Claims) -> list[Text]:
+    if claims.shown_cells_add_up:
+        withheld = isinstance(table, Table) and table.flags is not None
+        return [_SHOWN_ADD_UP if withheld else _ADDS_UP]
     if not any(_relations(axis) for axis in table.spec.axes):
         return [] if claims.additive else [_NOT_ADDITIVE]
     example = find_example(table)

@@ -19,8 +19,8 @@ from sdcensus.model.claims import Claims
 from sdcensus.model.interior import interior
 from sdcensus.model.table import Flag, Table
 
+_ELSEWHERE = "A cell can be withheld in one table and shown in another."
 _CAUTIONS = (
-    "A cell can be withheld in one table and shown in another. Numbers that are shown agree.",
     "No further cells are withheld to protect the withheld ones. That is for tables whose totals"
     " do not add up.",
 )
@@ -73,7 +73,7 @@ class WithholdSparse(Step):
 
     def claims(self) -> Claims:
         """Nothing is promised by withholding alone."""
-        return Claims(cautions=_CAUTIONS)
+        return Claims(cautions=(_ELSEWHERE, *_CAUTIONS))
 
     def claims_after(self, before: Claims) -> Claims:
         """Numbers that are shown keep what was promised of them one by one.
@@ -81,12 +81,16 @@ class WithholdSparse(Step):
         What was promised of all cells together, or of what is seen on average, is gone: zeros are
         withheld, sums have gaps, and which values are seen depends on the values.
         """
-        further = (*_CAUTIONS, _ADDITIVE) if before.additive else _CAUTIONS
+        elsewhere = (
+            f"{_ELSEWHERE} Numbers that are shown agree." if before.consistent else _ELSEWHERE
+        )
+        further = (elsewhere, *_CAUTIONS, *([_ADDITIVE] if before.additive else []))
         return replace(
             before,
             unbiased=False,
             zeros_kept=False,
             additive=False,
+            shown_cells_add_up=before.additive or before.shown_cells_add_up,
             distribution=False,
             takes_sparse=False,
             cautions=(*before.cautions, *further),

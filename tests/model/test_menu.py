@@ -1,0 +1,68 @@
+"""A menu allows what its limits allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.entity import Entity
+from sdcensus.model.menu import Menu, MenuVariable, finest_first
+from sdcensus.model.variable import Level
+from sdcensus.testing.island import island_schema
+
+SCHEMA = island_schema()
+
+
+def offered(name: str, areas: tuple[tuple[str, tuple[str, ...]], ...] = ()) -> MenuVariable:
+    variable = SCHEMA.variable(name)
+    return MenuVariable(variable, finest_first(list(variable.levels())), areas)
+
+
+def at(**levels: str) -> dict[str, Level]:
+    return {name: SCHEMA.variable(name).level(level) for name, level in levels.items()}
+
+
+MENU = Menu(
+    Entity.PERSON,
+    (
+        offered("area"),
+        offered("age"),
+        offered("sex"),
+        offered("married", (("area", ("district",)),)),
+    ),
+    dimensions=3,
+    cells=200,
+    never_together=((("age", "class"), ("married", "")),),
+)
+
+
+def test_variables_levels_and_dimensions_limit_a_menu() -> None:
+    assert MENU.allows(at(area="parish", sex="sex"))
+    assert MENU.allows({})
+    assert not MENU.allows(at(area="parish", sex="sex", age="half", married="married"))
+    assert not MENU.allows({"weight": SCHEMA.variable("sex").level()})
+
+
+def test_totals_count_among_the_cells() -> None:
+    # 8 areas with their total, 11 ages, 3 sexes: 264 cells
+    assert not MENU.allows(at(area="parish", age="age", sex="sex"))
+    assert MENU.allows(at(area="parish", age="half", sex="sex"))
+
+
+def test_a_variable_can_need_coarser_areas() -> None:
+    assert not MENU.allows(at(area="parish", married="married"))
+    assert MENU.allows(at(area="district", married="married"))
+
+
+def test_a_forbidden_level_forbids_finer_ones() -> None:
+    assert not MENU.allows(at(age="class", married="married"))
+    assert not MENU.allows(at(age="age", married="married"))
+    assert MENU.allows(at(age="half", married="married"))
+
+
+def test_what_is_not_on_the_menu_is_refused_by_name() -> None:
+    with pytest.raises(UnknownName, match="sex"):
+        MENU.variable("sexx")
+    with pytest.raises(SpecError):
+        Menu(Entity.PERSON, (), 0)
+    assert [one.variable.name for one in MENU.geographies] == ["area"]
