@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from python_calamine import CalamineWorkbook
 
-from sdcensus.cli import protect as command
+from sdcensus.cli import method_options as command
 from sdcensus.methods.additivity import Mode
 from sdcensus.methods.per_unit import Totals
 from sdcensus.methods.perturbation.schemes import STRENGTHS

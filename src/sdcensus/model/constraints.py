@@ -122,7 +122,7 @@ def _parents(axis: Axis) -> _Entries:
     values: list[npt.NDArray[np.int8]] = []
     height = 0
     for at, coarse in enumerate(axis.blocks):
-        for fine in _directly_below(axis.blocks[:at], coarse):
+        for fine in directly_below(axis.blocks[:at], coarse):
             own = np.arange(coarse.size, dtype=np.int64)
             children, first = np.unique(fine.group, return_index=True)
             for row, column, value in (
@@ -140,7 +140,7 @@ def _parents(axis: Axis) -> _Entries:
     return _Entries(height, len(axis.codes), *joined)
 
 
-def _directly_below(finer: Sequence[Block], coarse: Block) -> list[Block]:
+def directly_below(finer: Sequence[Block], coarse: Block) -> list[Block]:
     """The blocks that nest in a block with none between them."""
     below = [fine for fine in finer if nests(fine, coarse)]
     return [

@@ -6,12 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sdcensus.errors import SpecError, UnknownName
-from sdcensus.methods.perturbation.coupling import (
-    Coupling,
-    constellation_probability,
-    coupling_of,
-)
+from sdcensus.errors import UnknownName
+from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.perturbation.sources import truncated_normal
@@ -169,132 +165,9 @@ def test_knowing_the_gap_never_hurts_the_intruder(name: str, lookup: Lookup) -> 
     assert 0 <= found.uncertainty_bits <= design.entropy(large) + 1e-9
 
 
-# ---------------------------------------------------------------------------------------------
-# Constellations
-
-
-@pytest.mark.parametrize(
-    ("published", "ascending", "independent"),
-    [
-        ((-1, -1, +1), 0.0, 1 / 64),
-        ((+1, +1, -1), 0.0, 1 / 64),
-        ((-1, -1, -1), 0.0313, 1 / 64),
-        ((0, 0, 0), 0.0625, 1 / 8),
-    ],
-)
-def test_constellations_of_large_counts_under_cp1(
-    published: tuple[int, int, int], ascending: float, independent: float
-) -> None:
-    design = scheme("CP1")
-    values = [true + noise for true, noise in zip((9, 8, 17), published, strict=True)]
-    found = constellation_probability(design, (9, 8), values, "ascending")
-    assert found == pytest.approx(ascending, abs=5e-5)
-    product_of_cells = constellation_probability(design, (9, 8), values, "hashed")
-    assert product_of_cells == pytest.approx(independent)
-
-
-def test_keys_can_make_a_disclosive_constellation_more_likely() -> None:
-    """CP2, (1, 1 | 2) published as (1, 1 | 0): the product is no upper bound (STACE 2024)."""
-    design = scheme("CP2")
-    product_of_cells = constellation_probability(design, (1, 1), (1, 1, 0), Lookup.HASHED)
-    with_keys = constellation_probability(design, (1, 1), (1, 1, 0), Lookup.ASCENDING)
-    assert product_of_cells == pytest.approx(0.008954, abs=5e-7)
-    assert with_keys == pytest.approx(0.020024, abs=5e-7)
-
-
-@pytest.mark.parametrize(
-    ("name", "printed"),
-    [
-        ("CP1", 3.1e-2),
-        ("CP2", 5.9e-4),
-        ("CP3", 2.7e-5),
-        ("CP3(1,2)", 1.7e-4),
-        ("CP4", 8e-7),
-        ("CP3(EU)", 1.9e-7),
-    ],
-)
-def test_all_parts_at_one_end_and_the_total_at_the_other(name: str, printed: float) -> None:
-    """Independent noise gives a line away completely with probability 2 p**3."""
-    design = scheme(name)
-    most = design.max_deviation
-    found = sum(
-        constellation_probability(
-            design, (50, 60), (50 + s * most, 60 + s * most, 110 - s * most), "hashed"
-        )
-        for s in (-1, 1)
-    )
-    assert found == pytest.approx(printed, rel=0.16 if name == "CP4" else 0.03)
-
-
-@pytest.mark.parametrize("parts", [(3,), (1, 2), (1, 1, 2), (1, 0, 2, 1)])
-@pytest.mark.parametrize("lookup", ["ascending", "hashed"])
-def test_probabilities_of_all_constellations_sum_to_one(
-    parts: tuple[int, ...], lookup: str
-) -> None:
-    table = scheme("CP2").table(256)
-    cells = [table.targets(count).tolist() for count in (*parts, sum(parts))]
-    whole = sum(constellation_probability(table, parts, one, lookup) for one in product(*cells))
-    assert whole == pytest.approx(1)
-
-
-@pytest.mark.parametrize("lookup", ["ascending", "hashed"])
-def test_the_variance_of_the_gap_is_three_times_that_of_the_table(lookup: str) -> None:
-    """Any two of the three keys are independent, however the third follows from them."""
-    table = scheme("CP2").table(1000)
-    noise = table.deviations(9).tolist()
-    found = sum(
-        constellation_probability(table, (9, 9), (9 + a, 9 + b, 18 + c), lookup) * (c - a - b) ** 2
-        for a, b, c in product(noise, repeat=3)
-    )
-    assert found == pytest.approx(3 * table.variance(9))
-
-
-def test_a_line_of_one_part_is_the_same_cell_twice() -> None:
-    """The key of the total is that of the part, and so is its deviation."""
-    design = scheme("CP3")
-    same = constellation_probability(design, (7,), (8, 8), "ascending")
-    assert same == pytest.approx(design.probabilities(7)[4])
-    assert constellation_probability(design, (7,), (8, 7), "ascending") == 0
-
-
-def test_constellations_of_scrambled_tables_use_all_their_pieces() -> None:
-    table = scrambled(scheme("CP2").table(100), Secret(bytes(range(32))))
-    deviations = np.repeat(table.rows[2].deviations, table.rows[2].widths)
-    keys = np.arange(100)
-    both = deviations[(keys[:, None] + keys[None, :]) % 100]
-    chosen = (deviations[:, None] == 0) & (deviations[None, :] == 1) & (both == -1)
-    found = constellation_probability(table, (5, 6), (5, 7, 10), "ascending")
-    assert found == pytest.approx(chosen.mean())
-
-
-@pytest.mark.parametrize(
-    ("counts", "published"), [((), (1,)), ((1,) * 5, (1,) * 6), ((1, 2), (1, 2)), ((1,), (1, 2, 3))]
-)
-def test_lines_that_are_none_are_refused(
-    counts: tuple[int, ...], published: tuple[int, ...]
-) -> None:
-    with pytest.raises(SpecError, match="one to 4 parts"):
-        constellation_probability(scheme("CP1"), counts, published, "ascending")
-
-
-def test_constellations_of_scrambled_orders_need_the_order() -> None:
-    with pytest.raises(SpecError, match="the scrambled table itself"):
-        constellation_probability(scheme("CP1"), (1, 1), (1, 1, 2), "scrambled")
-
-
-def test_folded_keys_have_no_exact_constellations() -> None:
-    folded = replace(scheme("CP1").table(256), key_rule=KeyRule.FOLD_BYTES)
-    with pytest.raises(SpecError, match="keys that add up"):
-        constellation_probability(folded, (1, 1), (1, 1, 2), "ascending")
-
-
 def test_unknown_look_ups_are_refused_with_what_there_is() -> None:
-    for call in (
-        lambda: coupling_of(scheme("CP1"), "sorted"),
-        lambda: constellation_probability(scheme("CP1"), (1, 1), (1, 1, 2), "hash"),
-    ):
-        with pytest.raises(UnknownName, match="look-up"):
-            call()
+    with pytest.raises(UnknownName, match="look-up"):
+        coupling_of(scheme("CP1"), "sorted")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +20,12 @@ from sdcensus.kernels.coupling import (
     joint_of_folded_keys,
     joint_of_intervals,
     joint_of_keys,
-    keys_together,
 )
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.model.lookups import Lookup
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation_table import KeyRule, PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
 
 Float64 = npt.NDArray[np.float64]
@@ -45,8 +43,6 @@ MOST_TRIPLES = 1 << 20
 MOST_WORK = 1 << 17
 #: Looking at pairs of keys is so much quicker than counting in triples of intervals.
 _PAIRS_PER_TRIPLE = 64
-#: The most parts of a line whose joint probability is computed.
-MOST_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,65 +112,6 @@ def _named(lookup: Lookup | str) -> Lookup:
 def _mean(figures: Sequence[Coupling]) -> Coupling:
     columns = zip(*(astuple(one) for one in figures), strict=True)
     return Coupling(*(math.fsum(column) / len(figures) for column in columns))
-
-
-def constellation_probability(
-    perturbation: Perturbation,
-    counts: Sequence[int],
-    published: Sequence[int],
-    lookup: Lookup | str,
-) -> float:
-    """The probability that parts and their total are published as given.
-
-    Exact, in whole numbers of keys. It is not the product of the probabilities of the cells where
-    keys are looked up as they are, and can be larger or smaller than that.
-
-    Args:
-        perturbation: A design, or a table in its own key space.
-        counts: The true counts of one to four parts; their sum is that of the total.
-        published: What is published for each part, and then for the total.
-        lookup: ``ascending`` for a table as it stands, scrambled or not; or ``hashed``.
-    """
-    if not 1 <= len(counts) <= MOST_PARTS or len(published) != len(counts) + 1:
-        raise SpecError(
-            f"A constellation has one to {MOST_PARTS} parts, and a published value for each of"
-            " them and for their total."
-        )
-    true = [*counts, sum(counts)]
-    wanted = [after - before for before, after in zip(true, published, strict=True)]
-    chosen = _named(lookup)
-    if chosen is Lookup.SCRAMBLED:
-        raise SpecError(
-            "Give the scrambled table itself, with the look-up 'ascending': it is looked up as it"
-            " stands."
-        )
-    if chosen is Lookup.HASHED:
-        chances = [
-            dict(perturbation.distribution(perturbation.tail.row(count))).get(value, 0)
-            for count, value in zip(true, wanted, strict=True)
-        ]
-        return math.prod(float(one) for one in chances)
-    table = _table(perturbation)
-    if table.key_rule is not KeyRule.PLAIN:
-        raise SpecError("Exact probabilities of constellations exist for keys that add up.")
-    places = [
-        _intervals(table.rows[table.tail.row(count)], value)
-        for count, value in zip(true, wanted, strict=True)
-    ]
-    found = sum(
-        keys_together(intervals[:-1], intervals[-1], table.modulus)
-        for intervals in itertools.product(*places)
-    )
-    return float(Fraction(found, table.modulus ** len(counts)))
-
-
-def _intervals(row: DeviationRow, deviation: int) -> list[tuple[int, int]]:
-    """Where the keys of a deviation lie."""
-    return [
-        (upper - width, upper)
-        for value, width, upper in zip(row.deviations, row.widths, row.uppers, strict=True)
-        if value == deviation
-    ]
 
 
 def _table(perturbation: Perturbation) -> PerturbationTable:

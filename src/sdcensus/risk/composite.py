@@ -1,0 +1,281 @@
+"""The composite risk of a table: one figure from its zeros, its entropy and its population.
+
+After Shlomo, Antal and Elliot, in the version that the ECLAC study of census tables (2020) used:
+cells with few records have a term of their own, and the entropy of a protected table is discounted
+by the variance of the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.risk.pairs import Counts, Pair, counts_of, counts_of_array, pair_of, pair_of_arrays
+
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+#: Of the zeros, of cells with few records, of other cells, and of the size of the population.
+WEIGHTS = (0.1, 0.7, 0.1, 0.1)
+#: Cells up to this count have a term of their own; empty ones are among them.
+SMALL_UP_TO = 6
+#: With fewer cells of 1 to 6 records, their term says little.
+FEW_SMALL_CELLS = 30
+
+
+class Reading(StrEnum):
+    """How the noise of a protected table lowers the terms of entropy.
+
+    ``variance``: by ``1 / (1 + variance of the deviations)``, over all interior cells, empty ones
+    included. What the printed figures of the ECLAC study were computed with, as far as they show.
+    ``entropy``: by ``1 - H(F|G) / H(F)``, the share of the uncertainty about a count that its
+    published value takes away. The original of Shlomo, Antal and Elliot.
+    """
+
+    VARIANCE = "variance"
+    ENTROPY = "entropy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CompositeRisk(Confidential):
+    """The composite risk of the interior cells of one table, term by term.
+
+    Attributes:
+        zeros: The term of empty cells, weighted, as the three others.
+        small: How unevenly records spread over cells of 0 to 6.
+        large: How unevenly they spread over the cells above.
+        population: The term of the size of the population.
+        cells: How many interior cells were measured; with none there is no value.
+        discount: What the noise left of the terms of entropy; 1 for a table without noise.
+        reading: How the discount was computed; ``None`` for a table without noise.
+        weights: Of the four terms.
+        warnings: What to know before reading the value.
+    """
+
+    zeros: float
+    small: float
+    large: float
+    population: float
+    cells: int
+    discount: float = 1.0
+    reading: Reading | None = None
+    weights: tuple[float, ...] = WEIGHTS
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The risk, between 0 and 1; ``None`` if no cell is measured (``warnings`` says why)."""
+        if not self.cells:
+            return None
+        return self.zeros + self.small + self.large + self.population
+
+    def __repr__(self) -> str:
+        return "<CompositeRisk: confidential>"
+
+
+def composite_risk(
+    counts: npt.ArrayLike, weights: Sequence[float] = WEIGHTS, *, cells: int | None = None
+) -> CompositeRisk:
+    """The composite risk of a table without noise, from the counts of its interior cells.
+
+    ``w1 |A| / K + w2 H(0..6) + w3 H(>6) + w4 (1 + ln sqrt(N)) / sqrt(N)``: ``A`` are the empty
+    ones of ``K`` cells, ``N`` is the population of the table, and ``H`` of some cells is
+    ``1 - entropy / ln(number of cells)``, 0 where all records spread evenly.
+
+    Args:
+        counts: True counts of interior cells, in any shape.
+        weights: Of the four terms, 0 or more, with the sum 1.
+        cells: How many cells there are, if empty ones are left out of ``counts``.
+    """
+    return _original(counts_of_array(counts, cells=cells), _checked(weights))
+
+
+def composite_risk_protected(
+    counts: npt.ArrayLike,
+    published: npt.ArrayLike,
+    *,
+    reading: Reading | str = Reading.VARIANCE,
+    weights: Sequence[float] = WEIGHTS,
+    shown: npt.ArrayLike | None = None,
+    cells: int | None = None,
+) -> CompositeRisk:
+    """The composite risk of a table with noise.
+
+    The terms of entropy are those of the true counts times a discount (``reading``). The term of
+    zeros becomes ``w1 (|A| / K) ** (|A or B| / |A and B|)``, where ``B`` are the cells that are
+    published as 0; it is 0 where no empty cell is published as one.
+
+    Args:
+        counts: True counts of interior cells.
+        published: Their published values, in the same shape.
+        reading: How the noise counts.
+        weights: Of the four terms.
+        shown: Which cells have a published number. Others are left out: a table is measured by
+            what it shows.
+        cells: How many cells there are, if empty ones that are published as 0 are left out.
+    """
+    pair = pair_of_arrays(counts, published, shown=shown, cells=cells)
+    return _protected(pair, _named(reading), _checked(weights))
+
+
+def composite_risk_of(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable | None = None,
+    *,
+    reading: Reading | str = Reading.VARIANCE,
+    weights: Sequence[float] = WEIGHTS,
+) -> CompositeRisk:
+    """The composite risk of a cube as it is, or of the table that was made from it.
+
+    Interior cells only: totals are not measured, nor what other tables tell.
+    """
+    chosen, checked = _named(reading), _checked(weights)
+    if table is None:
+        return _original(counts_of(cube), checked)
+    return _protected(pair_of(cube, table), chosen, checked)
+
+
+def _named(reading: Reading | str) -> Reading:
+    try:
+        return Reading(reading)
+    except ValueError:
+        raise UnknownName("reading", str(reading), known=list(Reading)) from None
+
+
+def _checked(weights: Sequence[float]) -> tuple[float, ...]:
+    try:
+        checked = tuple(float(one) for one in weights)
+    except (TypeError, ValueError):
+        checked = ()
+    good = len(checked) == len(WEIGHTS) and all(math.isfinite(w) and w >= 0 for w in checked)
+    if not good or abs(math.fsum(checked) - 1) > 1e-9:
+        raise SpecError(
+            "The composite risk has four weights (zeros, small cells, other cells, population),"
+            f" 0 or more, with the sum 1; usual are {', '.join(map(str, WEIGHTS))}."
+        )
+    return checked
+
+
+def _original(counts: Counts, weights: tuple[float, ...]) -> CompositeRisk:
+    empty = counts.cells - int(np.count_nonzero(counts.true))
+    return _together(counts, weights, zeros=empty / counts.cells if counts.cells else 0.0)
+
+
+def _protected(pair: Pair, reading: Reading, weights: tuple[float, ...]) -> CompositeRisk:
+    withheld = pair.withheld
+    pair = pair.only_shown()
+    unlisted = pair.cells - pair.true.size
+    empty, gone = pair.true == 0, pair.published == 0
+    both = int((empty & gone).sum()) + unlisted
+    either = int((empty | gone).sum()) + unlisted
+    zeros = ((int(empty.sum()) + unlisted) / pair.cells) ** (either / both) if both else 0.0
+    warnings: tuple[str, ...] = ()
+    if withheld:
+        warnings = (
+            "Cells that are withheld are left out: the value is about the cells that are shown,"
+            " and cannot be compared with that of the whole table.",
+        )
+    how = _variance_discount if reading is Reading.VARIANCE else _entropy_discount
+    return _together(
+        Counts(pair.true, pair.cells),
+        weights,
+        zeros=zeros,
+        discount=how(pair) if pair.cells else 1.0,
+        reading=reading,
+        warnings=warnings,
+    )
+
+
+def _together(
+    counts: Counts,
+    weights: tuple[float, ...],
+    *,
+    zeros: float,
+    discount: float = 1.0,
+    reading: Reading | None = None,
+    warnings: tuple[str, ...] = (),
+) -> CompositeRisk:
+    there = counts.true[counts.true > 0]
+    few, many = there[there <= SMALL_UP_TO], there[there > SMALL_UP_TO]
+    population = int(there.sum())
+    root = math.sqrt(population)
+    if not counts.cells:
+        warnings = (*warnings, "No interior cell has a published number, so nothing is measured.")
+    elif not population:
+        warnings = (
+            *warnings,
+            "The table has no records: the terms of entropy and of the population count as 0.",
+        )
+    elif few.size < FEW_SMALL_CELLS:
+        warnings = (
+            *warnings,
+            f"Fewer than {FEW_SMALL_CELLS} interior cells have 1 to {SMALL_UP_TO} records: the"
+            " term of small cells is erratic, and so is the value.",
+        )
+    return CompositeRisk(
+        zeros=weights[0] * zeros,
+        small=weights[1] * discount * _concentration(few, counts.cells - many.size),
+        large=weights[2] * discount * _concentration(many, many.size),
+        population=weights[3] * (1 + math.log(root)) / root if population else 0.0,
+        cells=counts.cells,
+        discount=discount,
+        reading=reading,
+        weights=weights,
+        warnings=warnings,
+    )
+
+
+def _concentration(there: Int64, cells: int) -> float:
+    """How far records are from spreading evenly over cells: 0 if they do, 1 if all are in one."""
+    records = int(there.sum())
+    if cells <= 1 or not records:
+        return 0.0
+    entropy = records * math.log(records) - float((there * np.log(there)).sum())
+    # Rounding errors of an even spread are no concentration.
+    return min(max(1 - entropy / (records * math.log(cells)), 0.0), 1.0)
+
+
+def _variance_discount(pair: Pair) -> float:
+    deviation = (pair.published - pair.true).astype(np.float64)
+    mean = float(deviation.sum()) / pair.cells
+    variance = float((deviation**2).sum()) / pair.cells - mean**2
+    return 1 / (1 + max(variance, 0.0))
+
+
+def _entropy_discount(pair: Pair) -> float:
+    """Of the uncertainty about the count of a cell, the share that its published value removes.
+
+    If all counts are equal there is nothing to hide from somebody who knows that: 1, as for a
+    table without noise.
+    """
+    unlisted = pair.cells - pair.true.size
+    alone = _entropy(pair.true, unlisted)
+    if alone <= 0:
+        return 1.0
+    published = _entropy(pair.published, unlisted)
+    # A number for each pair of count and published value; 0 for an empty cell published as 0.
+    width = int(pair.published.max(initial=0)) + 1
+    joint = _entropy(pair.true * width + pair.published, unlisted)
+    return min(max(1 - (joint - published) / alone, 0.0), 1.0)
+
+
+def _entropy(values: Int64, unlisted: int) -> float:
+    """The entropy of the values of cells, of which some that are 0 are not listed."""
+    found, times = np.unique(values, return_counts=True)
+    if unlisted:
+        times = np.append(times, unlisted)
+        if found.size and found[0] == 0:
+            times[0] += unlisted
+            times = times[:-1]
+    cells = values.size + unlisted
+    return math.log(cells) - float((times * np.log(times)).sum()) / cells
