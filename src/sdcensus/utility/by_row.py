@@ -1,0 +1,150 @@
+"""Measures of each row of a table, with their mean and their dispersion between rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.utility.parts import Part
+from sdcensus.utility.rows import Rows, rows_of
+
+Float64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: Of a normal distribution, 95 % lie within so many standard errors.
+_NINETY_FIVE = 1.96
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Dispersion(Confidential):
+    """The mean of a measure over rows, and how far rows differ.
+
+    Attributes:
+        rows: How many rows have the measure.
+        skipped: How many rows have none.
+        mean: Its mean over rows; ``None`` where no row has it.
+        variance: The sample variance between rows, which ONS 2011 prints as "standard error";
+            ``None`` with fewer than two rows.
+        standard_error: The root of the variance divided by the number of rows.
+        half_width: 1.96 standard errors: half of the interval of 95 %.
+        reason: Why something is ``None`` or why rows were skipped; empty without reason.
+    """
+
+    rows: int
+    skipped: int
+    mean: float | None
+    variance: float | None
+    standard_error: float | None
+    half_width: float | None
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Dispersion over {self.rows + self.skipped:,} rows: confidential>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RowMeasures(Confidential):
+    """Measures row by row, as ONS 2011 compares methods.
+
+    Attributes:
+        rows, cells: How many rows there are, and cells in all of them.
+        withheld: How many of the cells have no published number; they are left out.
+        hellinger: Of each row ``sqrt(0.5 · sum((sqrt(published) - sqrt(true))²))``.
+        relative_distance: Of each row the *sum* of ``|published - true| / true`` over its cells
+            with records.
+        absolute_distance: Of each row the mean of ``|published - true|``, empty cells included.
+        variance_ratio: Of each row the variance of its published counts divided by that of its
+            true ones. Rows whose true counts are all equal have none.
+    """
+
+    rows: int
+    cells: int
+    withheld: int
+    hellinger: Dispersion
+    relative_distance: Dispersion
+    absolute_distance: Dispersion
+    variance_ratio: Dispersion
+
+    def __repr__(self) -> str:
+        return f"<RowMeasures of {self.rows:,} rows: confidential>"
+
+
+def per_row(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable,
+    *,
+    axis: str | None = None,
+    level: str | None = None,
+    part: Part | str = Part.INTERIOR,
+) -> RowMeasures:
+    """Measure each code of an axis and tell how far they differ; by default each area.
+
+    Args:
+        cube: True counts.
+        table: The published table of the same cells.
+        axis: The variable whose codes are the rows; by default the geography.
+        level: Their level; by default the finest.
+        part: Which cells of the other axes belong to a row.
+    """
+    return row_measures(rows_of(cube, table, axis=axis, level=level, part=part))
+
+
+_NO_NUMBER = "every cell of the row is withheld"
+_NO_VARIANCE = "the true counts of the row are all equal"
+
+
+def row_measures(rows: Rows) -> RowMeasures:
+    """The measures of rows and their dispersion."""
+    shown = rows.shown
+    used = np.asarray(shown.any(axis=1))
+    size = np.where(shown, np.abs(rows.published - rows.true), 0)
+    root = np.where(shown, np.sqrt(rows.published) - np.sqrt(rows.true), 0.0)
+    filled = rows.true > 0
+    relative = np.divide(size, rows.true, out=np.zeros(size.shape), where=filled)
+    cells = np.maximum(shown.sum(axis=1), 1)
+    before, after = _variance(rows.true, shown), _variance(rows.published, shown)
+    varied = used & (before > 0)
+    ratio = np.divide(after, before, out=np.zeros(before.shape), where=varied)
+    return RowMeasures(
+        rows=len(rows.names),
+        cells=shown.size,
+        withheld=rows.withheld,
+        hellinger=dispersion(np.sqrt(0.5 * (root * root).sum(axis=1)), used, _NO_NUMBER),
+        relative_distance=dispersion(relative.sum(axis=1), used, _NO_NUMBER),
+        absolute_distance=dispersion(size.sum(axis=1) / cells, used, _NO_NUMBER),
+        variance_ratio=dispersion(ratio, varied, _NO_VARIANCE),
+    )
+
+
+def _variance(values: npt.NDArray[np.int64], shown: Mask) -> Float64:
+    """The variance within each row; its divisor cancels in a ratio."""
+    # From a count of the row itself, so that equal counts give exactly 0.
+    first = np.take_along_axis(values, shown.argmax(axis=1)[:, None], axis=1)
+    away = np.where(shown, values - first, 0)
+    cells = np.maximum(shown.sum(axis=1), 1)
+    distance = np.where(shown, away - (away.sum(axis=1) / cells)[:, None], 0.0)
+    return np.asarray((distance * distance).sum(axis=1) / cells)
+
+
+def dispersion(values: Float64, used: Mask, why_skipped: str) -> Dispersion:
+    """Mean, variance between rows and standard error of the rows that are used."""
+    kept = values[used]
+    skipped = int(values.size - kept.size)
+    reason = f"{skipped:,} rows skipped: {why_skipped}" if skipped else ""
+    if not kept.size:
+        return Dispersion(0, skipped, None, None, None, None, reason or "there are no rows")
+    mean = float(kept.mean())
+    if kept.size < 2:
+        why = "one row alone has no dispersion"
+        reason = f"{reason}; {why}" if reason else why
+        return Dispersion(1, skipped, mean, None, None, None, reason)
+    variance = float(kept.var(ddof=1))
+    error = math.sqrt(variance / kept.size)
+    return Dispersion(int(kept.size), skipped, mean, variance, error, _NINETY_FIVE * error, reason)

@@ -1,0 +1,99 @@
+"""Distances level by level and code by code: how much a district, or a parish, has to bear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.utility.distances import SMALL, Utility, measure
+from sdcensus.utility.pairs import check_match, pair_in
+from sdcensus.utility.parts import Base, Part, area_axis, block_of, option, region_at
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class UtilityAt(Confidential):
+    """How far the cells at one level of an axis, or at one code of it, are from the truth.
+
+    Attributes:
+        axis: The variable of the axis.
+        level: The level; ``_T`` for the total.
+        code: The code; ``None`` for all codes of the level.
+        utility: The measures.
+    """
+
+    axis: str
+    level: str
+    code: str | None
+    utility: Utility
+
+    def __repr__(self) -> str:
+        at = self.level if self.code is None else self.code
+        return f"<UtilityAt {self.axis} {at}: confidential>"
+
+
+def by_level(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable,
+    part: Part | str = Part.ALL,
+    base: Base | str = Base.NONZERO,
+    *,
+    axis: str | None = None,
+    small: int = SMALL,
+) -> tuple[UtilityAt, ...]:
+    """The measures at each level of geography, the total last.
+
+    ``part`` is about the other axes: the interior at the level of districts are the cells of
+    districts that are the finest in everything else.
+
+    Args:
+        cube: True counts.
+        table: The published table of the same cells.
+        part: Which cells of the other axes.
+        base: Over which cells mean distances are taken.
+        axis: The variable by whose levels to tell; by default the geography.
+        small: Counts from 1 to this are the small ones.
+    """
+    check_match(cube, table)
+    chosen = option(Part, "part of a table", part)
+    at = area_axis(cube.spec, axis)
+    found = []
+    for block in cube.spec.axes[at].blocks:
+        pair = pair_in(cube, table, region_at(cube.spec, at, block, chosen))
+        made = measure(pair, base=base, part=chosen, small=small)
+        found.append(UtilityAt(cube.spec.axes[at].variable.name, block.level, None, made))
+    return tuple(found)
+
+
+def by_code(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable,
+    part: Part | str = Part.ALL,
+    base: Base | str = Base.NONZERO,
+    *,
+    axis: str | None = None,
+    level: str | None = None,
+    small: int = SMALL,
+) -> tuple[UtilityAt, ...]:
+    """The measures at each code of a level: by default each area of the finest level."""
+    check_match(cube, table)
+    chosen = option(Part, "part of a table", part)
+    at = area_axis(cube.spec, axis)
+    if isinstance(cube, SparseCube):
+        raise SpecError(
+            f"{cube.spec.title}: the table is too large to be measured code by code. Take"
+            " cube.rollup(...) to fewer axes, or measure it by level."
+        )
+    own = cube.spec.axes[at]
+    block = block_of(cube.spec, at, level)
+    where = region_at(cube.spec, at, block, chosen)
+    found = []
+    for position in range(block.start, block.start + block.size):
+        pair = pair_in(cube, table, where.at(at, position, position + 1))
+        made = measure(pair, base=base, part=chosen, small=small)
+        code = own.codes[position].code
+        found.append(UtilityAt(own.variable.name, block.level, code, made))
+    return tuple(found)
