@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from sdcensus._version import __version__
-from sdcensus.cli import demo, describe, load, protect, ptable, schema, secret, tabulate
+from sdcensus.cli import (
+    assess,
+    attack,
+    compare,
+    demo,
+    describe,
+    load,
+    looks,
+    policy,
+    protect,
+    ptable,
+    recommend,
+    schema,
+    secret,
+    tabulate,
+)
 from sdcensus.cli.options import examples
 
 app = typer.Typer(
@@ -19,7 +34,10 @@ app = typer.Typer(
         "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
         "sdcensus load census/schema.toml --out census.store --secret office.secret",
         "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",
-        "sdcensus protect census.store --by ed@parish,sex --method cell-key",
+        "sdcensus recommend census.store",
+        "sdcensus protect census.store --by ed@parish,sex --method cell-key --out table.xlsx",
+        "sdcensus assess census.store --by ed@parish,sex --out check --confidential",
+        "sdcensus attack published/",
         "sdcensus COMMAND --help",
     ),
     rich_markup_mode=None,
@@ -65,6 +83,22 @@ app.command("tabulate", epilog=tabulate.EXAMPLES, short_help="Count a table exac
 app.command("protect", epilog=protect.EXAMPLES, short_help="Protect a table and write it.")(
     protect.protect
 )
+app.command("recommend", epilog=recommend.EXAMPLES, short_help="Propose scheme, policy, tables.")(
+    recommend.recommend
+)
+app.command("assess", epilog=assess.EXAMPLES, short_help="Measure risk and utility of a table.")(
+    assess.assess
+)
+app.command("compare", epilog=compare.EXAMPLES, short_help="Compare methods on your own tables.")(
+    compare.compare
+)
+app.command("looks", epilog=looks.EXAMPLES, short_help="How often tables together look at a cell.")(
+    looks.looks
+)
+app.command("attack", epilog=attack.EXAMPLES, short_help="Attack published tables as an intruder.")(
+    attack.attack
+)
+app.add_typer(policy.app, name="policy", short_help="Check a policy, or ask it about a table.")
 app.add_typer(schema.app, name="schema", short_help="Draft or check a schema.")
 app.add_typer(secret.app, name="secret", short_help="Make, check or restore the office secret.")
 app.add_typer(ptable.app, name="ptable", short_help="Design and look at perturbation tables.")

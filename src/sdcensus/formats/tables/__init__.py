@@ -16,6 +16,7 @@ from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.tables.about import about, about_text, all_notes
 from sdcensus.formats.tables.columns import published_columns
 from sdcensus.formats.tables.files import check_new, new_file
+from sdcensus.formats.tables.raw import METADATA
 from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.table import SparseTable, Table
@@ -25,8 +26,6 @@ __all__ = ["TABLE_ENDINGS", "about_file", "check_table_target", "write_table"]
 
 #: How the names of files with tables end.
 TABLE_ENDINGS = (".csv", ".parquet", ".xlsx")
-#: What the metadata of a Parquet file is called.
-_METADATA = "sdcensus"
 
 
 def write_table(
@@ -115,7 +114,7 @@ def _write_parquet(
 ) -> None:
     pieces = published_columns(table, language)
     first = next(pieces)
-    schema = first.schema.with_metadata({_METADATA: about_it})
+    schema = first.schema.with_metadata({METADATA: about_it})
     with new_file(target) as file, pq.ParquetWriter(file, schema) as writer:
         for piece in itertools.chain([first], pieces):
             writer.write_table(piece.replace_schema_metadata(schema.metadata))

@@ -8,6 +8,7 @@ from typing import Any
 
 from sdcensus.model.headings import table_heading
 from sdcensus.model.provenance import Provenance
+from sdcensus.model.spec_document import spec_to_json
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.text import Text
 
@@ -62,12 +63,21 @@ def about(
         "signs": {flag.sign: _languages(flag.meaning) for flag in signs_in(table)},
         "notes": [_languages(note) for note in notes],
         "provenance": provenance.to_json(),
+        # Code lists only: what tells which records a cell is about, also to a program.
+        "specification": spec_to_json(spec),
     }
 
 
 def about_text(content: Mapping[str, Any]) -> str:
-    """The same as a document."""
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    """The same as a document; code lists, which are long, stand on one line."""
+    lines = [f" {json.dumps(name)}: {_value_text(name, value)}" for name, value in content.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _value_text(name: str, value: object) -> str:
+    if name == "specification":
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
 
 
 def _axis(table: Table | SparseTable, at: int, language: str | None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ MOST_ACROSS = 40
 #: Cells from which on a sheet is written through to the disk instead of being held.
 _HELD = 100_000
 #: Workbooks say when they were made. Ours are the same whenever they are made.
-_NO_CLOCK = datetime(2000, 1, 1)
+NO_CLOCK = datetime(2000, 1, 1)
 _WIDEST, _NARROWEST, _NOTES_WIDTH = 44, 9, 110
 _HEAD = 3  # title, units, an empty line
 
@@ -82,7 +82,7 @@ def write_workbook(
     }
     with new_file(target) as file:
         book = library().Workbook(file, options)
-        book.set_properties({"created": _NO_CLOCK, "title": table_heading(table.spec, language)})
+        book.set_properties({"created": NO_CLOCK, "title": table_heading(table.spec, language)})
         sheets = _Sheets(book, table, language)
         if isinstance(table, SparseTable) or listed:
             sheets.write_list()

@@ -1,0 +1,40 @@
+"""What an intruder takes to be known before he starts; the rest he estimates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """What the intruder knows or believes; ``None`` for what he has to find out himself.
+
+    Attributes:
+        max_deviation: The largest change up or down of any count.
+        variance: The variance of the change of one count.
+        zeros_known: Whether empty cells are known to be published as 0.
+        withheld_below: Values that are withheld are known to be smaller than this.
+        limit: Averages are claimed where the intruder reckons to be right with this probability.
+        linear_cells: Tables with at most so many cells are searched by linear programs as well.
+    """
+
+    max_deviation: int | None = None
+    variance: float | None = None
+    zeros_known: bool = True
+    withheld_below: int | None = None
+    limit: float = 0.9
+    linear_cells: int = 1000
+
+    def __post_init__(self) -> None:
+        deviation, variance = self.max_deviation, self.variance
+        if deviation is not None and (type(deviation) is not int or deviation < 0):
+            raise SpecError("The largest deviation is a whole number, 0 or more.")
+        if variance is not None and not (math.isfinite(variance) and variance > 0):
+            raise SpecError("The variance of a change is a number above 0.")
+        if not 0 <= self.limit < 1:
+            raise SpecError("The limit is a probability: 0 or more, and below 1.")
+        if type(self.linear_cells) is not int or self.linear_cells < 0:
+            raise SpecError("The largest table for linear programs has 0 cells or more.")

@@ -1,0 +1,126 @@
+"""What an intruder claims to have found out about cells. Public: made from published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.table_spec import TableSpec
+
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Figure = int | float | str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subtracted:
+    """Cells of another table that are taken away from each cell of a claim.
+
+    Attributes:
+        table: The name of the other table.
+        spec: What it shows.
+        starts: For each claim where its cells begin in ``cells``, and behind them where all end.
+        cells: Numbers of cells of the other table, the last axis running fastest.
+    """
+
+    table: str
+    spec: TableSpec
+    starts: Int64
+    cells: Int64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claims:
+    """What one attack says about cells of one table.
+
+    Attributes:
+        attack: The name of the attack.
+        table: The name of the published table.
+        spec: What it shows.
+        cells: The cells, as numbers with the last axis running fastest.
+        lower, upper: The smallest and the largest true count that the intruder believes in.
+        probability: How sure the intruder is of each, by his own reckoning; ``None`` where a
+            claim is certain if what he takes to be known is true.
+        less: The cells of another table that are taken away, where the claim is about those who
+            are counted in a cell of this table and not in them.
+    """
+
+    attack: str
+    table: str
+    spec: TableSpec
+    cells: Int64
+    lower: Int64
+    upper: Int64
+    probability: Float64 | None = None
+    less: Subtracted | None = None
+
+    def __post_init__(self) -> None:
+        arrays = (self.cells, self.lower, self.upper)
+        if len({array.shape for array in arrays}) > 1 or self.cells.ndim != 1:
+            raise SpecError("Every claim needs a cell and two bounds.")
+        for array in arrays:
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<Claims of {self.attack} about {self.table}: {self.count}>"
+
+    @property
+    def count(self) -> int:
+        """How many claims there are."""
+        return int(self.cells.size)
+
+    @property
+    def exact(self) -> Mask:
+        """Which claims name one count."""
+        return np.asarray(self.lower == self.upper)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttackResult:
+    """What one attack found in a set of published tables.
+
+    Attributes:
+        attack: Its name.
+        claims: What it says about cells.
+        sentences: What was learned, in words, with its scope.
+        figures: What was measured, by name.
+        examined: The cells that it looked at, as the names of tables with numbers of cells; empty
+            where it looked at none as such.
+    """
+
+    attack: str
+    claims: tuple[Claims, ...] = ()
+    sentences: tuple[str, ...] = ()
+    figures: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
+    examined: tuple[tuple[str, Int64], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<AttackResult of {self.attack}: {self.exact} counts claimed>"
+
+    @property
+    def exact(self) -> int:
+        """How many counts are claimed exactly."""
+        return sum(int(one.exact.sum()) for one in self.claims)
+
+    @property
+    def narrow(self) -> int:
+        """How many claims leave more than one count, such as 0 or 1."""
+        return sum(int((~one.exact).sum()) for one in self.claims)
+
+
+def merged(first: AttackResult, second: AttackResult) -> AttackResult:
+    """Two results of one attack as one; figures of the second stand behind those of the first."""
+    figures = {**first.figures, **second.figures}
+    return AttackResult(
+        first.attack,
+        (*first.claims, *second.claims),
+        (*first.sentences, *second.sentences),
+        MappingProxyType(figures),
+        (*first.examined, *second.examined),
+    )

@@ -1,0 +1,103 @@
+"""Published tables made ready for attacks: whole, of counts, and sorted by how they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdcensus.errors import SpecError
+from sdcensus.model.publication import PublishedTable
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import Measure
+
+#: Tables with more cells are not attacked whole.
+MOST_CELLS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A published table that is attacked.
+
+    Attributes:
+        name: The name of its file.
+        table: Every cell of it.
+        data: Which records it counts: tables of other records are never compared with it.
+        making: How it was made; tables made in the same way have the same kind of noise.
+    """
+
+    name: str
+    table: Table
+    data: str
+    making: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Target {self.name}>"
+
+
+def targets_of(tables: Sequence[PublishedTable]) -> tuple[tuple[Target, ...], tuple[str, ...]]:
+    """Tables that can be attacked, and sentences about those that cannot."""
+    for one in tables:
+        given: object = one
+        if not isinstance(given, PublishedTable):
+            raise SpecError(
+                f"Attacks see published tables only, and a {type(given).__name__} is none."
+            )
+    chosen: list[Target] = []
+    left_out: list[str] = []
+    for one in tables:
+        spec = one.table.spec
+        if spec.measure is not Measure.COUNT:
+            left_out.append(f"{one.name} shows weighted counts and was not attacked.")
+        elif spec.cells > MOST_CELLS:
+            left_out.append(
+                f"{one.name} has {spec.cells:,} cells and was not attacked: at most"
+                f" {MOST_CELLS:,} are held at a time."
+            )
+        else:
+            chosen.append(_target(one))
+    return tuple(chosen), tuple(left_out)
+
+
+def _target(one: PublishedTable) -> Target:
+    made = one.provenance
+    making: tuple[str, ...] = ()
+    if made is not None:
+        making = (made.method, made.method_version, made.fingerprint, str(made.key_version))
+    data = f"{one.table.spec.of}:{'' if made is None else made.data_version}"
+    return Target(one.name, _whole(one.table), data, making)
+
+
+def _whole(table: Table | SparseTable) -> Table:
+    """Every cell of a table: those that a sparse one leaves out are published as 0."""
+    if isinstance(table, Table):
+        return table
+    published = np.zeros(table.spec.cells, dtype=np.int64)
+    published[table.numbers.astype(np.int64)] = table.published
+    return Table(table.spec, published.reshape(table.spec.shape))
+
+
+def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:
+    """Tables that were made in the same way, together."""
+    found: dict[tuple[str, ...], list[Target]] = {}
+    for one in targets:
+        found.setdefault((one.data, *one.making), []).append(one)
+    return tuple(tuple(one) for one in found.values())
+
+
+def scope(targets: Sequence[Target]) -> str:
+    """The tables that a conclusion rests on, for a sentence."""
+    return f"{named(targets)} alone" if len(targets) == 1 else named(targets)
+
+
+def named(targets: Sequence[Target]) -> str:
+    """Some tables, for a sentence."""
+    if len(targets) == 1:
+        return f"the table {targets[0].name}"
+    return f"{len(targets)} tables ({targets[0].name} to {targets[-1].name})"
+
+
+def each_of(targets: Sequence[Target]) -> str:
+    """Some tables that are looked at one by one, for a sentence."""
+    return scope(targets) if len(targets) == 1 else f"each of {named(targets)} by itself"

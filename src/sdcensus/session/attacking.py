@@ -1,0 +1,192 @@
+"""Attacking a folder of published tables, as an intruder would who downloads it.
+
+Nothing here opens a store: what an intruder finds is found in public files alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sdcensus.attack import ATTACKS, Assumptions, AttackReport, AttackResult, Claims, run_attacks
+from sdcensus.errors import OutputError
+from sdcensus.formats.tables.files import check_new, new_file
+from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_published
+from sdcensus.formats.tables.text import write_csv
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.publication import PublishedTable
+from sdcensus.model.table_spec import TableSpec
+
+__all__ = [
+    "ATTACK_NAMES",
+    "Assumptions",
+    "FolderAttack",
+    "attack_folder",
+    "check_report_target",
+    "claim_lines",
+    "write_report",
+]
+
+#: The names of all attacks.
+ATTACK_NAMES = tuple(ATTACKS)
+_ENDINGS = (".json", ".csv")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FolderAttack:
+    """What attacks on a folder found. Public.
+
+    Attributes:
+        folder: The folder.
+        tables: The published tables in it.
+        report: What was found.
+        skipped: Files that were not read, and why.
+    """
+
+    folder: Path
+    tables: tuple[PublishedTable, ...]
+    report: AttackReport
+    skipped: tuple[SkippedFile, ...]
+
+    def __repr__(self) -> str:
+        return f"<FolderAttack on {len(self.tables)} tables>"
+
+
+def attack_folder(
+    folder: str | Path,
+    assumptions: Assumptions | None = None,
+    *,
+    attacks: Sequence[str] | None = None,
+    skip_unreadable: bool = False,
+    progress: Progress = no_progress,
+) -> FolderAttack:
+    """Read all published tables of a folder and attack them together.
+
+    Args:
+        folder: What anybody can download.
+        assumptions: What the intruder takes to be known.
+        attacks: Names of attacks; all of them if not given.
+        skip_unreadable: Go on without files that cannot be read.
+        progress: Told how far it is.
+    """
+    found: PublishedFolder = scan_published(
+        folder, skip_unreadable=skip_unreadable, progress=progress
+    )
+    report = run_attacks(found.tables, assumptions, attacks=attacks, progress=progress)
+    return FolderAttack(Path(folder), found.tables, report, found.skipped)
+
+
+def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
+    """Cells in words: the codes of each axis that does not stand at its total."""
+    texts = np.full(cells.size, "", dtype=object)
+    for axis, at in zip(spec.axes, np.unravel_index(cells, spec.shape), strict=True):
+        several = len(axis.levels) > 1
+        words = [
+            ""
+            if code.is_total
+            else f"{axis.variable.name}{f'@{code.level}' if several else ''}={code.code}, "
+            for code in axis.codes
+        ]
+        texts = texts + np.array(words, dtype=object)[at]
+    return [text.removesuffix(", ") or "everybody" for text in texts.tolist()]
+
+
+def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:
+    """Some claims for people, the surest and smallest first: table, cell, count, how sure."""
+    lines: list[tuple[float, int, tuple[str, str, str, str]]] = []
+    for one in result.claims:
+        sure = np.ones(one.count) if one.probability is None else one.probability
+        order = np.lexsort((one.lower, one.lower == 0, -sure))[:most]
+        texts = cell_texts(one.spec, one.cells[order])
+        for row, text in zip(order.tolist(), texts, strict=True):
+            low, high = int(one.lower[row]), int(one.upper[row])
+            count = f"{low:,}" if low == high else f"{low:,} or {high:,}"
+            how = "certain*" if one.probability is None else f"{float(sure[row]):.0%}"
+            less = f" less {one.less.table}" if one.less is not None else ""
+            rank = float(-sure[row]) + (0.5 if low == 0 else 0.0)
+            lines.append((rank, low, (f"{one.table}{less}", text, count, how)))
+    lines.sort(key=lambda line: line[:2])
+    return [line for _, _, line in lines[:most]]
+
+
+def check_report_target(path: str | Path) -> Path:
+    """Refuse early what could not be written in the end."""
+    target = Path(path)
+    if target.suffix.lower() not in _ENDINGS:
+        raise OutputError(f"{target}: write what attacks find as .json (all) or .csv (claims).")
+    check_new(target)
+    return target
+
+
+def write_report(found: FolderAttack, path: str | Path) -> Path:
+    """Write what attacks found to a new file.
+
+    A ``.json`` file holds everything; a ``.csv`` file one line for each claim. Both are made from
+    published tables alone.
+    """
+    target = check_report_target(path)
+    with new_file(target) as file:
+        if target.suffix.lower() == ".json":
+            text = json.dumps(_document(found), ensure_ascii=False, indent=1)
+            file.write(f"{text}\n".encode())
+        else:
+            claims = [one for result in found.report.results for one in result.claims]
+            write_csv(iter([_columns(claims)]), file)
+    return target
+
+
+def _document(found: FolderAttack) -> dict[str, Any]:
+    report = found.report
+    return {
+        "assumptions": asdict(report.assumptions),
+        "tables": list(report.tables),
+        "cells": report.cells,
+        "attacks": [
+            {
+                "attack": one.attack,
+                "found": list(one.sentences),
+                "figures": dict(one.figures),
+                "counts_claimed": one.exact,
+                "claimed_as_0_or_1": one.narrow,
+                "claims": _columns(one.claims).to_pylist(),
+            }
+            for one in report.results
+        ],
+        "not_attacked": [*report.left_out, *(f"{one.name}: {one.reason}" for one in found.skipped)],
+    }
+
+
+def _columns(claims: Sequence[Claims]) -> pa.Table:
+    """Claims as columns."""
+    pieces = [
+        pa.table(
+            {
+                "attack": pa.array([one.attack] * one.count, pa.string()),
+                "table": pa.array([one.table] * one.count, pa.string()),
+                "cell": pa.array(cell_texts(one.spec, one.cells), pa.string()),
+                "less_table": pa.array(
+                    ["" if one.less is None else one.less.table] * one.count, pa.string()
+                ),
+                "lower": pa.array(one.lower),
+                "upper": pa.array(one.upper),
+                "probability": pa.array(
+                    np.ones(one.count) if one.probability is None else one.probability.round(4),
+                    mask=np.full(one.count, one.probability is None),
+                ),
+            }
+        )
+        for one in claims
+    ]
+    if pieces:
+        return pa.concat_tables(pieces)
+    words = ("attack", "table", "cell", "less_table")
+    empty = {name: pa.array([], pa.string()) for name in words}
+    numbers = {name: pa.array([], pa.int64()) for name in ("lower", "upper")}
+    return pa.table({**empty, **numbers, "probability": pa.array([], pa.float64())})
