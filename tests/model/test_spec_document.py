@@ -30,6 +30,9 @@ def test_the_same_table_comes_back(by: list[str], condition: str | None, measure
     assert back.shape == spec.shape
     assert back.name == "one"
     assert [axis.codes for axis in back.axes] == [axis.codes for axis in spec.axes]
+    assert [axis.variable.codes for axis in back.axes] == [
+        axis.variable.codes for axis in spec.axes
+    ]
     assert spec_to_json(back) == spec_to_json(spec)
 
 

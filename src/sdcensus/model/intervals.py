@@ -101,9 +101,9 @@ def shuttle(spec: TableSpec, lower: Int64, upper: Int64) -> Intervals:
     if (low > high).any() and not (low[shown] > high[shown]).any():
         # No count fits a group that the table does not show: then none fits what it is part of.
         low[shown] = np.maximum(low[shown], high[shown] + 1)
-    return Intervals(
-        spec, np.ascontiguousarray(low[shown]), np.ascontiguousarray(high[shown]), rounds
-    )
+    # The shape again: the bounds of a table of one cell would become an array of one axis.
+    least, most = (np.ascontiguousarray(one[shown]).reshape(spec.shape) for one in (low, high))
+    return Intervals(spec, least, most, rounds)
 
 
 def checked(spec: TableSpec, lower: Int64, upper: Int64) -> tuple[Int64, Int64]:

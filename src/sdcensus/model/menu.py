@@ -39,7 +39,7 @@ class Menu:
         dimensions: The most variables in a table, filters and geography included.
         cells: The most cells of a table, totals included; ``None`` without a limit.
         never_together: Combinations of (variable, level) of which no table may hold all; an empty
-            level stands for every level, and a level for itself and all finer ones.
+            level stands for every level, and a level for itself and all that are not coarser.
     """
 
     of: Entity
@@ -97,13 +97,14 @@ class Menu:
         )
 
     def _at_least(self, name: str, level: str, chosen: Mapping[str, Level]) -> bool:
-        """Whether a table holds a variable at that level or at a finer one."""
+        """Whether a table holds a variable at that level or at one that is not coarser."""
         if name not in chosen:
             return False
         if not level:
             return True
         limit = self.variable(name).variable.level(level)
-        return chosen[name].refines(limit)
+        coarser = limit.refines(chosen[name]) and not chosen[name].refines(limit)
+        return not coarser
 
 
 def finest_first(levels: Sequence[Level]) -> tuple[Level, ...]:

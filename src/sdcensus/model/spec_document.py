@@ -126,6 +126,10 @@ def _code(code: Code) -> Json:
         made["label"] = _text(code.label)
     if code.is_missing:
         made["kind"] = code.kind.value
+    if code.lower is not None:
+        made["from"] = code.lower
+    if code.upper is not None:
+        made["to"] = code.upper
     return made
 
 
@@ -135,9 +139,17 @@ def _codes(codes: Sequence[Mapping[str, Any]]) -> tuple[Code, ...]:
             str(one["code"]),
             Text.of(one.get("label", "")),
             CodeKind(one.get("kind", CodeKind.VALID)),
+            _bound(one.get("from")),
+            _bound(one.get("to")),
         )
         for one in codes
     )
+
+
+def _bound(number: object) -> int | None:
+    if number is None or type(number) is int:
+        return number
+    raise InputError("The numbers that a code stands for are whole.")
 
 
 def _text(text: Text) -> dict[str, str]:

@@ -1,0 +1,172 @@
+"""Totals that are not the sums of their parts: which, by how much, and which cells may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.axis import Axis, Block
+from sdcensus.model.constraints import directly_below
+from sdcensus.model.interior import adds_up, interior, with_totals
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.table import Table
+from sdcensus.model.table_spec import TableSpec
+
+Int64 = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Discrepancies:
+    """Totals and subtotals of a published table that differ from the sum of their parts.
+
+    Attributes:
+        spec: The table.
+        cells: The number of each such total, the last axis running fastest.
+        axes: The axis along which its parts lie.
+        amounts: The total less the sum of its parts.
+    """
+
+    spec: TableSpec
+    cells: Numbers
+    axes: Int64
+    amounts: Int64
+
+    def __len__(self) -> int:
+        return int(self.cells.size)
+
+    def sentences(self, limit: int | None = None, language: str | None = None) -> tuple[str, ...]:
+        """Each of them in words."""
+        made = []
+        for at in range(len(self))[: len(self) if limit is None else limit]:
+            cell = _cell_text(self.spec, int(self.cells[at]), language)
+            axis = self.spec.axes[int(self.axes[at])]
+            amount = int(self.amounts[at])
+            side = "more" if amount > 0 else "less"
+            made.append(
+                f"{cell}: the total is {abs(amount):,} {side} than its parts by"
+                f" {axis.variable.label.show(language) or axis.variable.name} add up to."
+            )
+        return tuple(made)
+
+
+def margins_that_do_not_add_up(table: Table) -> Discrepancies:
+    """Find every total that is not the sum of its parts directly below, along each axis.
+
+    Totals with a withheld part, or withheld themselves, are not looked at.
+    """
+    found = list(lines_of(table.spec, table.published, table.flags))
+    if not found:
+        empty = np.zeros(0, dtype=np.int64)
+        return Discrepancies(table.spec, empty.astype(np.uint64), empty, empty)
+    cells = np.concatenate([one.totals for one in found])
+    axes = np.concatenate([np.full(one.totals.size, one.axis) for one in found])
+    amounts = np.concatenate([np.where(one.hidden > 0, 0, one.amounts) for one in found])
+    off = np.flatnonzero(amounts)
+    order = off[np.lexsort((cells[off], axes[off]))]
+    return Discrepancies(
+        table.spec, cells[order].astype(np.uint64), axes[order].astype(np.int64), amounts[order]
+    )
+
+
+def totals_less_interior(table: Table) -> Int64:
+    """For each cell, its published value less the sum of the interior cells in it."""
+    if table.flags is not None:
+        raise SpecError(f"{table.spec.title}: cells are withheld, so sums of them are not known.")
+    return table.published - with_totals(table.spec, table.published[interior(table.spec)])
+
+
+def misprints(table: Table) -> Table | None:
+    """The table with cells corrected that alone explain why it does not add up.
+
+    A cell is taken for misprinted if at least two of its lines are off by the same amount, with
+    the sign that an error of this cell would give. ``None`` if the table adds up, or if such
+    corrections do not make it add up: then it was not a misprint that changed it.
+    """
+    if table.flags is not None or len(table.spec.axes) < 2 or adds_up(table.spec, table.published):
+        return None
+    # By how much each cell would have to change for each of its lines to add up.
+    wanted: list[Int64] = []
+    for one in lines_of(table.spec, table.published):
+        as_part, as_total = np.zeros((2, table.spec.cells), dtype=np.int64)
+        as_part[one.parts] = one.amounts[one.line]
+        as_total[one.totals] = -one.amounts
+        wanted += [as_part, as_total]
+    changes = np.stack(wanted)
+    ordered = np.sort(changes, axis=0)
+    same = (ordered[1:] == ordered[:-1]) & (ordered[1:] != 0)
+    change = np.where(same, ordered[1:], 0)
+    largest = np.abs(change).argmax(axis=0)
+    correction = change[largest, np.arange(table.spec.cells)].reshape(table.shape)
+    corrected = table.published + correction
+    if not correction.any() or not adds_up(table.spec, corrected) or (corrected < 0).any():
+        return None
+    return Table(table.spec, corrected, None, table.notes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TotalLines:
+    """Totals of one level along one axis, with their parts.
+
+    Attributes:
+        axis: The axis.
+        totals: The number of each total.
+        parts: The numbers of all parts, and ``line`` the total that each belongs to.
+        line: See ``parts``.
+        amounts: Totals less their parts; cells without a number count as 0.
+        hidden: How many cells of each line have no number.
+    """
+
+    axis: int
+    totals: Int64
+    parts: Int64
+    line: Int64
+    amounts: Int64
+    hidden: Int64
+
+
+def lines_of(
+    spec: TableSpec, values: Int64, flags: npt.NDArray[Any] | None = None
+) -> Iterator[TotalLines]:
+    """The totals of a table with the parts directly below them, along each axis."""
+    flat = values.reshape(-1)
+    unseen = np.zeros(flat.size, dtype=np.int64)
+    if flags is not None:
+        unseen = (flags.reshape(-1) != 0).astype(np.int64)
+        flat = np.where(unseen > 0, 0, flat)
+    for at, axis in enumerate(spec.axes):
+        numbers = np.arange(spec.cells, dtype=np.int64).reshape(spec.shape)
+        moved = np.moveaxis(numbers, at, -1).reshape(-1, spec.shape[at])
+        for fine, coarse, parent in _levels(axis):
+            totals = moved[:, coarse.start : coarse.start + coarse.size]
+            children = np.unique(fine.group)
+            parts = moved[:, fine.start + children].reshape(-1)
+            line = np.arange(totals.size).reshape(totals.shape)[:, parent[children]].reshape(-1)
+            totals = totals.reshape(-1)
+            amounts, hidden = flat[totals], unseen[totals]
+            np.subtract.at(amounts, line, flat[parts])
+            np.add.at(hidden, line, unseen[parts])
+            yield TotalLines(at, totals, parts, line, amounts, hidden)
+
+
+def _levels(axis: Axis) -> Iterator[tuple[Block, Block, Int64]]:
+    """Levels with the ones directly above, and for each code the code above it."""
+    for number, coarse in enumerate(axis.blocks):
+        for fine in directly_below(axis.blocks[:number], coarse):
+            parent = np.zeros(fine.size, dtype=np.int64)
+            parent[fine.group] = coarse.group
+            yield fine, coarse, parent
+
+
+def _cell_text(spec: TableSpec, number: int, language: str | None) -> str:
+    weights = mixed_radix(spec.shape)
+    labels = []
+    for axis, weight in zip(spec.axes, weights, strict=True):
+        code = axis.codes[number // weight % len(axis.codes)]
+        labels.append(code.label.show(language) or code.code)
+    return " × ".join(labels)

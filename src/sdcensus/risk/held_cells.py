@@ -1,0 +1,118 @@
+"""The cells of a table above 0, whatever holds them: true or published, dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.table_spec import TableSpec
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.uint64]
+Source = Cube | SparseCube | Table | SparseTable
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HeldCells(Confidential):
+    """Cells above 0 by their numbers, ascending, and those that have no number.
+
+    Attributes:
+        spec: The table.
+        numbers: The cells, the last axis running fastest.
+        values: What they hold.
+        hidden: Cells in which a flag stands instead of a number, ascending.
+        published: Whether the values are published ones.
+    """
+
+    spec: TableSpec
+    numbers: Numbers
+    values: Int64
+    hidden: Numbers
+    published: bool
+
+    def __repr__(self) -> str:
+        return f"<HeldCells of {self.spec.title}: confidential>"
+
+    @classmethod
+    def of(cls, source: Source) -> HeldCells:
+        """The cells of a cube or table."""
+        none = np.zeros(0, dtype=np.uint64)
+        match source:
+            case Cube():
+                numbers, values = _above_zero(source.spec, source.count)
+                if source.count.size and source.count.min() < 0:
+                    raise SpecError(f"{source.spec.title}: a true count is 0 or more.")
+                return cls(source.spec, numbers, values, none, False)
+            case SparseCube():
+                numbers, values = _of_blocks(source)
+                return cls(source.spec, numbers, values, none, False)
+            case Table():
+                numbers, values = _above_zero(source.spec, source.published)
+                if source.flags is not None:
+                    flagged = np.flatnonzero(source.flags.reshape(-1) != Flag.PUBLISHED)
+                    none = flagged.astype(np.uint64)
+                return cls(source.spec, numbers, values, none, True)
+            case SparseTable():
+                held = source.published > 0
+                return cls(source.spec, source.numbers[held], source.published[held], none, True)
+        raise SpecError("Findings are looked for in a Cube or in a published Table.")
+
+    def position(self, at: int, numbers: Numbers | None = None) -> Int64:
+        """The position on an axis of cells, of all that are held unless others are given."""
+        cells = self.numbers if numbers is None else numbers
+        weight, size = mixed_radix(self.spec.shape)[at], self.spec.shape[at]
+        return (cells // np.uint64(weight) % np.uint64(size)).astype(np.int64)
+
+    def at_totals(self, axes: list[int], numbers: Numbers | None = None) -> Mask:
+        """Which cells stand at the total of each of these axes."""
+        cells = self.numbers if numbers is None else numbers
+        inside = np.ones(cells.size, dtype=bool)
+        for at in axes:
+            total = self.spec.axes[at].blocks[-1].start
+            inside &= self.position(at, cells) == total
+        return inside
+
+    def at(self, numbers: Numbers) -> Int64:
+        """The values of cells by their numbers; 0 for those that are not held."""
+        values = np.zeros(numbers.size, dtype=np.int64)
+        found = np.searchsorted(self.numbers, numbers)
+        held = np.flatnonzero(found < self.numbers.size)
+        held = held[self.numbers[found[held]] == numbers[held]]
+        values[held] = self.values[found[held]]
+        return values
+
+
+def _above_zero(spec: TableSpec, values: Int64) -> tuple[Numbers, Int64]:
+    if values.dtype.kind not in "iu":
+        raise SpecError(f"{spec.title}: counts are whole numbers.")
+    flat = values.reshape(-1)
+    numbers = np.flatnonzero(flat > 0)
+    return numbers.astype(np.uint64), flat[numbers]
+
+
+def _of_blocks(cube: SparseCube) -> tuple[Numbers, Int64]:
+    """All blocks of a sparse cube as cells of the whole table."""
+    if cube.spec.cells >= 1 << 64:
+        raise SpecError(f"{cube.spec.title}: the table has too many cells to number them.")
+    weights = mixed_radix(cube.shape)
+    numbers: list[Numbers] = []
+    values: list[Int64] = []
+    for block in cube.blocks():
+        made = np.zeros(block.positions.shape[0], dtype=np.uint64)
+        for at, weight in enumerate(weights):
+            made += block.positions[:, at].astype(np.uint64) * np.uint64(weight)
+        held = block.values.count > 0
+        numbers.append(made[held])
+        values.append(block.values.count[held])
+    joined = np.concatenate(numbers)
+    order = np.argsort(joined, kind="stable")
+    return joined[order], np.concatenate(values)[order]

@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.entity import Entity
+from sdcensus.model.menu import Menu, MenuVariable, finest_first
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.risk.look_budget import look_budget, look_budget_of_tables, looks_at
+from sdcensus.risk.looks_chance import hypercube_looks
+from sdcensus.testing.island import island_schema
+
+SCHEMA = island_schema()
+
+
+def variable(name: str, groups: tuple[int, ...], *, area: bool = False) -> Variable:
+    """Leaves, and one coarser level if they fall into fewer groups."""
+    levels: tuple[Level, ...] = ()
+    size = max(groups) + 1
+    if 1 < size < len(groups):
+        levels = (Level(f"{name}_coarse", tuple(Code(str(at)) for at in range(size)), groups),)
+    return Variable(
+        name=name,
+        entity=Entity.PERSON,
+        codes=tuple(Code(str(at)) for at in range(len(groups))),
+        hierarchies=(Hierarchy("tree", levels),) if levels else (),
+        role=Role.GEOGRAPHY if area else None,
+    )
+
+
+def on_menu(*variables: Variable, dimensions: int, **limits: object) -> Menu:
+    offered = tuple(MenuVariable(one, finest_first(tuple(one.levels()))) for one in variables)
+    return Menu(Entity.PERSON, offered, dimensions, **limits)  # type: ignore[arg-type]
+
+
+def flat(*sizes: int) -> list[Variable]:
+    return [variable(f"v{at}", tuple(range(size))) for at, size in enumerate(sizes)]
+
+
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=5))
+def test_one_full_hypercube_has_the_product_of_one_plus_one_over_n(sizes: list[int]) -> None:
+    menu = on_menu(*flat(*sizes), dimensions=len(sizes))
+    assert looks_at(menu, {}).looks == pytest.approx(hypercube_looks(sizes))
+    first = looks_at(menu, {"v0": "v0"}).looks
+    assert first == pytest.approx(hypercube_looks(sizes[1:]))
+
+
+def test_the_five_way_table_of_saint_kitts_has_two_looks() -> None:
+    # ECLAC 2020: 97 ages, 2 sexes, 10 ethnic groups, 14 parishes, 6 places of birth; 162,960 cells.
+    sizes = [97, 2, 10, 14, 6]
+    assert math.prod(sizes) == 162_960
+    assert hypercube_looks(sizes) == pytest.approx(2.08, abs=0.005)
+
+
+def test_more_variables_in_a_table_are_elementary_symmetric_sums() -> None:
+    sizes = (2, 3, 4, 5, 6)
+    shares = [1 / size for size in sizes]
+    for most in range(1, 5):
+        expected = math.fsum(
+            math.prod(chosen)
+            for number in range(most + 1)
+            for chosen in itertools.combinations(shares, number)
+        )
+        menu = on_menu(*flat(*sizes), dimensions=most)
+        assert looks_at(menu, {}).looks == pytest.approx(expected)
+
+
+def test_a_code_with_one_child_has_no_look_through_it() -> None:
+    # Two districts: one of three parishes, one of a single parish.
+    area = variable("area", (0, 0, 0, 1), area=True)
+    menu = on_menu(area, dimensions=1)
+    alone = looks_at(menu, {"area": "area_coarse"}, {"area": "1"})
+    divided = looks_at(menu, {"area": "area_coarse"}, {"area": "0"})
+    assert alone.looks == 1
+    assert divided.looks == pytest.approx(1 + 1 / 3)
+    assert looks_at(menu, {"area": "area_coarse"}).looks == divided.looks
+
+
+def brute_force(menu: Menu, chosen: Mapping[str, Level], codes: Mapping[str, str]) -> float:
+    """Every allowed table whose cells add up to the cell, by what its parts are."""
+    found: dict[tuple[object, ...], float] = {}
+    choices = [[None, *one.levels] for one in menu.variables]
+    for levels in itertools.product(*choices):
+        table = {
+            one.variable.name: level
+            for one, level in zip(menu.variables, levels, strict=True)
+            if level is not None
+        }
+        if not chosen.keys() <= table.keys() or not menu.allows(table):
+            continue
+        parts = []
+        adds_up = True
+        for name, level in table.items():
+            leaves = set(range(len(level.group)))
+            if name in chosen:
+                at = [code.code for code in chosen[name].codes].index(codes[name])
+                leaves = {leaf for leaf in leaves if chosen[name].group[leaf] == at}
+            groups: dict[int, set[int]] = {}
+            for leaf in leaves:
+                groups.setdefault(level.group[leaf], set()).add(leaf)
+            whole = {
+                code: {at for at, one in enumerate(level.group) if one == code} for code in groups
+            }
+            adds_up &= whole == groups
+            if len(groups) > 1:
+                parts.append((name, frozenset(frozenset(one) for one in groups.values())))
+        if adds_up:
+            signature = tuple(sorted(parts, key=lambda one: one[0]))
+            found[signature] = math.prod(1 / len(groups) for _, groups in parts)
+    return math.fsum(found.values())
+
+
+@st.composite
+def menus(draw: st.DrawFn) -> Menu:
+    variables = []
+    for at in range(draw(st.integers(1, 4))):
+        groups = draw(st.lists(st.integers(0, 2), min_size=2, max_size=6))
+        order = sorted(set(groups))
+        groups = sorted(order.index(one) for one in groups)
+        variables.append(variable(f"v{at}", tuple(groups), area=at == 0))
+    never = []
+    names = [one.name for one in variables]
+    if len(names) > 1 and draw(st.booleans()):
+        pair = draw(st.permutations(names))[:2]
+        never.append(
+            tuple(
+                (name, draw(st.sampled_from(["", *(level.name for level in one.levels())])))
+                for name in pair
+                for one in variables
+                if one.name == name
+            )
+        )
+    cells = draw(st.none() | st.integers(4, 200))
+    menu = on_menu(
+        *variables,
+        dimensions=draw(st.integers(1, 4)),
+        cells=cells,
+        never_together=tuple(never),
+    )
+    if draw(st.booleans()) and len(names) > 1:
+        coarse = [level.name for level in variables[0].levels()][-1]
+        last = menu.variables[-1]
+        finest = (("v0", (coarse,)),)
+        offered = (*menu.variables[:-1], MenuVariable(last.variable, last.levels, finest))
+        menu = Menu(menu.of, offered, menu.dimensions, menu.cells, menu.never_together)
+    return menu
+
+
+@given(menus(), st.data())
+def test_looks_are_those_of_every_allowed_table(menu: Menu, data: st.DataObject) -> None:
+    number = data.draw(st.integers(0, min(2, len(menu.variables))))
+    of = data.draw(st.permutations(menu.variables))[:number]
+    chosen = {one.variable.name: data.draw(st.sampled_from(one.levels)) for one in of}
+    codes = {
+        name: data.draw(st.sampled_from([code.code for code in level.codes]))
+        for name, level in chosen.items()
+    }
+    if not menu.allows(chosen):
+        with pytest.raises(SpecError, match="no table"):
+            looks_at(menu, chosen, codes)
+        return
+    assert looks_at(menu, chosen, codes).looks == pytest.approx(brute_force(menu, chosen, codes))
+
+
+@given(menus())
+def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
+    try:
+        budget = look_budget(menu)
+    except SpecError:
+        assert not any(
+            menu.allows({one.variable.name: level})
+            for one in menu.variables
+            for level in one.levels
+        )
+        return
+    for row in budget.levels:
+        names = [text.partition("@") for text in ([row.area] if row.area else []) + list(row.axes)]
+        chosen = {name: level or name for name, _, level in names}
+        assert looks_at(menu, chosen).looks == pytest.approx(row.looks)
+    # No other cell with an area and one variable has more.
+    others = [one for one in menu.variables if one not in menu.geographies]
+    for area in menu.geographies:
+        for level in area.levels:
+            for one in others:
+                for fine in one.levels:
+                    chosen_levels = {area.variable.name: level, one.variable.name: fine}
+                    if menu.allows(chosen_levels):
+                        most = looks_at(menu, chosen_levels).looks
+                        assert most <= budget.worst_in_areas.looks + 1e-9
+
+
+def test_thirty_variables_with_four_more_in_a_table_take_a_moment() -> None:
+    variables = [
+        variable(f"v{at}", tuple(leaf // 2 for leaf in range(6 + at % 5))) for at in range(29)
+    ]
+    area = variable("area", tuple(leaf // 4 for leaf in range(100)), area=True)
+    menu = on_menu(area, *variables, dimensions=5, cells=100_000)
+    budget = look_budget(menu)
+    assert budget.worst_in_areas.looks > 100
+    # With so many cells allowed that the limit says nothing, both ways to sum agree.
+    free = on_menu(area, *variables, dimensions=3)
+    bound = on_menu(area, *variables, dimensions=3, cells=100 * 6 * 6)
+    wide = on_menu(
+        area,
+        *variables,
+        dimensions=3,
+        never_together=((("v0", ""), ("v1", ""), ("v2", ""), ("v3", "")),),
+    )
+    cell = {"area": "area"}
+    assert looks_at(wide, cell).looks == pytest.approx(looks_at(free, cell).looks)
+    assert looks_at(bound, cell).looks < looks_at(free, cell).looks
+
+
+def test_menus_without_the_cell_are_refused() -> None:
+    menu = on_menu(*flat(2, 3), dimensions=1)
+    with pytest.raises(SpecError, match="no table by v0, v1"):
+        looks_at(menu, {"v0": "v0", "v1": "v1"})
+    with pytest.raises(UnknownName, match="v9"):
+        looks_at(menu, {"v9": "v9"})
+    with pytest.raises(UnknownName, match="code"):
+        looks_at(menu, {"v0": "v0"}, {"v0": "7"})
+
+
+# ------------------------------------------------------------------------------------ tables
+
+
+def table(*by: str, where: str | None = None) -> TableSpec:
+    return TableSpec.build(SCHEMA, by, universe=where)
+
+
+def worst(*specs: TableSpec, own: int = 2) -> dict[str, float]:
+    (budget,) = look_budget_of_tables(specs, own=own)
+    return {one.title: one.looks for one in budget.levels}
+
+
+def test_a_table_of_a_plan_has_the_looks_of_its_own_margins() -> None:
+    # Seven parishes, two sexes, two groups: nothing but its margins looks at a cell.
+    found = worst(table("area", "sex", "married"))
+    assert found["area"] == pytest.approx(hypercube_looks([2, 2]))
+    assert found["area, sex"] == pytest.approx(1.5)
+    assert found["area, married, sex"] == 1
+    assert found["everything"] == pytest.approx(hypercube_looks([7, 2, 2]))
+
+
+def test_the_same_table_twice_is_one_look() -> None:
+    once = worst(table("area", "sex"))
+    assert worst(table("area", "sex"), table("sex", "area")) == once
+    assert worst(table("area", "sex"), table("area")) == once
+
+
+def test_levels_of_an_area_look_at_each_other() -> None:
+    found = worst(table("area@parish+district", "sex"))
+    # Districts of three parishes: their own cell, and the sum of three.
+    assert found["area@district"] == pytest.approx((1 + 1 / 3) * 1.5)
+
+
+def test_a_filter_is_the_same_records_as_a_code() -> None:
+    axis = table("area", "sex", "married")
+    filtered = table("area", "married", where="sex == 1")
+    assert max(worst(axis, filtered).values()) == pytest.approx(max(worst(axis).values()))
+    found = worst(axis, filtered)
+    assert found["area, sex"] == pytest.approx(1.5)
+    # By itself it looks at the filtered cells only, not at everybody.
+    alone = worst(filtered)
+    assert alone["area, sex (filtered)"] == pytest.approx(1.5)
+    assert "area" not in alone
+
+
+def test_tables_of_some_ages_do_not_add_up_to_all() -> None:
+    adults = table("area", "age", where="age >= 3")
+    found = worst(table("area"), adults)
+    assert found["area"] == 1
+    assert found["area, age (filtered)"] == pytest.approx(1 + 1 / 7)
+
+
+def test_another_kind_of_condition_is_compared_with_itself_only() -> None:
+    either = "age < 3 or sex == 1"
+    found = worst(table("area", "married", where=either), table("area", "sex"))
+    assert found["area"] == pytest.approx(1.5)
+
+
+def test_weighted_tables_are_no_looks() -> None:
+    weighted = TableSpec.build(SCHEMA, ["sex"], measure="weighted")
+    with pytest.raises(SpecError, match="no table of counts"):
+        look_budget_of_tables([weighted])
+    assert worst(table("area"), weighted) == worst(table("area"))
+
+
+@given(
+    st.sets(st.sampled_from(["area", "area@district", "sex", "age@class", "age@half", "married"]))
+)
+def test_a_plan_of_one_table_by_each_choice_is_a_menu(axes: set[str]) -> None:
+    by_variable: dict[str, list[Level]] = {}
+    for text in axes:
+        name, _, level = text.partition("@")
+        by_variable.setdefault(name, []).append(SCHEMA.variable(name).level(level or None))
+    offered = tuple(
+        MenuVariable(SCHEMA.variable(name), finest_first(levels))
+        for name, levels in by_variable.items()
+    )
+    if not offered:
+        return
+    menu = Menu(Entity.PERSON, offered, dimensions=len(offered))
+    joined = [
+        f"{name}@{'+'.join(level.name for level in finest_first(levels))}"
+        for name, levels in by_variable.items()
+    ]
+    of_menu = {one.title: one.looks for one in look_budget(menu, own=1).levels}
+    of_table = worst(table(*joined), own=1)
+    assert of_table == pytest.approx(of_menu)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.perturbation.design import design_perturbation
+from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
+from sdcensus.risk.looks_chance import (
+    best_guess,
+    edge_probability,
+    hypercube_looks,
+    large_variance,
+    margin_exploit,
+    most_looks,
+    recoveries,
+    recovery,
+    required,
+    variance_for,
+)
+
+
+@pytest.mark.parametrize(
+    ("publications", "chance"), [(1, 0.40), (2, 0.50), (3, 0.62), (5, 0.74), (10, 0.88)]
+)
+def test_re_keying_costs_a_look_each_time(publications: int, chance: float) -> None:
+    # The best guess of a count under CP3(EU), from independent publications of it.
+    assert best_guess(scheme("CP3(EU)"), publications) == pytest.approx(chance, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["CP1", "CP2", "CP3", "RR3", "RR5"])
+def test_the_best_guess_is_that_of_all_outcomes(name: str) -> None:
+    """Every pair of published values, one by one, and whoever knows the scheme."""
+    design = scheme(name)
+    reach = design.max_deviation
+    expected = []
+    for count in range(60, 60 + design.tail.period):
+        chances = dict(
+            zip(design.targets(count).tolist(), design.probabilities(count).tolist(), strict=True)
+        )
+        total = 0.0
+        for pair in itertools.product(chances, repeat=2):
+            scores = {}
+            for other in range(count - 2 * reach, count + 2 * reach + 1):
+                law = dict(
+                    zip(
+                        design.targets(other).tolist(),
+                        design.probabilities(other).tolist(),
+                        strict=True,
+                    )
+                )
+                scores[other] = math.prod(law.get(one, 0.0) for one in pair)
+            best = max(scores.values())
+            winners = [one for one, score in scores.items() if score >= best * (1 - 1e-9)]
+            if count in winners:
+                total += math.prod(chances[one] for one in pair) / len(winners)
+        expected.append(total)
+    assert best_guess(design, 2) == pytest.approx(float(np.mean(expected)))
+
+
+def test_one_publication_is_the_largest_probability() -> None:
+    for name in ("CP1", "CP2", "CP3(EU)", "CP3", "CP4", "CP3(1,2)"):
+        design = scheme(name)
+        assert best_guess(design) == pytest.approx(design.probabilities(1000).max())
+
+
+def test_too_many_outcomes_are_refused() -> None:
+    with pytest.raises(SpecError, match="too many ways"):
+        best_guess(design_perturbation(20, 30.0), 12)
+    with pytest.raises(SpecError, match="whole number"):
+        best_guess(scheme("CP1"), 0)
+
+
+def test_the_figures_of_an_open_menu_follow_from_its_looks() -> None:
+    # A simulation on 47,000 people, parish by age with 28 further variables in three-way tables,
+    # found .38 of the counts alone, and together .83, .76, .70 and .70. Seven and a half looks.
+    assert recovery(1, 1.0) == pytest.approx(0.38, abs=0.005)
+    for name, share in (("CP3(EU)", 0.83), ("CP3", 0.76), ("CP4", 0.70), ("CP3(1,2)", 0.70)):
+        assert recovery(7.5, large_variance(scheme(name))) == pytest.approx(share, abs=0.04)
+
+
+@given(st.floats(1, 500), st.floats(0.02, 0.98))
+def test_the_needed_variance_gives_the_limit(looks: float, limit: float) -> None:
+    variance = variance_for(looks, limit)
+    assert recovery(looks, variance) == pytest.approx(limit)
+    assert most_looks(variance, limit) == pytest.approx(looks)
+    assert recoveries(np.array([looks]), variance)[0] == pytest.approx(limit)
+
+
+@given(st.floats(0.1, 30), st.floats(1, 100), st.floats(1, 100))
+def test_more_looks_find_more(variance: float, first: float, second: float) -> None:
+    low, high = sorted((first, second))
+    assert recovery(low, variance) <= recovery(high, variance)
+
+
+def test_averages_are_right_as_often_as_the_formula_says() -> None:
+    """Eight looks, each the sum of so many noisy cells; a share of a third off would be seen."""
+    parts = [1, 2, 2, 3, 4, 5, 6, 8]
+    looks = sum(1 / one for one in parts)
+    draw = np.random.default_rng(20_260_301)
+    for name in ("CP3(EU)", "CP3", "CP4"):
+        design = scheme(name)
+        values, chances = design.deviations(1000), design.probabilities(1000)
+        average = np.zeros(40_000)
+        for one in parts:
+            noise = draw.choice(values, p=chances / chances.sum(), size=(40_000, one)).sum(axis=1)
+            average += noise / one / looks
+        found = float((np.rint(average) == 0).mean())
+        told = recovery(looks, large_variance(design))
+        assert found == pytest.approx(told, abs=0.015)
+        assert abs(found - recovery(looks * 4 / 3, large_variance(design))) > 0.015
+
+
+def test_margins_give_everything_away_as_often_as_printed() -> None:
+    # Two parts at one edge and the total at the other, independent noise.
+    expected = {"CP1": 3.1e-2, "CP2": 5.9e-4, "CP3": 2.7e-5, "CP3(1,2)": 1.7e-4, "CP4": 8e-7}
+    expected["CP3(EU)"] = 1.9e-7
+    for name, chance in expected.items():
+        edge = edge_probability(scheme(name))
+        # CP4 is printed for a stay probability of .33 and is designed with a third here.
+        assert margin_exploit(edge, 1) == pytest.approx(chance, rel=0.2)
+
+
+@given(st.floats(1, 50), st.integers(1, 10**9), st.integers(2, 5))
+def test_what_is_required_is_just_enough(looks: float, often: int, parts: int) -> None:
+    wanted = required(looks, 0.5, often, parts=parts)
+    assert margin_exploit(wanted.edge, often, parts) <= 0.01
+    assert margin_exploit(min(1.0, wanted.edge * 1.001), often, parts) > 0.01
+    assert wanted.variance == variance_for(looks, 0.5)
+    assert required(looks, 0.5, {parts: often}).edge == wanted.edge
+
+
+def test_sums_of_several_sizes_are_added_up() -> None:
+    both = required(1, 0.5, {2: 1000, 3: 1000}).edge
+    assert both < required(1, 0.5, {2: 1000}).edge
+    assert required(1, 0.5, {}).edge == 1
+
+
+def test_requirements_are_confidential_and_say_which_scheme_meets_them() -> None:
+    wanted = required(1.5, 0.5, 1000)
+    assert "confidential" in repr(wanted)
+    assert str(wanted.variance) not in f"{wanted}"
+    assert wanted.met_by(scheme("CP3(EU)"))
+    assert not wanted.met_by(scheme("CP2"))  # its edge is too likely
+    assert not required(2.5, 0.5, 1000).met_by(scheme("CP3(EU)"))  # its variance is too small
+
+
+@pytest.mark.parametrize("looks", [0, 0.5, math.nan, math.inf])
+def test_looks_are_one_or_more(looks: float) -> None:
+    with pytest.raises(SpecError, match="looks are 1 or more"):
+        recovery(looks, 1)
+
+
+@pytest.mark.parametrize("limit", [0, 1, -0.1, 2, math.nan])
+def test_limits_lie_between_0_and_1(limit: float) -> None:
+    with pytest.raises(SpecError, match="between 0 and 1"):
+        variance_for(1, limit)
+
+
+def test_other_numbers_out_of_range_are_refused() -> None:
+    for variance in (-1, math.nan, math.inf):
+        with pytest.raises(SpecError, match="variance"):
+            recovery(1, variance)
+    with pytest.raises(SpecError, match="at least one code"):
+        hypercube_looks([2, 0])
+    with pytest.raises(SpecError, match="between 0 and 1"):
+        margin_exploit(1.5, 1)
+    with pytest.raises(SpecError, match="above 0"):
+        required(1, 0.5, 1, alpha=0)
+    assert recovery(3, 0) == 1
+
+
+def test_every_scheme_has_a_variance_and_an_edge() -> None:
+    for name in SCHEMES:
+        design = scheme(name)
+        assert 0 < edge_probability(design) < 0.5
+        assert large_variance(design) > 0
+    assert large_variance(scheme("RR5")) == pytest.approx(4)
+    assert large_variance(scheme("RR3")) == pytest.approx(4 / 3)
