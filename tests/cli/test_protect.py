@@ -347,3 +347,22 @@ def test_options_of_groups_need_groups(run: Run, island: Store) -> None:
     answer = run("protect", store, "--method", "cell-key", "--secret", secret, "--subtraction")
     assert answer.code == 2
     assert "--groups FILE" in answer.err
+
+
+def test_a_registry_refuses_other_numbers_for_the_same_people(
+    run: Run, island: Store, tmp_path: Path
+) -> None:
+    store, secret = island
+    registry = tmp_path / "registry"
+    common = ("--method", "cell-key", "--secret", secret, "--registry", registry)
+    first = run("protect", store, "--by", "area,sex", *common, "--out", tmp_path / "one.csv")
+    assert first.code == 0
+    assert f"Recorded in {registry}." in first.out
+    same = run("protect", store, "--by", "sex", *common, "--out", tmp_path / "two.csv")
+    assert same.code == 0
+    other = ("--by", "area", *common, "--scheme", "CP4", "--out", tmp_path / "three.csv")
+    answer = run("protect", store, *other)
+    assert answer.code == 4
+    assert "published before with another value" in answer.err
+    assert not list(tmp_path.glob("three*"))
+    assert run("protect", store, "--by", "sex", *common).code == 2

@@ -18,6 +18,7 @@ from sdcensus.cli.tables import show_cube
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sdcensus.model.progress import Progress
     from sdcensus.session.demo_publication import DemoPublication
     from sdcensus.session.demonstration import Demonstration, DemoTable
 
@@ -70,10 +71,45 @@ def demo(
         tables = demo_tables(made)
     with Stages(output, "protecting") as stages:
         publication = publish_demonstration(made, progress=stages)
+    with Stages(output, "assessing") as stages:
+        reports = _assess(publication, stages)
     _show_made(output, made)
     _show_tables(output, tables)
     _show_publication(output, publication)
+    _show_reports(output, reports)
     _show_next(output, made)
+
+
+def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:
+    """The report on the first of the published tables, where what draws charts is installed."""
+    from sdcensus.errors import MissingExtra
+    from sdcensus.report.assessing import AssessmentReport, write_reports
+    from sdcensus.session.assessing import assess_table
+
+    way = publication.ways[0]
+    assessment = assess_table(
+        publication.cube,
+        way.table,
+        method=way.method,
+        provenance=way.protected.provenance,
+        progress=progress,
+    )
+    folder = publication.comparison.parent / "assessment"
+    try:
+        return write_reports([("assessment", AssessmentReport(assessment))], folder)
+    except MissingExtra:
+        return []
+
+
+def _show_reports(output: Output, reports: list[Path]) -> None:
+    if not reports:
+        return
+    output.say(
+        "\nWhat it gives away, and what its readers lose: pages to open in a browser", style="bold"
+    )
+    for path in reports:
+        whom = "for anyone" if ".public." in path.name else "for the office only"
+        output.say(f"  {whom}: {path}")
 
 
 def _show_made(output: Output, made: Demonstration) -> None:
@@ -168,6 +204,9 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{called} tabulate {store} --by ed@parish,age --out {table} --confidential",
         f"{protect} --explain",
         f"{protect} --strength strong --out {published}",
+        f"{called} recommend {store}",
+        f"{called} assess {store} --by ed@parish,sex,religion --secret {secret}",
+        f"{called} attack {typed(made.folder / 'published')}",
         f"{called} schema check {schema}",
         f"{called} load {schema} --out {again} --secret {secret}",
         f"{called} --help",

@@ -150,6 +150,15 @@ def protect(
             " file that only you can read. Needs --confidential.",
         ),
     ] = None,
+    registry: Annotated[
+        Path | None,
+        typer.Option(
+            "--registry",
+            metavar="FOLDER",
+            help="Record what is published in this folder of the office, and refuse numbers that"
+            " contradict what was published before. Needs --out.",
+        ),
+    ] = None,
     confidential: Confidential = False,
     language: Language = None,
     quiet: Quiet = False,
@@ -171,6 +180,8 @@ def protect(
 
     output = Output(quiet=quiet)
     check_targets(out, audit, confidential=confidential)
+    if registry is not None and out is None:
+        raise SpecError("--registry records what is published: --out FILE.")
     _check_groups(groups, groups_out, minimum_population, subtraction)
     census = open_store(store)
     check_language(census, language)
@@ -216,7 +227,12 @@ def protect(
             )
         stages("writing", 0.0)
         written = write_protected(
-            protected, out, audit=audit, confidential=confidential, language=language
+            protected,
+            out,
+            audit=audit,
+            registry=registry,
+            confidential=confidential,
+            language=language,
         )
         if grouped is not None and groups_out is not None:
             written = (*written, write_grouped(grouped, groups_out))
@@ -233,6 +249,8 @@ def protect(
     ending = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
     if audit is not None:
         ending.append(f"Wrote {audit}. It is confidential: only you can read it.")
+    if registry is not None:
+        ending.append(f"Recorded in {registry}.")
     if not shown and out is None:
         ending.append("See the table with --show, or write it with --out FILE.")
     if ending:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from sdcensus.errors import MissingExtra, OutputError, SpecError
 from sdcensus.formats.tables import about_file, write_table
 from sdcensus.formats.tables.columns import published_values
+from sdcensus.methods.method import Method
 from sdcensus.methods.notes import find_example
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.confidential import Confidential
@@ -46,6 +47,7 @@ class PublishedWay:
     """A table as one method publishes it."""
 
     title: str
+    method: Method
     protected: Protected
     files: tuple[Path, ...]
 
@@ -104,7 +106,7 @@ def publish_demonstration(
         progress("protecting", at / len(SHOWN))
         method = build_method(name, census, options=options, secret=made.secret)
         protected = protect_table(census, spec, method)
-        ways.append(PublishedWay(title, protected, _write(protected, public, name)))
+        ways.append(PublishedWay(title, method, protected, _write(protected, public, name)))
     cube = census.tabulate(spec)
     if not isinstance(cube, Cube):
         raise SpecError("The table of the demonstration is too large to be shown.")

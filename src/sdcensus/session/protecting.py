@@ -23,6 +23,7 @@ from sdcensus.session.audit_output import write_audit
 from sdcensus.session.census import Census
 from sdcensus.session.confidential_output import check_target
 from sdcensus.session.loading import SECRET_VARIABLE, find_secret
+from sdcensus.store.registry import Registry
 
 Perturbed = PerturbationDesign | PerturbationTable
 
@@ -355,15 +356,26 @@ def write_protected(
     out: Path | None = None,
     *,
     audit: Path | None = None,
+    registry: Path | None = None,
     confidential: bool = False,
     language: str | None = None,
 ) -> tuple[Path, ...]:
     """Write the published table, and apart from it the audit; both or neither.
 
+    Args:
+        protected: What a method made.
+        out: The new file of the published table.
+        audit: The new file of the audit.
+        registry: The folder in which the office records what it publishes; made if it is missing.
+            A table that contradicts what was published before is refused.
+        confidential: Must be true for an audit.
+        language: The language of labels.
+
     Returns:
         The public files: the table, and what stands beside a csv file.
     """
     check_targets(out, audit, confidential=confidential)
+    record = None if registry is None else _registry(registry, protected)
     if audit is not None:
         write_audit(protected, audit, confidential=confidential, language=language)
     if out is None:
@@ -374,8 +386,22 @@ def write_protected(
         if audit is not None:
             audit.unlink(missing_ok=True)
         raise
-    beside = about_file(out)
-    return (out, beside) if out.suffix.lower() == ".csv" else (out,)
+    written = (out, about_file(out)) if out.suffix.lower() == ".csv" else (out,)
+    if record is not None:
+        try:
+            record.add(protected.table, provenance=protected.provenance, name=out.name)
+        except BaseException:
+            for path in (*written, *([] if audit is None else [audit])):
+                path.unlink(missing_ok=True)
+            raise
+    return written
+
+
+def _registry(folder: Path, protected: Protected) -> Registry:
+    """The registry of an office, if nothing in it contradicts a table."""
+    record = Registry.open(folder) if folder.exists() else Registry.create(folder)
+    record.refuse_conflicts(protected.table)
+    return record
 
 
 def option_text(name: str) -> str:

@@ -198,7 +198,7 @@ class Registry:
             if entry.id == identity:
                 return entry
         if not allow_conflicts:
-            self._refuse_conflicts(table)
+            self.refuse_conflicts(table)
         order = 1 + max((one.order for one in self.entries()), default=-1)
         self._write(identity, content)
         description = {
@@ -262,7 +262,8 @@ class Registry:
             if entry.spec.of is spec.of and entry.spec.measure is spec.measure:
                 yield entry
 
-    def _refuse_conflicts(self, table: Table | SparseTable) -> None:
+    def refuse_conflicts(self, table: Table | SparseTable) -> None:
+        """Refuse a table with numbers that contradict what was published before."""
         found = self.conflicts(table)
         if found:
             cells = sum(map(len, found))
