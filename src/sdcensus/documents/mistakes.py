@@ -9,7 +9,7 @@ from sdcensus.documents.toml_lines import KeyPath, TomlDocument
 from sdcensus.errors import DocumentError, Mistake
 
 #: Tables whose entries have names of their own, which a message should say.
-_NAMED = frozenset({"files", "entity", "variable"})
+_NAMED = frozenset({"files", "entity", "variable", "role"})
 
 
 @dataclass(slots=True)

@@ -101,8 +101,6 @@ class WithholdSparse(Step):
         spec = table.spec
         axis = area_axis(spec, self.area)
         areas = len(spec.axes[axis].codes) - spec.axes[axis].total
-        flags = np.zeros(spec.shape, np.uint8) if table.flags is None else table.flags.copy()
-        by_area = np.moveaxis(flags, axis, 0)[:areas]
         values = np.moveaxis(table.published, axis, 0)[:areas]
         others = spec.with_axes(one for at, one in enumerate(spec.axes) if at != axis)
         inside: Any = (slice(None), *interior(others))
@@ -112,12 +110,18 @@ class WithholdSparse(Step):
         else:
             population = values[inside].reshape(areas, -1).sum(axis=1)
         limit = math.ceil(Fraction(self.mean_cell_size) * others.base_cells)
-        sparse: npt.NDArray[np.bool_] = population < limit
-        rows = sparse.reshape(-1, *(1 for _ in others.axes))
-        withheld = rows & (values < self.below) & (by_area == Flag.PUBLISHED)
-        by_area[withheld] = Flag.WITHHELD
-        published = np.where(flags == Flag.PUBLISHED, table.published, 0)
-        return replace(table, published=published, flags=flags)
+        sparse = np.zeros(spec.shape[axis], dtype=bool)
+        sparse[:areas] = population < limit
+        rows = np.expand_dims(sparse, [at for at in range(len(spec.axes)) if at != axis])
+        return withhold(table, rows & (table.published < self.below))
+
+
+def withhold(table: Table, cells: npt.NDArray[np.bool_]) -> Table:
+    """The table with these cells withheld, where they have a number."""
+    flags = np.zeros(table.shape, np.uint8) if table.flags is None else table.flags.copy()
+    flags[np.broadcast_to(cells, table.shape) & (flags == Flag.PUBLISHED)] = Flag.WITHHELD
+    published = np.where(flags == Flag.PUBLISHED, table.published, 0)
+    return replace(table, published=published, flags=flags)
 
 
 def _is_size(size: object) -> bool:

@@ -1,0 +1,41 @@
+"""A policy at work: what may be asked, what of a published table is shown, what would help."""
+
+from sdcensus.documents.policy import policy_text, read_policy
+from sdcensus.model.policy import Policy, UserRole, menu_of
+from sdcensus.session.policy.conflicts import conflicts
+from sdcensus.session.policy.lock import loosened, tightened
+from sdcensus.session.policy.online import ask, needed, show
+from sdcensus.session.policy.verdict import (
+    Decision,
+    Outcome,
+    Reason,
+    ReasonCode,
+    Remedy,
+    RemedyKind,
+    Verdict,
+    Withheld,
+)
+from sdcensus.session.policy.versions import publishable_versions
+
+__all__ = [
+    "Decision",
+    "Outcome",
+    "Policy",
+    "Reason",
+    "ReasonCode",
+    "Remedy",
+    "RemedyKind",
+    "UserRole",
+    "Verdict",
+    "Withheld",
+    "ask",
+    "conflicts",
+    "loosened",
+    "menu_of",
+    "needed",
+    "policy_text",
+    "publishable_versions",
+    "read_policy",
+    "show",
+    "tightened",
+]

@@ -1,0 +1,261 @@
+"""Rules that read code lists only: they decide before anything is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.axis import Axis
+from sdcensus.model.headings import joined, variable_heading
+from sdcensus.model.policy import AtLevel, Policy, UserRole
+from sdcensus.model.policy_levels import (
+    Use,
+    coarser_or_equal,
+    strictly_coarser,
+    uses_of,
+)
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Level, Variable
+from sdcensus.session.policy.verdict import Reason, ReasonCode, Withheld
+
+Mask = npt.NDArray[np.bool_]
+
+
+def code_reasons(policy: Policy, spec: TableSpec, role: str | UserRole) -> tuple[Reason, ...]:
+    """Every rule on code lists that does not let a table pass, without remedies."""
+    uses = uses_of(spec)
+    return (
+        *_offered(policy, uses),
+        *_levels(policy, uses),
+        *_areas(policy, uses),
+        *_together(policy, uses),
+        *_limits(policy, uses, spec, role),
+        *_not_offered(policy, uses),
+        *_detail(policy, uses),
+    )
+
+
+def passes(policy: Policy, spec: TableSpec, role: str | UserRole) -> bool:
+    """Whether rules on code lists let a table pass, if perhaps with some codes withheld."""
+    return not any(one.refuses for one in code_reasons(policy, spec, role))
+
+
+def name_of(variable: Variable) -> str:
+    """How sentences call a variable: its label and, if that is another, its name."""
+    label = variable_heading(variable)
+    return label if label == variable.name else f"{label} ({variable.name})"
+
+
+def area_use(policy: Policy, uses: tuple[Use, ...]) -> Use | None:
+    """How a table uses areas: its geography, else its grid."""
+    names = [one.name for one in policy.areas]
+    found = [one for one in uses if one.variable.name in names]
+    return min(found, key=lambda one: names.index(one.variable.name), default=None)
+
+
+def _offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+    for use in uses:
+        rule = policy.rule_of(use.variable.name)
+        if not rule.offered:
+            yield Reason(
+                ReasonCode.VARIABLE_NOT_OFFERED,
+                f"{name_of(use.variable)} is not offered.",
+                variables=(use.variable.name,),
+            )
+        elif not rule.as_filter and use.condition is not None:
+            yield Reason(
+                ReasonCode.NOT_A_FILTER,
+                f"{name_of(use.variable)} cannot stand in a condition; it can be an axis.",
+                variables=(use.variable.name,),
+            )
+
+
+def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+    for use in uses:
+        finest = policy.rule_of(use.variable.name).finest_level
+        if finest and not _all_coarser(use, policy.level(AtLevel(use.variable.name, finest))):
+            yield Reason(
+                ReasonCode.LEVEL_TOO_FINE,
+                f"{name_of(use.variable)} is offered at the level {finest} and at coarser ones.",
+                variables=(use.variable.name,),
+            )
+
+
+def _all_coarser(use: Use, limit: Level) -> bool:
+    """Whether a table tells nothing apart that a level does not."""
+    return all(coarser_or_equal(one, limit.group_array) for one in use.partitions)
+
+
+def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+    names = {one.name for one in policy.areas}
+    areas = [one for one in uses if one.variable.name in names]
+    for use in uses:
+        finest = policy.rule_of(use.variable.name).finest_area
+        if finest is None:
+            continue
+        limit = policy.level(finest)
+        fine = [
+            area
+            for area in areas
+            if area.variable.name != finest.variable or not _all_coarser(area, limit)
+        ]
+        if fine:
+            yield Reason(
+                ReasonCode.AREA_TOO_FINE,
+                f"{name_of(use.variable)} is offered for areas of the level {finest} and for"
+                " coarser ones.",
+                variables=(use.variable.name, *(one.variable.name for one in fine)),
+            )
+
+
+def _together(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+    used = {one.variable.name: one for one in uses}
+    for combination in policy.never_together:
+        if all(_held(policy, one, used.get(one.variable)) for one in combination):
+            names = joined([str(one) for one in combination])
+            finer = ", or at finer levels" if any(one.level for one in combination) else ""
+            yield Reason(
+                ReasonCode.NEVER_TOGETHER,
+                f"No table holds {names} together{finer}.",
+                variables=tuple(one.variable for one in combination),
+            )
+
+
+def _held(policy: Policy, one: AtLevel, use: Use | None) -> bool:
+    """Whether a table holds a variable at a level, or at one that is not coarser.
+
+    A condition has the level that can say it: one parish alone is no coarser than parishes.
+    """
+    if use is None or not one.level:
+        return use is not None
+    limit = policy.level(one).group_array
+    said = use.condition_level
+    parts = use.shown if said is None else (*use.shown, said.group_array)
+    return not all(strictly_coarser(part, limit) for part in parts)
+
+
+def _limits(
+    policy: Policy, uses: tuple[Use, ...], spec: TableSpec, role: str | UserRole
+) -> Iterator[Reason]:
+    limits = policy.role(role)
+    if limits.dimensions is not None and len(uses) > limits.dimensions:
+        yield Reason(
+            ReasonCode.TOO_MANY_VARIABLES,
+            f"A table has at most {limits.dimensions:,} variables, those in conditions and the"
+            f" area included. This one has {len(uses):,}.",
+        )
+    if limits.cells is not None and spec.cells > limits.cells:
+        yield Reason(
+            ReasonCode.TOO_MANY_CELLS,
+            f"A table has at most {limits.cells:,} cells, totals included. This one has"
+            f" {spec.cells:,}.",
+        )
+
+
+def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+    for hidden in policy.decided.not_offered:
+        for use in uses:
+            if use.variable.name != hidden.at.variable:
+                continue
+            name = name_of(use.variable)
+            leaves = _leaves(policy, hidden.at, hidden.codes)
+            if _chosen(policy, use, hidden.at, leaves):
+                yield Reason(
+                    ReasonCode.NOT_OFFERED,
+                    f"The condition chooses codes of {name} that are not offered at the level"
+                    f" {_level_name(hidden.at)}.",
+                    variables=(use.variable.name,),
+                )
+            yield from _hiding(
+                policy,
+                use,
+                hidden.at,
+                leaves,
+                ReasonCode.NOT_OFFERED,
+                f"Some codes of {name} are not offered at the level {_level_name(hidden.at)}.",
+            )
+
+
+def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+    used = {one.variable.name: one for one in uses}
+    for detail in policy.decided.detail:
+        area = used.get(detail.at.variable)
+        fine = [
+            one
+            for one in detail.finest
+            if one.variable in used and not _all_coarser(used[one.variable], policy.level(one))
+        ]
+        if area is None or not fine:
+            continue
+        leaves = _leaves(policy, detail.at, detail.codes)
+        said = joined([str(one) for one in fine])
+        names = (area.variable.name, *(one.variable for one in fine))
+        if _chosen(policy, area, detail.at, leaves):
+            yield Reason(
+                ReasonCode.DETAIL_OF_AREA,
+                f"For the areas that the condition chooses, {said} is the finest that is offered.",
+                variables=names,
+            )
+        yield from _hiding(
+            policy,
+            area,
+            detail.at,
+            leaves,
+            ReasonCode.DETAIL_OF_AREA,
+            f"For some areas of the level {_level_name(detail.at)}, {said} is the finest that is"
+            " offered.",
+            names,
+        )
+
+
+def _level_name(at: AtLevel) -> str:
+    return at.level or at.variable
+
+
+def _leaves(policy: Policy, at: AtLevel, codes: tuple[str, ...]) -> Mask:
+    """The leaves of some codes of a level."""
+    level = policy.level(at)
+    wanted = np.array([one.code in codes for one in level.codes], dtype=bool)
+    return wanted[level.group_array]
+
+
+def _chosen(policy: Policy, use: Use, at: AtLevel, leaves: Mask) -> bool:
+    """Whether the condition of a table singles out, at a level, codes with these leaves."""
+    said = use.condition_level
+    if use.axis is not None or said is None:
+        return False  # rows that are chosen are withheld one by one
+    as_fine = coarser_or_equal(policy.level(at).group_array, said.group_array)
+    return as_fine and bool((use.chosen & leaves).any())
+
+
+def _hiding(
+    policy: Policy,
+    use: Use,
+    at: AtLevel,
+    leaves: Mask,
+    code: ReasonCode,
+    sentence: str,
+    variables: tuple[str, ...] = (),
+) -> Iterator[Reason]:
+    """The reason that withholds codes of an axis, if it shows any of them at their level."""
+    if use.axis is None:
+        return
+    group = policy.level(at).group_array
+    for level in use.axis.levels:
+        same = coarser_or_equal(level.group_array, group)
+        if same and coarser_or_equal(group, level.group_array):
+            positions = np.unique(level.group_array[leaves & use.chosen])
+            codes = tuple(level.codes[one].code for one in positions)
+            if codes:
+                withheld = (Withheld(use.variable.name, level.name, codes),)
+                yield Reason(code, sentence, False, variables or (use.variable.name,), withheld)
+
+
+def positions_of(axis: Axis, withheld: Withheld) -> list[int]:
+    """Where the withheld codes stand on an axis."""
+    codes = set(withheld.codes)
+    return [
+        at for at, one in enumerate(axis.codes) if one.level == withheld.level and one.code in codes
+    ]

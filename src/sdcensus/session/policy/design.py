@@ -1,0 +1,373 @@
+"""Rules that read true counts: run at design time, by a person, who decides once. Confidential.
+
+What goes into the policy is the decision (codes that are not offered, levels by area), never a
+count. A rule on true counts that anybody could try out online would be an oracle: a dozen answers
+give a population exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.methods.withhold_sparse import withhold
+from sdcensus.model.axis import make_axis
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
+from sdcensus.model.headings import joined
+from sdcensus.model.policy import (
+    AtLevel,
+    Decided,
+    DetailOf,
+    NotOffered,
+    OneHousehold,
+    Policy,
+)
+from sdcensus.model.policy_levels import coarser_levels, strictly_coarser
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Level, Variable
+from sdcensus.risk.findings import Findings
+from sdcensus.risk.published_before import exempt_differences
+from sdcensus.session.census import Census
+
+Mask = npt.NDArray[np.bool_]
+Int64 = npt.NDArray[np.int64]
+#: How many findings of a kind are told.
+MOST_SENTENCES = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SmallCodes(Confidential):
+    """Codes of a level with fewer people than they need.
+
+    Attributes:
+        at: The variable and level.
+        minimum: How many people a code needs.
+        codes, counts: The codes below it and their true counts.
+        of: How many codes the level has.
+        alone: Codes that are the only such one in the next coarser group: what is withheld of
+            them can be estimated from the group less the others.
+    """
+
+    at: AtLevel
+    minimum: int
+    codes: tuple[str, ...]
+    counts: tuple[int, ...]
+    of: int
+    alone: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<SmallCodes of {self.at}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class OneHouseholdCells(Confidential):
+    """Person cells of a table whose members all live in one household.
+
+    Attributes:
+        spec: The table.
+        cells: Those cells.
+        nonzero: How many cells hold anybody.
+    """
+
+    spec: TableSpec
+    cells: Mask
+    nonzero: int
+
+    def __repr__(self) -> str:
+        return f"<OneHouseholdCells of {self.spec.title}: confidential>"
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return int(self.cells.sum())
+
+    @property
+    def share(self) -> float | None:
+        """Among the cells that hold anybody; ``None`` where no cell does."""
+        return self.count / self.nonzero if self.nonzero else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DesignReport(Confidential):
+    """What the rules at design time found, and what they propose to decide.
+
+    Attributes:
+        policy: The policy whose rules they are.
+        areas: Areas with too small a population, by level.
+        categories: Categories with too few people, by variable and level.
+        detail: How fine variables may be, by area.
+        exempt: Few people whom exempt totals show together.
+        one_household: Cells of one household in tables that were named.
+    """
+
+    policy: Policy
+    areas: tuple[SmallCodes, ...] = ()
+    categories: tuple[SmallCodes, ...] = ()
+    detail: tuple[DetailOf, ...] = ()
+    exempt: tuple[Findings, ...] = ()
+    one_household: tuple[OneHouseholdCells, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<DesignReport of {self.policy.name!r}: confidential>"
+
+    @property
+    def decided(self) -> Decided:
+        """The decisions that follow from the rules."""
+        small = [
+            NotOffered(one.at, one.codes) for one in (*self.areas, *self.categories) if one.codes
+        ]
+        return Decided(not_offered=tuple(small), detail=self.detail)
+
+    def lines(self, *, counts: bool = False) -> Iterator[str]:
+        """The report in sentences for the office; with true counts only where asked for."""
+        for kind, found in (("Areas", self.areas), ("Categories", self.categories)):
+            for one in found:
+                head = f"{kind} of {one.at} with fewer than {one.minimum:,} people"
+                if not one.codes:
+                    if found is self.areas:
+                        yield f"{head}: none of {one.of:,}."
+                    continue
+                codes = one.codes
+                if counts:
+                    pairs = zip(one.codes, one.counts, strict=True)
+                    codes = tuple(f"{code} ({count:,})" for code, count in pairs)
+                yield f"{head}: {len(one.codes):,} of {one.of:,}: {joined(codes)}."
+                if one.alone:
+                    yield (
+                        f"  The only one in its group, so that its figures can be estimated from"
+                        f" the group less the others: {joined(one.alone)}. Withhold another one"
+                        " there as well, or do not offer the level."
+                    )
+        if self.categories and not any(one.codes for one in self.categories):
+            yield f"Categories with fewer than {self.categories[0].minimum:,} people: none."
+        for detail in self.detail:
+            levels = joined([str(one) for one in detail.finest])
+            yield f"{len(detail.codes):,} areas of {detail.at} get at most {levels}."
+        for cells in self.one_household:
+            head = f"Cells of {cells.spec.title} whose members all live in one household"
+            if cells.share is None:
+                yield f"{head}: none, since no cell holds anybody."
+            else:
+                yield f"{head}: {cells.count:,}, {cells.share:.1%} of those that hold anybody."
+        if not self.policy.exempt:
+            return
+        count = sum(one.count for one in self.exempt)
+        yield (
+            f"Exempt totals that show few people together: {count:,}."
+            if count
+            else "Exempt totals: no two of them differ by few people. This looks at pairs of them,"
+            " not at longer sums."
+        )
+        for findings in self.exempt if counts else ():
+            yield from (f"  {sentence}" for sentence in findings.sentences(MOST_SENTENCES))
+
+
+def design(
+    policy: Policy,
+    census: Census,
+    *,
+    of: Entity = Entity.PERSON,
+    tables: Sequence[TableSpec] = (),
+    progress: Progress = no_progress,
+) -> DesignReport:
+    """Run the rules of design time on a census.
+
+    Args:
+        policy: The policy.
+        census: The census that it is about.
+        of: Whose numbers are the populations.
+        tables: Tables of persons in which cells of one household are looked for.
+        progress: Told what is being done.
+    """
+    rules = policy.design
+    steps = _steps(policy, of)
+    areas: list[SmallCodes] = []
+    categories: list[SmallCodes] = []
+    detail: list[DetailOf] = []
+    for at, (variable, levels) in enumerate(steps):
+        progress(f"counting {variable.name}", at / len(steps))
+        counts = _counts(census, variable, levels, of)
+        is_area = variable in policy.areas
+        for level in levels:
+            place = AtLevel(variable.name, level.name)
+            if not is_area:
+                categories.append(_small(place, variable, level, counts, rules.minimum_category))
+                continue
+            minimum = dict(rules.minimum_population_at).get(place, rules.minimum_population)
+            if minimum is not None:
+                areas.append(_small(place, variable, level, counts, minimum))
+            detail += _detail(policy, place, level, counts[level.name])
+    exempt: tuple[Findings, ...] = ()
+    if policy.exempt:
+        progress("comparing exempt totals", 0.9)
+        exempt = check_exempt(policy, census)
+    households = tuple(
+        one_household_cells(census.tabulate(spec, households=True)) for spec in tables
+    )
+    return DesignReport(policy, tuple(areas), tuple(categories), tuple(detail), exempt, households)
+
+
+def with_decisions(report: DesignReport) -> Policy:
+    """The policy with what its rules of design time propose, to be looked at by a person."""
+    return replace(report.policy, decided=report.decided)
+
+
+def one_household_cells(cube: Cube | SparseCube) -> OneHouseholdCells:
+    """The person cells of a table whose members all live in one household.
+
+    Args:
+        cube: A table of persons that was counted with its households
+            (``census.tabulate(..., households=True)``).
+    """
+    if isinstance(cube, SparseCube):
+        raise SpecError(
+            f"{cube.spec.title}: the table is too large to look for cells of one household. Ask for"
+            " fewer or coarser axes."
+        )
+    first, last = cube.values.first_household, cube.values.last_household
+    if first is None or last is None:
+        raise SpecError(
+            f"{cube.spec.title}: the table was counted without households. Count it with"
+            " tabulate(..., households=True)."
+        )
+    held = cube.count > 0
+    # Persons without a household are not members of the same one.
+    cells = held & (first == last) & (first != NO_ROW)
+    return OneHouseholdCells(cube.spec, cells, int(held.sum()))
+
+
+def apply_one_household(policy: Policy, table: Table, found: OneHouseholdCells) -> Table:
+    """A table as the policy wants its cells of one household: as it is, or without them."""
+    if table.spec != found.spec or table.shape != found.cells.shape:
+        raise SpecError(f"{table.spec.title} is not the table whose households were looked at.")
+    if policy.design.one_household_cells is not OneHousehold.WITHHOLD:
+        return table
+    return withhold(table, found.cells)
+
+
+def check_exempt(policy: Policy, census: Census, *, threshold: int = 2) -> tuple[Findings, ...]:
+    """Look for few people that the exempt totals of a policy show together.
+
+    Exempt totals are exact, so the difference of two of them is exact as well: nested areas that
+    differ by a hamlet, or trees of areas that do not nest.
+
+    Args:
+        policy: The policy.
+        census: The census.
+        threshold: The largest number of units that is found, from 1.
+    """
+    specs = policy.exempt_specs()
+    return tuple(
+        found
+        for kind in sorted({spec.of for spec in specs})
+        for found in exempt_differences(
+            [spec for spec in specs if spec.of is kind], census.tabulate, threshold=threshold
+        )
+        if found.count
+    )
+
+
+def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]]]:
+    """The variables that the rules of design time are about, with their levels."""
+    rules = policy.design
+    places = policy.areas
+    steps = []
+    for variable in policy.schema.usable(of):
+        if not policy.rule_of(variable.name).offered:
+            continue
+        levels = policy.allowed_levels(variable)
+        if variable in places:
+            wanted = rules.minimum_population is not None or rules.detail
+            named = {at.variable for at, _ in rules.minimum_population_at}
+            if wanted or variable.name in named:
+                steps.append((variable, levels))
+        elif rules.minimum_category is not None:
+            steps.append((variable, levels))
+    return steps
+
+
+def _counts(
+    census: Census, variable: Variable, levels: Sequence[Level], of: Entity
+) -> dict[str, Int64]:
+    """True counts of every code, by level."""
+    axis = make_axis(variable, levels, total=False)
+    cube = census.tabulate(TableSpec(of=of, axes=(axis,)))
+    if not isinstance(cube, Cube):
+        raise SpecError(f"{variable.name!r} has too many codes to be counted at once.")
+    return {
+        block.level: cube.count[block.start : block.start + block.size] for block in axis.blocks
+    }
+
+
+def _small(
+    at: AtLevel,
+    variable: Variable,
+    level: Level,
+    counts: dict[str, Int64],
+    minimum: int | None,
+) -> SmallCodes:
+    minimum = minimum or 0
+    below = counts[level.name] < minimum
+    codes = [level.codes[one].code for one in np.flatnonzero(below)]
+    numbers = [int(one) for one in counts[level.name][below]]
+    # Nobody is shown by the figures of an empty group.
+    alone = _alone(variable, level, below & (counts[level.name] > 0), below)
+    return SmallCodes(at, minimum, tuple(codes), tuple(numbers), len(level.codes), alone)
+
+
+def _alone(variable: Variable, level: Level, held: Mask, below: Mask) -> tuple[str, ...]:
+    """Codes that are the only ones below within a group of others, at any next coarser level."""
+    found: dict[str, None] = {}
+    above = [one.group_array for one in coarser_levels(level, list(variable.levels()))]
+    for group in above or [np.zeros(len(level.group), dtype=np.int64)]:
+        parent = np.zeros(len(level.codes), dtype=np.int64)
+        parent[level.group_array] = group
+        inside = np.bincount(parent, minlength=1)
+        withheld = np.bincount(parent[below], minlength=inside.size)
+        single = held & (inside[parent] > 1) & (withheld[parent] == 1)
+        found |= {level.codes[int(at)].code: None for at in np.flatnonzero(single)}
+    return tuple(found)
+
+
+def _detail(policy: Policy, at: AtLevel, level: Level, counts: Int64) -> Iterator[DetailOf]:
+    """How fine variables may be for the areas of a level, areas of the same detail together."""
+    named = dict.fromkeys(one.variable for entry in policy.design.detail for one in entry.levels)
+    groups: dict[tuple[AtLevel, ...], list[str]] = {}
+    for code, count in zip(level.codes, counts.tolist(), strict=True):
+        limits = (_finest(policy, name, count) for name in named)
+        finest = tuple(one for one in limits if one is not None)
+        if finest:
+            groups.setdefault(finest, []).append(code.code)
+    for finest, codes in groups.items():
+        yield DetailOf(at, tuple(codes), finest)
+
+
+def _finest(policy: Policy, name: str, population: int) -> AtLevel | None:
+    """The finest level of a variable for an area of that size; ``None`` where it is not limited."""
+    variable = policy.schema.variable(name)
+    entries = [
+        (entry.population, one)
+        for entry in policy.design.detail
+        for one in entry.levels
+        if one.variable == name
+    ]
+    fitting = [entry for entry in entries if entry[0] <= population]
+    if fitting:
+        limit = max(fitting, key=lambda entry: entry[0])[1]
+        is_leaf = policy.level(limit).name == variable.leaf_level
+        return None if is_leaf else limit
+    lowest = policy.level(min(entries, key=lambda entry: entry[0])[1]).group_array
+    coarser = [one for one in variable.levels() if strictly_coarser(one.group_array, lowest)]
+    if not coarser:
+        return None
+    return AtLevel(name, min(coarser, key=lambda one: len(one.codes)).name)

@@ -1,0 +1,173 @@
+"""A locked policy: what a plan or a request says can make it stricter, never looser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from sdcensus.documents.policy import policy_data, policy_from_document
+from sdcensus.documents.toml_lines import TomlDocument
+from sdcensus.errors import DocumentError, Refused, SpecError
+from sdcensus.model.policy import OneHousehold, Policy, UserRole, VariableRule, WhenSparse
+from sdcensus.model.policy_levels import coarser_or_equal
+
+_STRICTNESS = (WhenSparse.C, WhenSparse.WITHHOLD_AREA, WhenSparse.REFUSE_TABLE)
+_SMALLER_IS_STRICTER = ("ones", "ones_and_twos", "recovery")
+_LARGER_IS_STRICTER = ("mean_cell_size", "mean_cell_size_of_table", "minimum_population")
+_QUOTAS = ("dimensions", "cells", "cells_per_hour", "tables_per_day", "jobs")
+
+
+def tightened(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
+    """A policy with some settings changed, as a plan or a request says.
+
+    A limit on tables holds for every role: roles that may do more get the new limit as well.
+
+    Args:
+        policy: The policy.
+        overrides: Settings in the shape of the document, such as ``{"limits": {"cells": 1000}}``.
+            Tables are merged; lists take the place of those that are there.
+
+    Raises:
+        Refused: The policy is locked, and something would be looser than it says.
+        SpecError: The settings are not those of a policy.
+    """
+    if "lock" in overrides and policy.lock and not overrides["lock"]:
+        raise Refused(f"The policy {policy.name!r} is locked and cannot be unlocked from outside.")
+    data = _merged(policy_data(policy), deepcopy(dict(overrides)))
+    limits = overrides.get("limits")
+    for name, limit in limits.items() if isinstance(limits, Mapping) else ():
+        for role in data.get("role", {}).values():
+            own = role.get(name) if isinstance(role, dict) else None
+            if type(own) is int and type(limit) is int:
+                role[name] = min(own, limit)
+    try:
+        made = policy_from_document(TomlDocument(Path("policy"), data, {}), policy.schema)
+    except DocumentError as error:
+        lines = "\n".join(f"  {mistake}" for mistake in error.mistakes)
+        raise SpecError(f"These settings cannot be given to a policy:\n{lines}") from None
+    if policy.lock:
+        looser = tuple(loosened(policy, made))
+        if looser:
+            lines = "\n".join(f"  {one}" for one in looser)
+            raise Refused(
+                f"The policy {policy.name!r} is locked: a plan or a request can make it stricter,"
+                f" never looser. These would loosen it:\n{lines}\nChange the policy itself, or"
+                " leave them out."
+            )
+    return made
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    made = dict(below)
+    for name, value in above.items():
+        own = made.get(name)
+        both = isinstance(own, Mapping) and isinstance(value, Mapping)
+        made[name] = _merged(own, value) if both else value  # type: ignore[arg-type]
+    return made
+
+
+def loosened(before: Policy, after: Policy) -> Iterator[str]:
+    """Every setting by which a policy would allow more than another one, in words."""
+    yield from _roles(before, after)
+    yield from _online(before, after)
+    yield from _design(before, after)
+    yield from _variables(before, after)
+    old, new = set(before.exempt), set(after.exempt)
+    yield from (f"exempt: {one.text!r} would be published exactly" for one in new - old)
+    together = {frozenset(one) for one in after.never_together}
+    for combination in before.never_together:
+        if frozenset(combination) not in together:
+            names = ", ".join(map(str, combination))
+            yield f"never_together: {names} would be allowed together"
+    yield from _decided(before, after)
+
+
+def _roles(before: Policy, after: Policy) -> Iterator[str]:
+    for role in UserRole:
+        old, new = before.role(role), after.role(role)
+        for name in _QUOTAS:
+            limit, wanted = getattr(old, name), getattr(new, name)
+            if limit is not None and (wanted is None or wanted > limit):
+                asked = "no limit" if wanted is None else f"{wanted:,}"
+                yield f"{name} for the role {role.value}: {asked} instead of {limit:,}"
+        if old.online and not new.online:
+            yield f"online for the role {role.value}: off instead of on"
+
+
+def _online(before: Policy, after: Policy) -> Iterator[str]:
+    old, new = before.online, after.online
+    for name in (*_SMALLER_IS_STRICTER, *_LARGER_IS_STRICTER):
+        limit, wanted = getattr(old, name), getattr(new, name)
+        sign = 1 if name in _SMALLER_IS_STRICTER else -1
+        if limit is not None and (wanted is None or sign * wanted > sign * limit):
+            asked = "none" if wanted is None else wanted
+            yield f"online.{name}: {asked} instead of {limit}"
+    if old.mean_cell_size is not None:
+        if _STRICTNESS.index(new.when_sparse) < _STRICTNESS.index(old.when_sparse):
+            yield f'online.when_sparse: "{new.when_sparse}" instead of "{old.when_sparse}"'
+        elif new.when_sparse is WhenSparse.C and new.below < old.below:
+            yield f"online.below: {new.below} instead of {old.below}"
+    if new.exclude_structural_zeros and not old.exclude_structural_zeros:
+        yield "online.exclude_structural_zeros: true instead of false"
+
+
+def _design(before: Policy, after: Policy) -> Iterator[str]:
+    old, new = before.design, after.design
+    for name in ("minimum_population", "minimum_category"):
+        limit, wanted = getattr(old, name), getattr(new, name)
+        if limit is not None and (wanted is None or wanted < limit):
+            yield f"design.{name}: {'none' if wanted is None else wanted} instead of {limit}"
+    sizes = dict(new.minimum_population_at)
+    for at, size in old.minimum_population_at:
+        if sizes.get(at, -1) < size:
+            yield f"design.minimum_population_at: {at} below {size:,}"
+    strictness = (None, OneHousehold.REPORT, OneHousehold.WITHHOLD)
+    if strictness.index(new.one_household_cells) < strictness.index(old.one_household_cells):
+        yield "design.one_household_cells: less than before"
+    if old.detail and old.detail != new.detail:
+        yield "design.detail: other than before; whether it is stricter cannot be told"
+
+
+def _variables(before: Policy, after: Policy) -> Iterator[str]:
+    for old in before.variables:
+        new = after.rule_of(old.variable)
+        name = f"variable.{old.variable}"
+        if new.offered and not old.offered:
+            yield f"{name}: offered"
+        if new.as_filter and not old.as_filter:
+            yield f"{name}: usable in conditions"
+        if old.finest_level and not _level_as_coarse(before, old, new):
+            yield f"{name}.finest_level: {new.finest_level or 'none'} instead of {old.finest_level}"
+        if old.finest_area is not None:
+            wanted = new.finest_area
+            same = wanted is not None and wanted.variable == old.finest_area.variable
+            if (
+                not same
+                or wanted is None
+                or not coarser_or_equal(
+                    after.level(wanted).group_array, before.level(old.finest_area).group_array
+                )
+            ):
+                yield f"{name}.finest_area: {wanted or 'none'} instead of {old.finest_area}"
+
+
+def _level_as_coarse(policy: Policy, old: VariableRule, new: VariableRule) -> bool:
+    if not new.finest_level:
+        return False
+    variable = policy.schema.variable(old.variable)
+    return coarser_or_equal(
+        variable.level(new.finest_level).group_array, variable.level(old.finest_level).group_array
+    )
+
+
+def _decided(before: Policy, after: Policy) -> Iterator[str]:
+    hidden = {(one.at, code) for one in after.decided.not_offered for code in one.codes}
+    for one in before.decided.not_offered:
+        if any((one.at, code) not in hidden for code in one.codes):
+            yield f"decided.not_offered: codes of {one.at} would be offered again"
+    kept = {(one.at, code, one.finest) for one in after.decided.detail for code in one.codes}
+    for detail in before.decided.detail:
+        if any((detail.at, code, detail.finest) not in kept for code in detail.codes):
+            yield f"decided.detail: areas of {detail.at} would get another detail"

@@ -1,0 +1,336 @@
+"""Answering for a policy: may this be asked, and what of a published table is shown.
+
+Everything here is a function of the policy, of code lists and of published tables. True counts have
+no way in: no type that holds them is named in these modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.withhold_sparse import withhold
+from sdcensus.model.interior import adds_up
+from sdcensus.model.policy import OnlineRules, Policy, UserRole, WhenSparse
+from sdcensus.model.policy_levels import uses_of
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.policy.code_rules import area_use, code_reasons, positions_of
+from sdcensus.session.policy.judging import Judgement, about, judge, remedies_by_numbers
+from sdcensus.session.policy.remedies import remedies_for, with_remedies
+from sdcensus.session.policy.value_rules import (
+    AnyTable,
+    Publish,
+    Shares,
+    areas_of,
+    needed_tables,
+    shares_of,
+)
+from sdcensus.session.policy.verdict import (
+    Decision,
+    Outcome,
+    Reason,
+    ReasonCode,
+    Remedy,
+    Verdict,
+)
+
+Mask = npt.NDArray[np.bool_]
+#: How many tables are published at most while looking for a remedy.
+MOST_PUBLISHED = 12
+
+
+def ask(policy: Policy, spec: TableSpec, *, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
+    """Whether a table may be asked for, by rules on code lists: nothing is counted.
+
+    Args:
+        policy: The policy.
+        spec: The table.
+        role: Who asks.
+    """
+    reasons = code_reasons(policy, spec, role)
+    if reasons:
+        strict = not any(one.refuses for one in reasons)
+
+        def enough(version: TableSpec) -> bool:
+            return not strict or not code_reasons(policy, version, role)
+
+        reasons = with_remedies(reasons, remedies_for(policy, spec, role, enough=enough))
+    areas, available = _areas(policy, spec, reasons)
+    verdict = _nothing_left(Verdict(reasons, areas, available))
+    if verdict.outcome is Outcome.REFUSED:
+        return verdict
+    return replace(verdict, notes=tuple(_still_to_come(policy, role)))
+
+
+def needed(
+    policy: Policy, spec: TableSpec, *, role: str | UserRole = UserRole.PUBLIC
+) -> tuple[TableSpec, ...]:
+    """The published tables that decide about a table, besides the table itself."""
+    return needed_tables(policy, spec, policy.online_for(role))
+
+
+def show(
+    policy: Policy,
+    table: AnyTable,
+    *,
+    role: str | UserRole = UserRole.PUBLIC,
+    published: Publish | None = None,
+) -> Decision:
+    """What of a published table is shown: all of it, a part, or nothing.
+
+    Args:
+        policy: The policy.
+        table: The table as its method published it.
+        role: Who asks.
+        published: Gives the published table of a specification. It is needed for a table with a
+            condition or without totals, since the table without the condition is judged.
+
+    Raises:
+        SpecError: ``published`` is needed and missing.
+    """
+    spec = table.spec
+    asked = ask(policy, spec, role=role)
+    if asked.outcome is Outcome.REFUSED:
+        return Decision(None, asked)
+    rules = policy.online_for(role)
+    reasons: tuple[Reason, ...] = asked.reasons
+    small_become_c = np.zeros(spec.shape, dtype=bool)
+    if rules.on_values:
+        further, small_become_c = _by_numbers(policy, table, role, rules, published)
+        reasons = (*reasons, *further)
+    areas, available = _areas(policy, spec, reasons)
+    verdict = _nothing_left(Verdict(reasons, areas, available))
+    if verdict.outcome is Outcome.REFUSED:
+        return Decision(None, verdict)
+    hidden = _hidden(spec, reasons)
+    if not verdict.reasons:
+        return Decision(table, verdict)
+    if isinstance(table, SparseTable):
+        return Decision(None, Verdict((*reasons, _too_large(policy, spec, role)), areas, available))
+    shown = withhold(table, hidden)
+    if small_become_c.any():
+        shown = withhold(shown, small_become_c)
+        if _adds_up(table):
+            return Decision(None, Verdict((*reasons, _additive(rules)), areas, available))
+    return Decision(shown, verdict)
+
+
+# ---------------------------------------------------------------------------- published numbers
+
+
+def _by_numbers(
+    policy: Policy,
+    table: AnyTable,
+    role: str | UserRole,
+    rules: OnlineRules,
+    published: Publish | None,
+) -> tuple[tuple[Reason, ...], Mask]:
+    """The reasons that published numbers give, and the cells that become ``c``."""
+    spec = table.spec
+    areas = areas_of(policy, table, published)
+    judged = judge(policy, spec, areas, rules)
+    reasons = [*_area_reasons(judged, rules, spec), *_table_reasons(judged, rules, spec)]
+    also: Callable[[TableSpec], bool] | None = None
+    if not any(one.refuses for one in reasons):
+        reasons += _share_reasons(shares_of(table, published), rules) if _shares(rules) else []
+    if published is not None and _shares(rules):
+        publish = published
+        left = MOST_PUBLISHED
+
+        def also(version: TableSpec) -> bool:
+            nonlocal left
+            left -= 1
+            return left >= 0 and not _share_reasons(shares_of(publish(version), publish), rules)
+
+    remedies: tuple[Remedy, ...] = ()
+    if reasons:
+        remedies = remedies_by_numbers(policy, spec, role, areas, rules, also)
+    cells = np.zeros(spec.shape, dtype=bool)
+    if rules.when_sparse is WhenSparse.C and judged.sparse.any() and isinstance(table, Table):
+        rows: Mask = judged.sparse
+        if judged.axis is not None:
+            at = spec.position(judged.axis.variable.name)
+            rows = _across(rows, at, spec)
+        else:
+            rows = rows.reshape((1,) * len(spec.axes))
+        cells = np.broadcast_to(rows, spec.shape) & (table.published < rules.below)
+    return with_remedies(reasons, remedies), cells
+
+
+def _shares(rules: OnlineRules) -> bool:
+    return rules.ones is not None or rules.ones_and_twos is not None
+
+
+def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
+    units = spec.of.plural
+    few = f"fewer than {_figure(rules.mean_cell_size)} {units} for each cell on average"
+    in_axis = judged.axis is not None
+    if judged.sparse.any() and rules.when_sparse is WhenSparse.C:
+        where = "some areas" if in_axis else "this table"
+        yield Reason(
+            ReasonCode.SPARSE_AREA,
+            f"There are {few} in {where}; values below {rules.below} are shown there as c.",
+            refuses=False,
+        )
+    elif judged.sparse.any() and in_axis and rules.when_sparse is WhenSparse.WITHHOLD_AREA:
+        yield Reason(
+            ReasonCode.SPARSE_AREA,
+            f"Areas with {few} are withheld.",
+            refuses=False,
+            withheld=judged.withheld(judged.sparse),
+        )
+    elif judged.sparse.any():
+        where = "in some area, and then the whole table is refused" if in_axis else "in this table"
+        yield Reason(ReasonCode.SPARSE_AREA, f"There are {few} {where}.")
+    if judged.small.any():
+        limit = _figure(rules.minimum_population)
+        yield Reason(
+            ReasonCode.SMALL_POPULATION,
+            f"Areas with a published population below {limit} {units} are withheld."
+            if in_axis
+            else f"The published population is below {limit} {units}.",
+            refuses=not in_axis,
+            withheld=judged.withheld(judged.small),
+        )
+
+
+def _table_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
+    if judged.table_is_sparse:
+        size = _figure(rules.mean_cell_size_of_table)
+        yield Reason(
+            ReasonCode.SPARSE_TABLE,
+            f"The table has fewer than {size} {spec.of.plural} for each cell on average.",
+        )
+
+
+def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
+    reasons = []
+    if shares.above(rules.ones, twos=False):
+        reasons.append(
+            Reason(
+                ReasonCode.ONES,
+                "Too many of the cells that are not 0 would show a 1: more than"
+                f" {_figure(rules.ones, percent=True)}.",
+            )
+        )
+    if shares.above(rules.ones_and_twos, twos=True):
+        reasons.append(
+            Reason(
+                ReasonCode.ONES_AND_TWOS,
+                "Too many of the cells that are not 0 would show a 1 or a 2: more than"
+                f" {_figure(rules.ones_and_twos, percent=True)}.",
+            )
+        )
+    return reasons
+
+
+def _figure(value: float | None, *, percent: bool = False) -> str:
+    number = Fraction(str(value or 0)) * (100 if percent else 1)
+    plain = f"{int(number):,}" if number.denominator == 1 else f"{float(number):g}"
+    return f"{plain} %" if percent else plain
+
+
+# -------------------------------------------------------------------------------- what is shown
+
+
+def _hidden(spec: TableSpec, reasons: Iterable[Reason]) -> Mask:
+    """The cells of withheld codes."""
+    hidden = np.zeros(spec.shape, dtype=bool)
+    for reason in reasons:
+        for one in reason.withheld:
+            at = spec.position(one.variable)
+            rows = np.zeros(spec.shape[at], dtype=bool)
+            rows[positions_of(spec.axes[at], one)] = True
+            hidden |= _across(rows, at, spec)
+    return hidden
+
+
+def _across(rows: Mask, at: int, spec: TableSpec) -> Mask:
+    """What holds for positions of one axis, for all cells."""
+    return np.expand_dims(rows, [other for other in range(len(spec.axes)) if other != at])
+
+
+def _areas(
+    policy: Policy, spec: TableSpec, reasons: Iterable[Reason]
+) -> tuple[int | None, int | None]:
+    """How many areas a table is about, and how many of them are shown."""
+    use = area_use(policy, uses_of(spec))
+    if use is None or use.axis is None:
+        return None, None
+    places = np.flatnonzero(about(use.axis, use.chosen)).tolist()
+    codes = {(use.axis.codes[at].level, use.axis.codes[at].code) for at in places}
+    gone = {
+        (one.level, code)
+        for reason in reasons
+        for one in reason.withheld
+        if one.variable == use.variable.name
+        for code in one.codes
+    }
+    return len(codes), len(codes - gone)
+
+
+def _nothing_left(verdict: Verdict) -> Verdict:
+    """A table of which every area is withheld is refused."""
+    if verdict.outcome is Outcome.WITHHELD and verdict.areas and verdict.available == 0:
+        reasons = tuple(replace(one, refuses=True) for one in verdict.reasons)
+        return replace(verdict, reasons=reasons)
+    return verdict
+
+
+def _adds_up(table: Table) -> bool:
+    """Whether withheld values could be worked out from totals, since all of them are sums."""
+    if table.flags is not None or not any(len(axis.blocks) > 1 for axis in table.spec.axes):
+        return False
+    try:
+        return bool(table.published.any()) and adds_up(table.spec, table.published)
+    except SpecError:
+        return False  # levels that do not nest have no interior to add up from
+
+
+def _additive(rules: OnlineRules) -> Reason:
+    return Reason(
+        ReasonCode.ADDS_UP,
+        f"Values below {rules.below} would become c, and the totals of this table are sums of its"
+        " cells, so that they could be worked out again.",
+    )
+
+
+def _too_large(policy: Policy, spec: TableSpec, role: str | UserRole) -> Reason:
+    remedies = remedies_for(
+        policy, spec, role, enough=lambda version: not code_reasons(policy, version, role)
+    )
+    return Reason(
+        ReasonCode.TOO_LARGE_FOR_SIGNS,
+        "Some codes of this table are withheld, and a table of its size has no room for the signs"
+        " that say so.",
+        remedies=remedies,
+    )
+
+
+def _still_to_come(policy: Policy, role: str | UserRole) -> Iterable[str]:
+    rules = policy.online_for(role)
+    if rules.mean_cell_size is not None:
+        action = {
+            WhenSparse.WITHHOLD_AREA: "the area is withheld",
+            WhenSparse.REFUSE_TABLE: "the table is refused",
+            WhenSparse.C: f"values below {rules.below} become c",
+        }[rules.when_sparse]
+        size = _figure(rules.mean_cell_size)
+        yield f"Published numbers decide further: below {size} units for each cell, {action}."
+    if rules.mean_cell_size_of_table is not None:
+        size = _figure(rules.mean_cell_size_of_table)
+        yield (
+            f"Published numbers decide further: below {size} units for each cell of the whole"
+            " table, it is refused."
+        )
+    if rules.minimum_population is not None:
+        limit = _figure(rules.minimum_population)
+        yield f"Published numbers decide further: areas below {limit} units are withheld."
+    if _shares(rules):
+        yield "Published numbers decide further: a table with too many ones or twos is refused."

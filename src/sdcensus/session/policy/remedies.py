@@ -1,0 +1,112 @@
+"""What would help where a table is refused: coarser areas, fewer categories, fewer variables.
+
+Every remedy is a table that the rules on code lists allow; that is checked. Where published numbers
+decide, remedies are functions of published numbers and code lists, like the decision itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from sdcensus.model.headings import joined
+from sdcensus.model.policy import Policy, UserRole
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.policy.code_rules import name_of, passes
+from sdcensus.session.policy.lattice import MOST_VERSIONS, Versions, changes
+from sdcensus.session.policy.verdict import Reason, Remedy, RemedyKind
+
+#: How many remedies are told.
+MOST_REMEDIES = 4
+
+#: How many areas of how many a table would show; ``None`` where it shows no areas.
+Counted = Callable[[TableSpec], tuple[int, int] | None]
+
+
+def remedies_for(
+    policy: Policy,
+    spec: TableSpec,
+    role: str | UserRole,
+    *,
+    enough: Callable[[TableSpec], bool] | None = None,
+    areas: Counted | None = None,
+    most: int = MOST_REMEDIES,
+    looked_at: int = MOST_VERSIONS,
+) -> tuple[Remedy, ...]:
+    """The finest versions of a table that would be answered.
+
+    Args:
+        policy: The policy.
+        spec: The table that is refused, or shown in part.
+        role: Who asks.
+        enough: What else a version has to fulfil, by code lists and published numbers.
+        areas: How many areas of how many a version would show, by published numbers.
+        most: How many remedies at most.
+        looked_at: After how many versions the search gives up.
+    """
+
+    def answered(version: TableSpec) -> bool:
+        return passes(policy, version, role) and (enough is None or enough(version))
+
+    found = []
+    for version in Versions(policy, spec, role).finest(answered, most=most, looked_at=looked_at):
+        counted = None if areas is None else areas(version)
+        available, all_areas = counted or (None, None)
+        found.append(_remedy(policy, spec, version, available, all_areas))
+    return tuple(found)
+
+
+def with_remedies(reasons: Iterable[Reason], remedies: tuple[Remedy, ...]) -> tuple[Reason, ...]:
+    """Reasons with the remedies that change what each is about."""
+    return tuple(
+        replace(
+            reason,
+            remedies=tuple(
+                one
+                for one in remedies
+                if not reason.variables or set(reason.variables) & set(one.variables)
+            ),
+        )
+        for reason in reasons
+    )
+
+
+def _remedy(
+    policy: Policy,
+    spec: TableSpec,
+    version: TableSpec,
+    available: int | None,
+    areas: int | None,
+) -> Remedy:
+    coarser, dropped, free = changes(spec, version)
+    places = {one.name for one in policy.areas}
+    kinds = [
+        (RemedyKind.COARSER_AREA, [name for name in coarser if name in places]),
+        (RemedyKind.FEWER_CATEGORIES, [name for name in coarser if name not in places]),
+        (RemedyKind.FEWER_VARIABLES, dropped),
+        (RemedyKind.FEWER_CONDITIONS, free),
+    ]
+    parts = []
+    for name in coarser:
+        axis = version.axis(name)
+        levels = joined([level.name for level in axis.levels])
+        parts.append(f"show {name_of(axis.variable)} at the level {levels}")
+    if dropped:
+        names = [name_of(spec.axis(name).variable) for name in dropped]
+        parts.append(f"leave out {joined(names)}")
+    if free:
+        named = {one.name: one for one in spec.universe.variables}
+        names = [name_of(named[name]) for name in free]
+        parts.append(f"ask without the condition on {joined(names)}")
+    sentence = joined(parts)
+    sentence = f"{sentence[:1].upper()}{sentence[1:]}"
+    if available is not None and areas is not None:
+        sentence += f" ({available:,} of {areas:,} areas)"
+    return Remedy(
+        kinds=tuple(kind for kind, names in kinds if names),
+        sentence=f"{sentence}.",
+        spec=version,
+        variables=(*coarser, *dropped, *free),
+        available=available,
+        areas=areas,
+    )

@@ -1,0 +1,197 @@
+"""What a policy says about a table: allowed, some codes withheld, or refused, and why. Public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sdcensus.errors import Refused
+from sdcensus.model.headings import joined
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import TableSpec
+
+#: Codes that a sentence lists.
+_MOST_LISTED = 12
+
+
+class Outcome(StrEnum):
+    """What a policy says about a table."""
+
+    ALLOWED = "allowed"
+    WITHHELD = "withheld"
+    REFUSED = "refused"
+
+
+class ReasonCode(StrEnum):
+    """Why a table is refused or shown in part only. These words do not change."""
+
+    VARIABLE_NOT_OFFERED = "variable-not-offered"
+    NOT_A_FILTER = "variable-not-a-filter"
+    LEVEL_TOO_FINE = "level-too-fine"
+    AREA_TOO_FINE = "area-too-fine"
+    NEVER_TOGETHER = "never-together"
+    TOO_MANY_VARIABLES = "too-many-variables"
+    TOO_MANY_CELLS = "too-many-cells"
+    NOT_OFFERED = "code-not-offered"
+    DETAIL_OF_AREA = "too-much-detail-for-area"
+    SPARSE_AREA = "sparse-area"
+    SPARSE_TABLE = "sparse-table"
+    SMALL_POPULATION = "small-population"
+    ONES = "too-many-ones"
+    ONES_AND_TWOS = "too-many-ones-and-twos"
+    ADDS_UP = "withheld-values-add-up"
+    TOO_LARGE_FOR_SIGNS = "too-large-for-signs"
+
+
+class RemedyKind(StrEnum):
+    """What a remedy changes."""
+
+    COARSER_AREA = "coarser-area"
+    FEWER_CATEGORIES = "fewer-categories"
+    FEWER_VARIABLES = "fewer-variables"
+    FEWER_CONDITIONS = "fewer-conditions"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Another table that would be answered.
+
+    Attributes:
+        kinds: What it changes.
+        sentence: What to do.
+        spec: The table. Rules on code lists allow it; that was checked.
+        variables: The variables that it changes.
+        available, areas: Of how many areas how many it would show, as far as published numbers
+            tell; ``None`` where they do not.
+    """
+
+    kinds: tuple[RemedyKind, ...]
+    sentence: str
+    spec: TableSpec
+    variables: tuple[str, ...]
+    available: int | None = None
+    areas: int | None = None
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """Its axes in the grammar of plans."""
+        return tuple(axis.name for axis in self.spec.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Codes of an axis that are not shown."""
+
+    variable: str
+    level: str
+    codes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What is withheld; a long list is cut."""
+        codes = [*self.codes[:_MOST_LISTED]]
+        if len(self.codes) > _MOST_LISTED:
+            codes.append(f"{len(self.codes) - _MOST_LISTED:,} more")
+        return f"Withheld of {self.variable}@{self.level}: {joined(codes)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One rule that does not let a table pass as it is.
+
+    Attributes:
+        code: Which rule; stable.
+        sentence: What it says, without any figure but those of the policy itself.
+        refuses: Whether the whole table is refused; else some codes are withheld.
+        variables: The variables that it is about; empty where it is about the table.
+        withheld: The codes that are not shown because of it.
+        remedies: What would help.
+    """
+
+    code: ReasonCode
+    sentence: str
+    refuses: bool = True
+    variables: tuple[str, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a policy says about a table, and why.
+
+    Attributes:
+        reasons: Every rule that does not let the table pass as it is.
+        areas: How many areas the table is about; ``None`` where it has no axis of areas.
+        available: How many of them are shown.
+        notes: What else to know, such as rules that are still to come.
+    """
+
+    reasons: tuple[Reason, ...] = ()
+    areas: int | None = None
+    available: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Allowed, withheld in part, or refused."""
+        if any(one.refuses for one in self.reasons):
+            return Outcome.REFUSED
+        return Outcome.WITHHELD if self.reasons else Outcome.ALLOWED
+
+    @property
+    def withheld(self) -> tuple[Withheld, ...]:
+        """Every code that is not shown, each once."""
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for reason in self.reasons:
+            for one in reason.withheld:
+                found.setdefault((one.variable, one.level), {}).update(dict.fromkeys(one.codes))
+        return tuple(Withheld(*at, tuple(codes)) for at, codes in found.items())
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """What would help, each once."""
+        found = {one.spec.hash(): one for reason in self.reasons for one in reason.remedies}
+        return tuple(found.values())
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence."""
+        if self.outcome is Outcome.REFUSED:
+            return "This table is not published."
+        areas = ""
+        if self.areas is not None and self.available is not None and self.available < self.areas:
+            areas = (
+                f" {self.available:,} of {self.areas:,} areas are available; protecting personal"
+                f" data withholds {self.areas - self.available:,}."
+            )
+        if self.outcome is Outcome.ALLOWED:
+            return "This table can be published."
+        return f"This table can be published in part.{areas}"
+
+    def lines(self) -> tuple[str, ...]:
+        """The verdict, its reasons and what would help, a line each."""
+        lines = [self.sentence]
+        for reason in self.reasons:
+            lines.append(f"{reason.sentence} [{reason.code}]")
+            for one in reason.withheld:
+                lines.append(f"  {one.sentence}")
+        lines += [f"What would help: {one.sentence}" for one in self.remedies]
+        return (*lines, *self.notes)
+
+    def raise_if_refused(self) -> None:
+        """Stop here if the table is refused.
+
+        Raises:
+            Refused: With the reasons and remedies.
+        """
+        if self.outcome is Outcome.REFUSED:
+            raise Refused("\n".join(self.lines()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """A published table as the policy lets it be shown; ``None`` where it does not."""
+
+    table: Table | SparseTable | None
+    verdict: Verdict
