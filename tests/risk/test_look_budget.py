@@ -315,3 +315,14 @@ def test_a_plan_of_one_table_by_each_choice_is_a_menu(axes: set[str]) -> None:
     of_menu = {one.title: one.looks for one in look_budget(menu, own=1).levels}
     of_table = worst(table(*joined), own=1)
     assert of_table == pytest.approx(of_menu)
+
+
+def test_very_open_menus_have_at_most_so_many_looks() -> None:
+    """Nine variables out of sixty: too many choices to go through, so limits are left out."""
+    variables = [variable(f"v{at}", tuple(range(3 + at % 4))) for at in range(60)]
+    limited = look_budget(on_menu(*variables, dimensions=9, cells=5_000_000), own=0)
+    free = look_budget(on_menu(*variables, dimensions=9), own=0)
+    assert not limited.worst.exact
+    assert free.worst.exact
+    assert limited.worst.looks == pytest.approx(free.worst.looks)
+    assert limited.lines[0][1] > 1e9

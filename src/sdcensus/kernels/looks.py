@@ -22,6 +22,7 @@ def sum_of_choices(
     required: int,
     most: int,
     cells: float,
+    patience: int,
 ) -> tuple[float, int]:
     """Sum the products of weights over all allowed choices of at most one option per variable.
 
@@ -39,9 +40,10 @@ def sum_of_choices(
         required: So many variables, the first ones, are in every choice.
         most: The most variables of a choice.
         cells: The largest size of a choice.
+        patience: After so many choices it is given up.
 
     Returns:
-        The sum, and how many choices there are.
+        The sum, and how many choices there are; -1 where there are too many.
     """
     options = weight.size
     combinations = complete.size
@@ -77,6 +79,8 @@ def sum_of_choices(
         if depth + 1 >= required:
             total += value
             choices += 1
+            if choices > patience:
+                return total, -1
         if depth + 1 < most:
             depth += 1
             product[depth] = value

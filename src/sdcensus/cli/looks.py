@@ -1,0 +1,199 @@
+"""``sdcensus looks``: how often all tables together look at a cell, and what that gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.console import Output, plain_table
+from sdcensus.cli.options import Quiet, Store, Units, examples, listed
+from sdcensus.cli.progress import Stages
+from sdcensus.errors import SpecError
+
+if TYPE_CHECKING:
+    from sdcensus.session.look_budget import CellLooks, LookBudget
+
+EXAMPLES = examples(
+    "sdcensus looks census.store --policy policy.toml",
+    "sdcensus looks census.store --plan plan.toml --limit 0.3",
+    "sdcensus looks census.store --policy policy.toml --cells ed@parish,age@five_year",
+)
+
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy", metavar="FILE", help="Everything that a policy opens to a role."),
+]
+PlanFile = Annotated[
+    Path | None, typer.Option("--plan", metavar="FILE", help="All tables of a plan.")
+]
+
+
+def looks(
+    store: Store,
+    policy: PolicyFile = None,
+    plan: PlanFile = None,
+    of: Units = "persons",
+    role: Annotated[
+        str, typer.Option("--role", metavar="ROLE", help="--policy: for whom it is open.")
+    ] = "public",
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            "--scheme", metavar="NAMES", help="Schemes to compare, comma-separated. None: all."
+        ),
+    ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option(
+            "--limit",
+            metavar="CHANCE",
+            help="How often averaging may find a count. Else as the policy says, or 0.5.",
+        ),
+    ] = None,
+    variables: Annotated[
+        int,
+        typer.Option(
+            "--variables", metavar="N", min=0, max=3, help="Variables of a cell besides its area."
+        ),
+    ] = 1,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            "--cells",
+            metavar="AXES",
+            help="--policy: also count the looks at these cells in the census itself.",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Count the looks that all tables together give at a cell: the look budget.
+
+    A cell that is published has one look. Every other table from which its count can be added up
+    gives a further one, the better the fewer parts it has. Whoever averages all of them comes
+    closer to the true count; this says how close, and what noise is needed against it.
+    """
+    from sdcensus.session.census import open_store
+    from sdcensus.session.look_budget import (
+        budget_of_plan,
+        budget_of_policy,
+        limit_of,
+        looks_in_policy,
+    )
+
+    output = Output(quiet=quiet)
+    _check(policy, plan, limit, cells)
+    census = open_store(store)
+    with Stages(output, "counting looks") as stages:
+        if policy is not None:
+            budget = budget_of_policy(census, policy, of=of, role=role, own=variables)
+            budgets: tuple[LookBudget, ...] = (budget,)
+        else:
+            assert plan is not None
+            budgets = budget_of_plan(plan, census, own=variables)
+        found = None
+        if policy is not None and cells is not None:
+            axes = listed(cells)
+            found = looks_in_policy(census, policy, axes, of=of, role=role, progress=stages)
+    most = limit_of(census, policy) if limit is None else limit
+    for budget in budgets:
+        _show(output, budget, most)
+        _show_schemes(output, budget, listed(scheme or ""), most)
+    _explain(output)
+    if found is not None:
+        _show_cells(output, found, listed(scheme or ""))
+
+
+def _check(policy: Path | None, plan: Path | None, limit: float | None, cells: str | None) -> None:
+    if (policy is None) == (plan is None):
+        raise SpecError("Say what is published: --policy FILE or --plan FILE, one of the two.")
+    if limit is not None and not 0 < limit < 1:
+        raise SpecError(f"--limit is a chance above 0 and below 1, not {limit:g}.")
+    if cells is not None and policy is None:
+        raise SpecError("--cells is for what a policy opens: --policy FILE.")
+    if cells is not None and not listed(cells):
+        raise SpecError("--cells needs axes, such as ed@parish,age@five_year.")
+
+
+def _show(output: Output, budget: LookBudget, limit: float) -> None:
+    output.say(f"Look budget: {budget.of.plural}", style="bold")
+    output.say(budget.sentence)
+    table = plain_table()
+    table.add_column("area")
+    table.add_column("worst cell by")
+    table.add_column("looks", justify="right")
+    table.add_column(f"variance\nfor {limit:.0%}", justify="right")
+    for one in budget.levels:
+        table.add_row(
+            one.area or "none",
+            ", ".join(one.axes) or "-",
+            f"{one.looks:,.2f}" if one.exact else f"≤ {one.looks:,.4g}",
+            f"{one.variance(limit):,.3g}",
+        )
+    output.show(table)
+
+
+def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: float) -> None:
+    from sdcensus.session.look_budget import needed, schemes_against
+
+    worst = budget.worst_in_areas
+    output.say(f"\nAt the worst cell in areas ({worst.title})", style="bold")
+    table = plain_table()
+    table.add_column("scheme", no_wrap=True)
+    table.add_column("one table", justify="right")
+    table.add_column("all tables", justify="right")
+    table.add_column("sums given\naway", justify="right")
+    table.add_column(f"within {limit:.0%}")
+    for one in schemes_against(budget, names):
+        title = f"{one.scheme} ({one.strength})" if one.strength else one.scheme
+        table.add_row(
+            title,
+            f"{one.alone:.0%}",
+            f"{one.together:.0%}",
+            f"{one.given_away:.2g}",
+            "yes" if one.together <= limit else "no",
+        )
+    output.show(table)
+    wanted = needed(budget, limit)
+    output.say(
+        f"Within {limit:.0%} stays noise with a variance of at least {wanted.variance:.3g}, in"
+        f" which the largest deviation has a probability of at most {wanted.edge:.2g}.\n"
+    )
+
+
+def _explain(output: Output) -> None:
+    output.say(
+        "One table: the chance to guess a count from its published value. All tables: the chance"
+        " that the average of all looks, rounded, is the count. Sums given away: how many sums are"
+        " expected in which every part and the total moved as far as they can. Filters select the"
+        " same records as codes of an axis, which have the same noise: they add no looks."
+    )
+    output.note("This is for the office: whoever knows the noise can undo more of it.")
+
+
+def _show_cells(output: Output, found: CellLooks, names: list[str]) -> None:
+    from sdcensus.session.look_budget import named_variance
+
+    name, variance = named_variance(names[0] if names else None)
+    output.say(f"\nIn the census itself: cells of {found.title}", style="bold")
+    table = plain_table()
+    table.add_column("true count")
+    table.add_column("cells", justify="right")
+    table.add_column("looks", justify="right")
+    table.add_column(f"found with\n{name}", justify="right")
+    for one in found.by_size(variance):
+        size = f"{one.smallest}"
+        if one.largest is None:
+            size = f"{one.smallest} and over"
+        elif one.largest != one.smallest:
+            size = f"{one.smallest} to {one.largest}"
+        chance = "-" if one.recovery is None else f"{one.recovery:.0%}"
+        table.add_row(size, f"{one.cells:,}", f"{one.looks:.2f}", chance)
+    output.show(table)
+    rest = "" if found.left_out == 0 else " The menu has more, with more parts."
+    output.say(
+        f"{found.tables:,} tables were counted.{rest} Parts without records carry no noise; parts"
+        " with the same records carry the same noise and add nothing."
+    )
+    output.note("These are counts of cells by their true size: not for the public.")

@@ -1,0 +1,135 @@
+"""A plan: what is published, from what, protected how, delivered as what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sdcensus.errors import UnknownName
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import Schema
+from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.text import Text
+
+#: A setting of a method: a text, a number, a choice, or several texts.
+Setting = str | int | float | bool | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTable:
+    """A table of a plan, as it is written.
+
+    Attributes:
+        name: How the plan and its files call it.
+        title: What stands above the table, in one or more languages.
+        rows, columns: Its axes, in the grammar of plans.
+        universe: The condition for what is counted; empty for everything.
+        of, measure: What is counted, and how.
+    """
+
+    name: str
+    title: Text = Text()
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    universe: str = ""
+    of: Entity = Entity.PERSON
+    measure: Measure = Measure.COUNT
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """All axes, those of the rows first."""
+        return (*self.rows, *self.columns)
+
+    def spec(self, schema: Schema) -> TableSpec:
+        """The table without its numbers, checked against a schema."""
+        return TableSpec.build(
+            schema,
+            self.by,
+            of=self.of,
+            universe=self.universe or None,
+            measure=self.measure,
+            name=self.name,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Protection:
+    """How the tables of a plan are protected.
+
+    Attributes:
+        method: The name of a method.
+        then: Names of the steps after it.
+        settings: What is said about them, by name; the perturbation file among it.
+    """
+
+    method: str
+    then: tuple[str, ...] = ()
+    settings: tuple[tuple[str, Setting], ...] = ()
+
+    def __repr__(self) -> str:
+        # What is said about a method may be what nobody outside may know.
+        return f"<Protection {' then '.join((self.method, *self.then))}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPolicy:
+    """The policy that a plan obeys: its file, and the role in which it asks."""
+
+    file: str
+    role: str = "production"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOutput:
+    """Where and how a plan delivers.
+
+    Attributes:
+        folder: For what is published.
+        office_folder: For what only the office may see; never inside ``folder``.
+        date: The date that is written into files, as ISO text; empty for none.
+        formats, languages: Of the files, by name.
+        notes: Whether notes for readers are written.
+        evaluation: Whether an evaluation is written to the office folder.
+    """
+
+    folder: str
+    office_folder: str = ""
+    date: str = ""
+    formats: tuple[str, ...] = ("csv",)
+    languages: tuple[str, ...] = ()
+    notes: bool = True
+    evaluation: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is published, from what, protected how, delivered as what.
+
+    Attributes:
+        store: The census store, as the plan writes it: from the folder of the plan.
+        tables: What is published.
+        protect, policy, output: How, within what, and where to; ``None`` where the plan is silent.
+        folder: Where the plan lies.
+    """
+
+    store: str
+    tables: tuple[PlannedTable, ...] = ()
+    protect: Protection | None = None
+    policy: PlanPolicy | None = None
+    output: PlanOutput | None = None
+    folder: Path = field(default=Path(), compare=False)
+
+    def table(self, name: str) -> PlannedTable:
+        """The table of that name."""
+        for one in self.tables:
+            if one.name == name:
+                return one
+        raise UnknownName("table in the plan", name, known=[one.name for one in self.tables])
+
+    def path(self, text: str) -> Path:
+        """A file or folder that the plan names."""
+        return self.folder / text
+
+    def specs(self, schema: Schema) -> tuple[TableSpec, ...]:
+        """All tables without their numbers."""
+        return tuple(one.spec(schema) for one in self.tables)

@@ -1,0 +1,224 @@
+"""The cells of a list of tables, by what they are about, and how they add up to each other.
+
+A filter and a code of an axis select the same records, which carry the same noise. Both therefore
+count as one: a condition that comes down to one group of codes for each of its variables is such
+a group of an axis. Tables under any other condition are compared with those under the same one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.axis import TOTAL, make_axis
+from sdcensus.model.record_sets import is_product, leaves_in
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.universe import Universe
+from sdcensus.model.variable import Code, Level, Role, Variable
+from sdcensus.risk.looks_partitions import UNDIVIDED, Division, division, refining
+
+Mask = npt.NDArray[np.bool_]
+Pair = tuple[Variable, Level]
+
+#: The name of a level that a condition makes: what it selects, and the rest.
+_SELECTED = "selected"
+
+
+@dataclass(frozen=True, slots=True)
+class CellClass:
+    """Cells that are about the same variables at the same levels.
+
+    Attributes:
+        pairs: Variables with their levels, sorted by name.
+        condition: What else selects their records, where it is no product of codes.
+        partial: Variables of which not every code is there, since a condition selects some.
+    """
+
+    pairs: tuple[Pair, ...]
+    condition: str = ""
+    partial: frozenset[str] = frozenset()
+
+    @property
+    def area(self) -> Pair | None:
+        """The geography and its level, if the cells have one."""
+        return next((one for one in self.pairs if one[0].role is Role.GEOGRAPHY), None)
+
+    @property
+    def others(self) -> tuple[Pair, ...]:
+        """Everything but the area."""
+        area = self.area
+        return tuple(one for one in self.pairs if one is not area)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two classes the same."""
+        pairs = ((variable.name, level.name) for variable, level in self.pairs)
+        return (self.condition, self.partial, *pairs)
+
+
+def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
+    """The classes of cells that tables show, each once."""
+    found: dict[tuple[object, ...], CellClass] = {}
+    for spec in specs:
+        for one in _classes(spec):
+            found.setdefault(one.key, one)
+    return tuple(found.values())
+
+
+def looks_at_classes(
+    classes: Sequence[CellClass], *, own: int
+) -> Iterator[tuple[CellClass, float, int]]:
+    """For each class with few variables, the looks at its worst cell, and from how many classes.
+
+    The worst cell has, for each variable, the code that the other levels divide into the fewest
+    parts; a code that a condition selects is that code.
+    """
+    levels: dict[str, dict[str, Pair]] = {}
+    for one in classes:
+        for variable, level in one.pairs:
+            levels.setdefault(variable.name, {}).setdefault(level.name, (variable, level))
+    ways = {
+        (name, pair[1].name): _ways(pair, [level for _, level in own_levels.values()])
+        for name, own_levels in levels.items()
+        for pair in own_levels.values()
+    }
+    alone = {
+        name: _ways(None, [level for _, level in own_levels.values()])
+        for name, own_levels in levels.items()
+    }
+    for cell in classes:
+        if len(cell.others) > own:
+            continue
+        wanted = {variable.name: level.name for variable, level in cell.pairs}
+        found: dict[tuple[tuple[str, str], ...], float] = {}
+        for other in classes:
+            if other.condition == cell.condition:
+                way = _way(other, wanted, ways, alone)
+                if way is not None:
+                    found.setdefault(way[0], way[1])
+        yield cell, math.fsum(found.values()), len(found)
+
+
+def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
+    """How many sums with the fewest parts tables show with their totals, each once."""
+    found: dict[int, dict[str, int]] = {}
+    for spec in specs:
+        for at, axis in enumerate(spec.axes):
+            if not axis.total:
+                continue
+            others = [one for place, one in enumerate(spec.axes) if place != at]
+            cells = math.prod(len(one.codes) for one in others)
+            for level in axis.levels:
+                if len(level.codes) > 1:
+                    line = spec.with_axes([*others, make_axis(axis.variable, [level], total=True)])
+                    found.setdefault(len(level.codes), {})[line.hash()] = cells
+    if not found:
+        return ()
+    fewest = min(found)
+    return ((fewest, sum(found[fewest].values())),)
+
+
+#: For each level of a variable: the level that it is the same as, and one over the parts.
+_Ways = dict[str, tuple[str, float]]
+
+
+def _way(
+    other: CellClass,
+    wanted: dict[str, str],
+    ways: dict[tuple[str, str], _Ways],
+    alone: dict[str, _Ways],
+) -> tuple[tuple[tuple[str, str], ...], float] | None:
+    """How a class adds up to a cell: into which parts, and the looks; ``None`` if it does not."""
+    if not wanted.keys() <= {variable.name for variable, _ in other.pairs}:
+        return None
+    parts = []
+    weight = 1.0
+    for variable, level in other.pairs:
+        name = variable.name
+        if name not in wanted and name in other.partial:
+            return None
+        table = ways[name, wanted[name]] if name in wanted else alone[name]
+        if level.name not in table:
+            return None
+        same, factor = table[level.name]
+        weight *= factor
+        if same:
+            parts.append((name, same))
+    return tuple(parts), weight
+
+
+def _ways(cell: Pair | None, levels: Sequence[Level]) -> _Ways:
+    """How the levels of a variable divide a code of it, or everything."""
+    if cell is None:
+        finer: Sequence[Level] = levels
+        divided = division(finer, None)
+        code = 0
+        found: _Ways = {}
+    else:
+        finer = refining(levels, cell[1])
+        divided = division(finer, cell[1])
+        code = 0 if _is_selected(cell[1]) or not finer else divided.most_divided()
+        found = {cell[1].name: ("", 1.0)}
+    for at, level in enumerate(finer):
+        found[level.name] = _as_way(divided, finer, at, code)
+    return found
+
+
+def _as_way(divided: Division, finer: Sequence[Level], at: int, code: int) -> tuple[str, float]:
+    same = int(divided.same_as[at, code])
+    if same == UNDIVIDED:
+        return "", 1.0
+    return finer[same].name, 1 / int(divided.parts[at, code])
+
+
+def _classes(spec: TableSpec) -> Iterator[CellClass]:
+    """What the cells of a table are about: its levels and totals, combined."""
+    condition, fixed = _selected(spec.universe)
+    partial = frozenset(fixed)
+    choices: list[list[Pair | None]] = []
+    for axis in spec.axes:
+        selected = fixed.pop(axis.variable.name, None)
+        choice: list[Pair | None] = []
+        for level in axis.levels:
+            choice.append((axis.variable, level))
+        if any(block.level == TOTAL for block in axis.blocks):
+            choice.append(selected)
+        choices.append(choice)
+    for chosen in itertools.product(*choices):
+        pairs = [one for one in (*chosen, *fixed.values()) if one is not None]
+        ordered = tuple(sorted(pairs, key=lambda pair: pair[0].name))
+        yield CellClass(ordered, condition, partial)
+
+
+def _selected(universe: Universe) -> tuple[str, dict[str, Pair]]:
+    """A condition as levels of its variables; if it is no such thing, as a text of its own."""
+    if not is_product(universe):
+        return json.dumps(universe.canonical(), separators=(",", ":")), {}
+    found = {one.name: _level_of(one, leaves_in(universe, one)) for one in universe.variables}
+    return "", {one.name: (one, found[one.name]) for one in universe.variables}
+
+
+def _level_of(variable: Variable, inside: Mask) -> Level:
+    """The two groups that a condition makes of the leaves of a variable."""
+    group = tuple(0 if one else 1 for one in inside.tolist())
+    chosen = "".join("0" if one else "1" for one in group)
+    return Level(f"{_SELECTED} {chosen}", (Code("selected"), Code("rest")), group)
+
+
+def pair_text(variable: Variable, level: Level) -> str:
+    """A variable at a level in the grammar of plans; of a filter, what is filtered."""
+    if _is_selected(level):
+        return f"{variable.name} (filtered)"
+    if level.name == variable.leaf_level:
+        return variable.name
+    return f"{variable.name}@{level.name}"
+
+
+def _is_selected(level: Level) -> bool:
+    return level.name.startswith(f"{_SELECTED} ")

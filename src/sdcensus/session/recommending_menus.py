@@ -1,0 +1,216 @@
+"""A first policy: what may be asked, from the sizes of areas and categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sdcensus.errors import SpecError
+from sdcensus.model.entity import Entity
+from sdcensus.model.menu import finest_first
+from sdcensus.model.policy import (
+    AtLevel,
+    DesignRules,
+    Limits,
+    OneHousehold,
+    OnlineRules,
+    Policy,
+    RoleRules,
+    UserRole,
+    VariableRule,
+    WhenSparse,
+    area_variables,
+    menu_of,
+)
+from sdcensus.model.schema import Schema
+from sdcensus.model.variable import Role
+from sdcensus.risk.look_budget import LookBudget, look_budget
+from sdcensus.session.look_budget import LIMIT
+from sdcensus.session.recommending_facts import AreaLevel, Facts, level_up_to
+from sdcensus.session.recommending_noise import LARGEST_VARIANCE, Rejected, burden_of, needs
+
+#: The mean number of units in a cell, by area (the rule of New Zealand).
+MEAN_CELL = 2.0
+#: Areas with fewer people are not offered.
+MINIMUM_POPULATION = 100
+#: A category has at least so many units on average; else the variable is shown more coarsely.
+MEAN_CATEGORY = 20
+#: A sensitive variable stands with areas of at least so many people, the smallest included.
+SENSITIVE_POPULATION = 1_000
+#: Noise is at most this share of a mean cell of age by sex in the finest areas of a builder.
+NOISE_SHARE = 0.10
+#: Shares of ones, and of ones and twos, among filled cells: more are refused.
+ONES, ONES_AND_TWOS = 0.25, 0.50
+#: How many variables tables of a builder may have, the most open first.
+DIMENSIONS = (5, 4, 3, 2)
+#: A table that takes longer to read than to ask for; a builder answers no larger ones.
+MOST_CELLS = 100_000
+#: Variables of the tables that the office itself makes: area, sex, age and one more.
+OWN_TABLES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderMenu:
+    """What an open builder may offer.
+
+    Attributes:
+        policy: The policy.
+        budgets: Its look budgets, by kind of unit.
+        rejected: More open ones, and why not.
+    """
+
+    policy: Policy
+    budgets: tuple[LookBudget, ...]
+    rejected: tuple[Rejected, ...]
+
+
+def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
+    """A policy for tables that the office makes: limits of detail by size."""
+    households = any(one.entity is Entity.HOUSEHOLD for one in schema.entities)
+    return Policy(
+        name=name,
+        schema=schema,
+        online=OnlineRules(
+            mean_cell_size=MEAN_CELL,
+            when_sparse=WhenSparse.WITHHOLD_AREA,
+            ones=ONES,
+            ones_and_twos=ONES_AND_TWOS,
+            recovery=LIMIT,
+        ),
+        design=DesignRules(
+            minimum_population=MINIMUM_POPULATION if facts.areas else None,
+            one_household_cells=OneHousehold.REPORT if households else None,
+        ),
+        variables=tuple(_rules(facts, schema)),
+    )
+
+
+def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
+    """The most open menu whose noise is bearable: variables in a table first, then areas.
+
+    Raises:
+        SpecError: Not even tables by one area and one variable can be opened.
+    """
+    base = first_policy(facts, schema, name)
+    rejected: list[Rejected] = []
+    # No table has more variables than there are.
+    most = len(facts.variables) + bool(facts.areas)
+    choices = sorted({min(one, most) for one in DIMENSIONS}, reverse=True)
+    for at, dimensions in enumerate(choices):
+        nearest: tuple[float, Rejected] | None = None
+        for area in facts.areas or (None,):
+            policy = _opened(base, schema, area, dimensions)
+            main = (look_budget(menu_of(policy, schema, of=facts.of)),)
+            burden = burden_of(main, bearable(facts, area))
+            budgets: tuple[LookBudget, ...] = main
+            if not burden.why:
+                budgets = (*main, *_others(policy, schema, facts))
+                burden = burden_of(budgets, bearable(facts, area))
+            if not burden.why:
+                fewer = _with_fewer(facts, policy, area, choices[at + 1 :])
+                return BuilderMenu(policy, budgets, (*rejected, *fewer))
+            what = _menu_text(dimensions, area)
+            if nearest is None or burden.ratio < nearest[0]:
+                nearest = burden.ratio, Rejected(what, burden.why)
+        if nearest is not None:
+            rejected.append(nearest[1])
+    raise SpecError(
+        "No builder can be recommended for this census: every menu asks for more noise than its"
+        " tables bear. Publish a report or a programme of tables: --product report."
+    )
+
+
+def _with_fewer(
+    facts: Facts, policy: Policy, area: AreaLevel | None, dimensions: Sequence[int]
+) -> Iterator[Rejected]:
+    """A less open menu, and how much less noise it would need."""
+    for number in dimensions[:1]:
+        limits = replace(policy.limits, dimensions=number)
+        menu = menu_of(replace(policy, limits=limits), policy.schema, of=facts.of)
+        wanted = needs((look_budget(menu),))
+        yield Rejected(
+            _menu_text(number, area),
+            f"it would do with a variance of {wanted.variance:.2g}, but more can be opened; choose"
+            " it if readers need exact counts more than they need combinations",
+        )
+
+
+def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: int) -> Policy:
+    """The policy for everybody: up to so many variables, and no areas finer than these."""
+    rules = {one.variable: one for one in base.variables}
+    for variable in area_variables(schema):
+        old = rules.get(variable.name, VariableRule(variable=variable.name))
+        if area is not None and variable.name == area.variable.name:
+            rules[variable.name] = replace(old, finest_level=area.level.name)
+        else:  # squares of a grid cut across areas: differences of both would be people
+            rules[variable.name] = replace(old, offered=False)
+    return replace(
+        base,
+        lock=True,
+        limits=Limits(dimensions=dimensions, cells=MOST_CELLS),
+        variables=tuple(rules.values()),
+        roles=(RoleRules(role=UserRole.PRODUCTION, dimensions=max(dimensions, OWN_TABLES)),),
+    )
+
+
+def _others(policy: Policy, schema: Schema, facts: Facts) -> Iterator[LookBudget]:
+    for one in schema.entities:
+        if one.entity is not facts.of and schema.usable(one.entity):
+            yield look_budget(menu_of(policy, schema, of=one.entity))
+
+
+def bearable(facts: Facts, area: AreaLevel | None) -> float:
+    """The largest variance: noise is a share of the mean cell of age by sex in such areas."""
+    cells = 1
+    if facts.age is not None:
+        cells *= len(level_up_to(facts.age, 25).codes)
+    if facts.sex is not None:
+        cells *= len(facts.sex.codes)
+    places = 1 if area is None else max(len(area.filled), 1)
+    mean = facts.units / (cells * places)
+    return min(LARGEST_VARIANCE, (NOISE_SHARE * mean) ** 2)
+
+
+def _menu_text(dimensions: int, area: AreaLevel | None) -> str:
+    finest = "" if area is None else f", areas down to {area.axis}"
+    return f"a builder with tables of up to {dimensions} variables{finest}"
+
+
+def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
+    """Variables that are too detailed for so few units, and sensitive ones."""
+    coarse = _for_sensitive(facts)
+    for variable in facts.variables:
+        levels = finest_first(tuple(variable.levels()))
+        fits = [one for one in levels if facts.units / len(one.codes) >= MEAN_CATEGORY]
+        finest = fits[0] if fits else levels[-1]
+        sensitive = variable.role is Role.SENSITIVE
+        rule = VariableRule(
+            variable=variable.name,
+            as_filter=not sensitive,
+            finest_level="" if finest is levels[0] else finest.name,
+            finest_area=coarse if sensitive else None,
+        )
+        if rule != VariableRule(variable=variable.name):
+            yield rule
+
+
+def _for_sensitive(facts: Facts) -> AtLevel | None:
+    """The finest areas that are all large enough for what must not be known of anybody."""
+    if not facts.areas:
+        return None
+    for one in facts.areas:
+        if one.filled and min(one.filled) >= SENSITIVE_POPULATION:
+            return AtLevel(one.variable.name, one.level.name)
+    last = facts.areas[-1]
+    return AtLevel(last.variable.name, last.level.name)
+
+
+def cells_limit(largest: int) -> int:
+    """The number of cells of the largest table, upwards to one digit.
+
+    Examples:
+        >>> cells_limit(3_276), cells_limit(9)
+        (4000, 9)
+    """
+    unit = int(10 ** (len(str(max(largest, 1))) - 1))
+    return -(-largest // unit) * unit
