@@ -18,7 +18,8 @@ from sdcensus.model.perturbation import Perturbation
 from sdcensus.report.charts import (
     DARK_FROM,
     GREY,
-    INK,
+    ON_DARK,
+    ON_LIGHT,
     RAMP,
     SERIES,
     SOFT,
@@ -211,7 +212,9 @@ def transitions(perturbation: Perturbation) -> Picture:
         .mark_text(fontSize=9 if size < 30 else 11)
         .encode(
             text="label:N",
-            color=alt.condition(f"datum.share > {DARK_FROM}", alt.value("white"), alt.value(INK)),
+            color=alt.condition(
+                f"datum.share > {DARK_FROM}", alt.value(ON_DARK), alt.value(ON_LIGHT)
+            ),
         )
     )
     caption = "Read a line from its true count to what may be published; it sums to 100 %."
@@ -249,7 +252,7 @@ def rows(perturbation: Perturbation) -> Picture:
         _panel(row, deviations, columns, most, first=at % columns == 0)
         for at, row in enumerate(shown)
     ]
-    caption = "Probability of each change; the dark bar is the share that stays as it is."
+    caption = "Probability of each change; the strong bar is the share that stays as it is."
     if len(every) > len(shown):
         caption += f" The first {len(shown) - 1} of {len(every)} rows, and the last one."
     return Picture(

@@ -1,0 +1,179 @@
+"""How many cells of a published table can be narrowed down to one count, or to 0 and 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, unknown
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.interior import is_interior
+from sdcensus.model.intervals import Intervals, shuttle
+from sdcensus.model.knowledge import Knowledge, cell_mask
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.risk.pairs import check_same
+
+Int64 = npt.NDArray[np.int64]
+
+#: Counts that are small: one person, or one who knows the other.
+SMALL = 2
+
+
+class How(StrEnum):
+    """How intervals are found: each is at least as narrow as the one before, and slower."""
+
+    SHUTTLE = "shuttle"
+    LINEAR = "linear"
+    INTEGER = "integer"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Feasibility(Confidential):
+    """What an intruder can work out of one published table alone, compared with the truth.
+
+    Shares are of cells that truly have records, as in the founding study: an empty cell that is
+    recognised as empty, or as 0 or 1, is not counted.
+
+    Attributes:
+        intervals: The counts that fit, for each cell.
+        knowledge: What the intruder is taken to know.
+        how: How the intervals were found.
+        disclosed: Non-empty cells of which one count is left, or only 0 and 1.
+        cells: Non-empty cells that were looked at.
+        small_disclosed, small_cells: The same for cells with a true count of 1 or 2.
+    """
+
+    intervals: Intervals
+    knowledge: Knowledge
+    how: How
+    disclosed: int
+    cells: int
+    small_disclosed: int
+    small_cells: int
+
+    def __repr__(self) -> str:
+        return f"<Feasibility of {self.intervals.spec.title} by {self.how}: confidential>"
+
+    @property
+    def share(self) -> float | None:
+        """The share of non-empty cells that are disclosed; ``None`` if no cell is non-empty."""
+        return self.disclosed / self.cells if self.cells else None
+
+    @property
+    def small_share(self) -> float | None:
+        """The share of small cells that are disclosed; ``None`` if no cell counts 1 or 2."""
+        return self.small_disclosed / self.small_cells if self.small_cells else None
+
+    def sentence(self) -> str:
+        """The finding with its scope: from which table, for whom. Confidential as the figures."""
+        share, small = self.share, self.small_share
+        if share is None:
+            return "No cell is non-empty, so there is nothing to disclose in this table."
+        known = self.knowledge.sentence().removesuffix(".")
+        text = (
+            f"{known} can narrow {self.disclosed:,} of {self.cells:,} non-empty cells"
+            f" ({share:.2%}) down to one count, or to 0 and 1, from this table alone"
+        )
+        if small is None:
+            return f"{text}. No cell counts 1 or 2."
+        return f"{text}; of the cells that count 1 or 2 it is {small:.2%}."
+
+
+def feasibility(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable,
+    knowledge: Knowledge,
+    *,
+    how: How | str = How.SHUTTLE,
+    cells: npt.NDArray[Any] | None = None,
+    margins: bool = True,
+    exact: npt.NDArray[Any] | None = None,
+    progress: Progress = no_progress,
+) -> Feasibility:
+    """Find the counts that fit a published table, and compare them with the truth.
+
+    Refuses a table to which the knowledge does not apply: some cell was changed in a way that the
+    intruder is taken to know impossible.
+
+    Args:
+        cube: True counts.
+        table: What is published of them.
+        knowledge: What the intruder knows.
+        how: The shuttle for tables of any size, linear or integer programs for small ones.
+        cells: The cells that are looked at, by number or as a mask; all if ``None``.
+        margins: Whether totals and subtotals are looked at too; their intervals are used anyway.
+        exact: Cells that are known to be published as they are, by number or as a mask.
+        progress: Told how far linear and integer programs are.
+    """
+    try:
+        chosen = How(how)
+    except ValueError:
+        raise SpecError(unknown("way to find intervals", str(how), list(How))) from None
+    check_same(cube.spec, table.spec)
+    spec = cube.spec
+    counts, whole = _dense(cube, table)
+    looked_at = np.ones(spec.shape, dtype=bool) if margins else is_interior(spec)
+    if cells is not None:
+        looked_at = looked_at & cell_mask(spec, cells)
+    lower, upper = knowledge.bounds(whole, exact=exact)
+    if chosen is How.SHUTTLE:
+        intervals = shuttle(spec, lower, upper)
+    else:
+        # Solvers take longer to load than most tables take to be shuttled.
+        from sdcensus.solvers.feasibility import exact_intervals
+
+        intervals = exact_intervals(
+            spec,
+            lower,
+            upper,
+            cells=None if looked_at.all() else np.flatnonzero(looked_at),
+            integer=chosen is How.INTEGER,
+            progress=progress,
+        )
+    if intervals.contradictory or not intervals.holds(counts):
+        raise SpecError(
+            f"{spec.title}: the table does not fit what the intruder is taken to know, so no"
+            " conclusion can be drawn from it. The table was changed by more than the bound, or"
+            " empty cells were not kept, or values that are said to be blocked are published;"
+            " name the cells that are exact, or give a knowledge that is true of this method."
+        )
+    disclosed = intervals.disclosed & looked_at
+    there, small = counts > 0, (counts > 0) & (counts <= SMALL)
+    return Feasibility(
+        intervals=intervals,
+        knowledge=knowledge,
+        how=chosen,
+        disclosed=int((disclosed & there).sum()),
+        cells=int((looked_at & there).sum()),
+        small_disclosed=int((disclosed & small).sum()),
+        small_cells=int((looked_at & small).sum()),
+    )
+
+
+def _dense(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Int64, Table]:
+    """Counts and published values of every cell, empty ones included."""
+    spec = cube.spec
+    if spec.cells > LARGEST_DENSE_GRID:
+        raise SpecError(
+            f"{spec.title}: {spec.cells:,} cells are too many to be looked at together (at most"
+            f" {LARGEST_DENSE_GRID:,}). Take fewer axes, coarser levels or a part of the areas."
+        )
+    if isinstance(table, SparseTable):
+        published = np.zeros(spec.cells, dtype=np.int64)
+        published[table.numbers.astype(np.int64)] = table.published
+        table = Table(spec, published.reshape(spec.shape))
+    if isinstance(cube, Cube):
+        return cube.count, table
+    counts = np.zeros(spec.cells, dtype=np.int64)
+    weights = np.array(mixed_radix(spec.shape), dtype=np.int64)
+    for block in cube.blocks():
+        counts[block.positions @ weights] = block.values.count
+    return counts.reshape(spec.shape), table
