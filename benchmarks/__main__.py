@@ -7,7 +7,7 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from benchmarks import country, load, peer, protect, study, tabulate
+from benchmarks import country, intervals, load, peer, protect, study, tabulate
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -31,6 +31,10 @@ def main() -> None:
             ),
             ("Protecting ten million cells", protect.measure(sizes[-1] * 4 // 7)),
             ("The demo country", country.measure(sizes[0])),
+            (
+                f"Feasibility intervals: 97 × 2 × 15 × 17 × 7 cells, {sizes[0]:,} persons",
+                intervals.measure(sizes[0]),
+            ),
             (
                 "A complete study",
                 study.measure("small-island" if arguments.small else "mid-country"),

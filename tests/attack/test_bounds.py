@@ -184,6 +184,7 @@ def test_bad_input_is_refused() -> None:
         run_attacks([island(50).tabulate("sex")])  # type: ignore[list-item]
     for wrong in (
         {"max_deviation": -1},
+        {"max_deviation": 10**20},
         {"max_deviation": 1.5},
         {"variance": 0.0},
         {"variance": float("nan")},

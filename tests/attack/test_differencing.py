@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from sdcensus.model.publication import PublishedTable
 from sdcensus.model.table import Table
 from sdcensus.session.census import Census
 from sdcensus.testing.island import island
+from tests.attack.made import cell_key, publish
 
 
 def exact(census: Census, *by: str, universe: str | None = None) -> PublishedTable:
@@ -96,3 +99,28 @@ def test_tables_of_the_same_people_have_nobody_between(other: tuple[str, ...]) -
     census = island(120)
     result = differencing(exact(census, "area", "sex"), exact(census, *other))
     assert result.figures["groups between cells"] == 0
+
+
+def test_conclusions_name_the_tables_and_bounds_that_they_rest_on() -> None:
+    census = island(2000)
+    by = ("area", "age", "sex")
+    tables = [
+        *publish(census, cell_key("CP1"), by),
+        *publish(census, cell_key("CP4"), by),
+        replace(exact(census, "married-total"), name="no gaps.csv"),
+    ]
+    tables = [replace(one, name=f"{at} {one.name}") for at, one in enumerate(tables)]
+    found = run_attacks(tables, attacks=["differencing"]).results[0]
+    assert found.sentences[0].startswith("No differences with the table 2 no gaps.csv: no gap")
+    said = found.sentences[1]
+    assert "changed by more than 1 in the table 0 area-age-sex.csv and 3 in the table 1 " in said
+    assert "subtracts cells of 2 tables" in said
+
+
+def test_tables_that_contradict_what_is_known_are_named() -> None:
+    tables = publish(island(400), cell_key("CP3"), ("area", "sex"), ("area", "age"))
+    known = Assumptions(max_deviation=0)
+    found = run_attacks(tables, known, attacks=["differencing"]).results[0]
+    assert len(found.sentences) == 1
+    assert found.sentences[0].startswith("No differences with 2 tables (area-sex.csv to area-age")
+    assert "no counts fit" in found.sentences[0]

@@ -74,6 +74,15 @@ def test_without_the_secret_the_hashed_look_up_is_left_out(
     assert {row["draw"] for row in rows(out / "all_results.csv")} == {"ascending", "independent"}
 
 
+def test_axes_that_no_table_has_are_named(run: Run, island: Store, tmp_path: Path) -> None:
+    answer = run(
+        *("compare", island[0], "--by", "sex,area,age,married", "--ways", "2", "--schemes", "CP1"),
+        *("--out", tmp_path / "study"),
+    )
+    assert answer.code == 0
+    assert "note: no table has age, married." in answer.err
+
+
 def test_quiet_says_nothing(run: Run, island: Store, tmp_path: Path) -> None:
     out = tmp_path / "study"
     answer = run("compare", island[0], "--by", "sex", "--out", out, "--schemes", "RR3", "-q")

@@ -76,6 +76,11 @@ def test_recommend_without_out_says_how_to_write(store: Path, answer) -> None:  
     assert answer("recommend", store, "--quiet") == ""
 
 
+def test_recommend_keeps_the_policy_that_was_given(store: Path, policy: Path, answer) -> None:  # type: ignore[no-untyped-def]
+    said = answer("recommend", store, "--product", "report", "--policy", policy)
+    assert "--policy" in said.split("Write plan and policy with:")[1]
+
+
 def test_recommend_finds_versions_of_a_table(store: Path, policy: Path, answer) -> None:  # type: ignore[no-untyped-def]
     said = answer("recommend", store, "--policy", policy, "--for", "area,age,sex,married")
     assert "has at most 3 variables" in said

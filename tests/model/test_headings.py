@@ -18,6 +18,7 @@ from tests.formats.tables.made import spec
         ("age in (3, 5)", ". Age: 3 and 5"),
         ("age in (1, 3, 5, 7, 9, 11, 13)", ". A condition on Age"),
         ("age == 3 or sex == 2", ". A condition on Age and Sex"),
+        ("age > 500", ". No record fulfils the condition"),
     ],
 )
 def test_the_heading_says_which_records_a_table_is_about(universe: str, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sdcensus.errors import SpecError, UnknownName
@@ -54,10 +56,15 @@ def test_a_variable_can_need_coarser_areas() -> None:
     assert MENU.allows(at(area="district", married="married"))
 
 
-def test_a_forbidden_level_forbids_finer_ones() -> None:
+def test_a_forbidden_level_forbids_all_that_are_not_coarser() -> None:
     assert not MENU.allows(at(age="class", married="married"))
     assert not MENU.allows(at(age="age", married="married"))
-    assert MENU.allows(at(age="half", married="married"))
+    # Halves do not nest in classes, so they could show parts of them.
+    assert not MENU.allows(at(age="half", married="married"))
+    assert MENU.allows(at(age="half", sex="sex"))
+    areas = replace(MENU, never_together=((("area", "parish"), ("sex", "")),))
+    assert not areas.allows(at(area="parish", sex="sex"))
+    assert areas.allows(at(area="district", sex="sex"))
 
 
 def test_what_is_not_on_the_menu_is_refused_by_name() -> None:

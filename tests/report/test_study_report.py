@@ -19,7 +19,7 @@ from sdcensus.errors import MissingExtra, OutputError
 from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.report.charts import as_svg
 from sdcensus.report.page import RUNNING_STAMP
-from sdcensus.report.study_files import write_study
+from sdcensus.report.study_files import check_study_target, write_study
 from sdcensus.report.study_page import STAMP, page
 from sdcensus.report.study_plots import changes, disclosure_map, risk_map
 from sdcensus.report.study_rows import sheets
@@ -99,6 +99,15 @@ def test_a_folder_that_cannot_be_made_is_refused(study: Study, tmp_path: Path, n
         write_study(study, tmp_path / name)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file.txt", "there"]
     assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_counted(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(OutputError, match="cannot be written"):
+        check_study_target(tmp_path / ("x" * 300))
+    assert check_study_target(tmp_path / "study") == tmp_path / "study"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("stage", ["drawing", "writing"])
@@ -245,6 +254,7 @@ def test_the_page_of_an_empty_table_explains_itself(empty: Study) -> None:
     found = read_page(page(empty, None))
     assert "no cell is non-empty" in found.text
     assert "nothing to draw" in found.text
+    assert "methods hold:" not in found.text
     for word in ("nan", "None"):
         assert word not in found.text
 

@@ -376,10 +376,11 @@ def test_other_weights_weigh_the_terms() -> None:
 @pytest.mark.parametrize(
     ("counts", "why"),
     [
-        ([1, -1], "negative"),
+        ([1, -1], "below 0"),
         ([1.5, 2], "fractions"),
         ([math.nan, 2], "fractions"),
-        ([math.inf, 2], "2\\*\\*31"),
+        ([math.inf, 2], "no numbers"),
+        ([1 << 31, 2], "2\\*\\*31"),
         (["a"], "whole numbers"),
         ([True, False], "whole numbers"),
         ([None, 1], "whole numbers"),
@@ -393,16 +394,16 @@ def test_what_is_no_count_is_refused(counts: list[float], why: str) -> None:
 
 
 def test_tables_that_do_not_match_are_refused() -> None:
-    with pytest.raises(SpecError, match="same shape"):
+    with pytest.raises(SpecError, match="one shape"):
         composite_risk_protected([1, 2], [1, 2, 3])
     with pytest.raises(SpecError, match="mask"):
         composite_risk_protected([1, 2], [1, 2], shown=[1, 0])
     cube = island_cube("area", "sex")
     other = CellKey(scheme("CP1"), secret=SECRET).protect(island_cube("area", "age")).table
-    with pytest.raises(SpecError, match="do not match"):
+    with pytest.raises(SpecError, match="do not show the same cells"):
         composite_risk_of(cube, other)
     turned = CellKey(scheme("CP1"), secret=SECRET).protect(island_cube("sex", "area")).table
-    with pytest.raises(SpecError, match="different orders"):
+    with pytest.raises(SpecError, match="another order"):
         composite_risk_of(cube, turned)
     with pytest.raises(SpecError, match="weighted"):
         composite_risk_of(island_cube("sex", measure="weighted"))

@@ -137,6 +137,12 @@ def test_lines_that_are_none_are_refused(
         constellation_probability(scheme("CP1"), counts, published, "ascending")
 
 
+@pytest.mark.parametrize("counts", [(-1, 2), (1.5, 2)])
+def test_true_counts_of_a_line_are_counts(counts: tuple[int, ...]) -> None:
+    with pytest.raises(SpecError, match="whole numbers, 0 or more"):
+        constellation_probability(scheme("CP1"), counts, (1, 1, 1), "ascending")
+
+
 def test_constellations_of_scrambled_orders_need_the_order() -> None:
     with pytest.raises(SpecError, match="the scrambled table itself"):
         constellation_probability(scheme("CP1"), (1, 1), (1, 1, 2), "scrambled")
@@ -366,6 +372,8 @@ def test_what_cannot_be_computed_is_refused_with_the_reason() -> None:
     assert isinstance(xor, Cube)
     with pytest.raises(SpecError, match="keys that add up"):
         constellation_risk(scheme("CP1"), "ascending", xor)
+    with pytest.raises(SpecError, match="held whole"):
+        constellation_risk(scheme("CP1"), "hashed", [(1, 1)])  # type: ignore[arg-type]
 
 
 def test_nothing_is_shown_of_the_results() -> None:

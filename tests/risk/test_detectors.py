@@ -349,3 +349,5 @@ def test_other_sources_are_refused() -> None:
         detect(np.zeros(3))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="0 or more"):
         detect(printed_cube(SPEC, [-1, *[0] * 17]))
+    with pytest.raises(SpecError, match="published count is 0 or more"):
+        detect(Table(SPEC, np.full(SPEC.shape, -1)))

@@ -292,6 +292,8 @@ def test_elimination_of_large_systems_is_refused() -> None:
     long = printed_variable("long", [str(at) for at in range(1600)])
     with pytest.raises(SpecError, match="at most 1,500"):
         eliminate([printed_spec(long)], printed_cube(printed_spec(long), [1] * 1600))
+    with pytest.raises(SpecError, match="no table to take apart"):
+        eliminate([], printed_cube(printed_spec(long), [1] * 1600))
     with pytest.raises(SpecError, match="too coarse"):
         eliminate([census.spec("age")], census.tabulate("age@half"))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="a table of all records is needed"):

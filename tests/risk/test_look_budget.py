@@ -326,3 +326,71 @@ def test_very_open_menus_have_at_most_so_many_looks() -> None:
     assert free.worst.exact
     assert limited.worst.looks == pytest.approx(free.worst.looks)
     assert limited.lines[0][1] > 1e9
+
+
+def two_trees(name: str, *groups: tuple[int, ...], area: bool = False) -> Variable:
+    """A variable with several levels that need not lie in each other."""
+    hierarchies = tuple(
+        Hierarchy(
+            f"tree{at}",
+            (Level(f"l{at}", tuple(Code(f"{at}-{one}") for one in range(max(group) + 1)), group),),
+        )
+        for at, group in enumerate(groups)
+    )
+    codes = tuple(Code(str(at)) for at in range(len(groups[0])))
+    role = Role.GEOGRAPHY if area else None
+    return Variable(
+        name=name, entity=Entity.PERSON, codes=codes, hierarchies=hierarchies, role=role
+    )
+
+
+def test_a_level_that_cuts_across_a_forbidden_one_is_forbidden_as_well() -> None:
+    # Neither of the two levels is coarser, so the menu forbids both of them beside v1.
+    area = two_trees("area", (0, 0, 1, 1), (0, 1, 1, 0), area=True)
+    other = variable("v1", (0, 1, 2))
+    never = ((("area", "l0"), ("v1", "")),)
+    menu = on_menu(area, other, dimensions=2, never_together=never)
+    assert not menu.allows({"area": area.level("l1"), "v1": other.level("v1")})
+    assert looks_at(menu, {}).looks == pytest.approx(brute_force(menu, {}, {}))
+    crossing = {"area": area.level("l1")}
+    expected = brute_force(menu, crossing, {"area": "1-0"})
+    assert looks_at(menu, crossing).looks == pytest.approx(expected)
+
+
+def test_the_worst_cell_is_worst_within_the_limits() -> None:
+    """A district of two leaves, and one of eight in four wards: the first has the most looks.
+
+    Beside v1 no area is finer than a ward, and the first district is not divided any more.
+    """
+    wards = (0, 0, 1, 1, 2, 2, 3, 3, 4, 4)
+    area = two_trees("area", (0, 0, *(1,) * 8), wards, area=True)
+    other = variable("v1", (0, 1))
+    offered = (
+        MenuVariable(area, finest_first(tuple(area.levels()))),
+        MenuVariable(other, tuple(other.levels()), (("area", ("l0", "l1")),)),
+    )
+    menu = Menu(Entity.PERSON, offered, dimensions=2)
+    chosen = {"area": area.level("l0"), "v1": other.level("v1")}
+    codes = [{"area": area, "v1": "0"} for area in ("0-0", "0-1")]
+    assert [brute_force(menu, chosen, one) for one in codes] == [1, 1.25]
+    assert looks_at(menu, chosen).looks == 1.25
+
+
+def test_tables_without_totals_have_a_budget() -> None:
+    spec = TableSpec.build(SCHEMA, ["sex-total", "age-total", "married-total"])
+    (budget,) = look_budget_of_tables([spec])
+    assert [(one.title, one.looks) for one in budget.levels] == [("age, married, sex", 1)]
+    assert budget.lines == ()
+
+
+def test_sums_of_every_number_of_parts_are_counted_once() -> None:
+    """Seven parishes in districts of 3, 3 and 1, and two sexes, each with totals."""
+    spec = TableSpec.build(SCHEMA, ["area@parish+district", "sex"])
+    (budget,) = look_budget_of_tables([spec, TableSpec.build(SCHEMA, ["sex", "area"])])
+    areas, sexes = 7 + 3 + 1, 2 + 1
+    # Parishes and districts each add up to the country, and parishes to two of the districts; in
+    # the second table sexes add up in parishes again, which are counted with that table.
+    found = dict(budget.lines)
+    assert found[7] == sexes
+    assert found[3] == sexes + 2 * sexes
+    assert found[2] == areas + 7 + 1

@@ -33,6 +33,12 @@ def test_re_keying_costs_a_look_each_time(publications: int, chance: float) -> N
     assert best_guess(scheme("CP3(EU)"), publications) == pytest.approx(chance, abs=0.005)
 
 
+@pytest.mark.parametrize("limit", [0.0, 1.0, 1e-300, 1 - 1e-16, -1.0, 2.0, math.nan])
+def test_limits_without_a_variance_are_refused(limit: float) -> None:
+    with pytest.raises(SpecError, match="choose one such as"):
+        variance_for(1, limit)
+
+
 @pytest.mark.parametrize("name", ["CP1", "CP2", "CP3", "RR3", "RR5"])
 def test_the_best_guess_is_that_of_all_outcomes(name: str) -> None:
     """Every pair of published values, one by one, and whoever knows the scheme."""

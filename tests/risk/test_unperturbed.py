@@ -96,13 +96,13 @@ def test_without_small_cells_there_is_no_share() -> None:
 
 
 def test_mistakes_are_refused() -> None:
-    with pytest.raises(SpecError, match="same shape"):
+    with pytest.raises(SpecError, match="one shape"):
         unperturbed_small([1, 2], [1])
     with pytest.raises(SpecError, match="1 or more"):
         unperturbed_small([1], [1], small=0)
     with pytest.raises(SpecError, match="1 or more"):
         unperturbed_small_expected(scheme("CP1"), [1], small=0)
-    with pytest.raises(SpecError, match="negative"):
+    with pytest.raises(SpecError, match="below 0"):
         unperturbed_small([1], [-1])
 
 

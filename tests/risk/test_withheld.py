@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdcensus.errors import SpecError
 from sdcensus.model.interior import with_totals
-from sdcensus.model.table import Table
+from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.universe import EVERYTHING, restrict
 from sdcensus.risk.withheld import withheld_that_follow
 from sdcensus.testing.printed_tables import labels_of, printed_spec, printed_variable
@@ -87,3 +89,10 @@ def test_other_tables_tell_more() -> None:
     )
     assert withheld_that_follow(hidden).count == 0
     assert 4 in withheld_that_follow(hidden, [both]).values.tolist()
+
+
+def test_tables_that_are_not_held_whole_are_refused() -> None:
+    sparse = SparseTable(SPEC, np.array([0], dtype=np.uint64), np.array([3]))
+    for one, others in ((sparse, []), (table([[3, 4, 5], [6, 7, 8]], [(0, 1)]), [sparse])):
+        with pytest.raises(SpecError, match="held whole"):
+            withheld_that_follow(one, others)  # type: ignore[arg-type]

@@ -163,3 +163,16 @@ def test_claims_are_shown_in_words(cp1: FolderAttack) -> None:
     assert "=" in cell
     assert count == "1"
     assert sure == "certain*"
+
+
+def test_a_table_of_one_cell_is_attacked_with_the_others(tmp_path: Path) -> None:
+    for name, lines in {
+        "a": ["value", "101"],
+        "sex": ["sex,value", "1,50", "2,50", "_T,100"],
+        "age": ["age,value", "1,30", "2,71", "_T,99"],
+    }.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8", newline="\n")
+    found = attack_folder(tmp_path, Assumptions(limit=0.0), attacks=["averaging"])
+    lines = claim_lines(found.report.results[0], most=10)
+    assert ("a.csv", "everybody", "100") in [line[:3] for line in lines]
+    write_report(found, tmp_path / "found.json")

@@ -225,7 +225,8 @@ def test_policies_and_plans_have_budgets(tmp_path: Path) -> None:
     (of_plan,) = budget_of_plan(plan)
     assert of_plan == budget_of_plan(plan, census)[0]
     assert of_plan.worst_in_areas.looks == 1
-    assert dict(of_plan.lines) == {2: 8}  # seven parishes and their total, each by two sexes
+    # Seven parishes and their total, each by two sexes; both sexes and their total by parish.
+    assert dict(of_plan.lines) == {2: 8, 7: 3}
     plan.write_text(
         'store = "gone.store"\n[[table]]\nname = "one"\n', encoding="utf-8", newline="\n"
     )

@@ -22,6 +22,7 @@ from sdcensus.model.policy import (
 from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.table import Flag, Table
 from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.risk.findings import FindingKind
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.policy.design import (
@@ -168,6 +169,18 @@ def test_exempt_totals_that_differ_by_few_people_are_found() -> None:
     report = design(both, census)
     assert any("Exempt totals that show few people together" in line for line in report.lines())
     assert any("no two of them differ" in line for line in design(one, census).lines())
+
+
+def test_exempt_totals_that_are_few_people_by_themselves_are_found() -> None:
+    """Place 2 has one person: publishing its total exactly names that person."""
+    census = area_census()
+    place = RecordSet("people by place", Entity.PERSON, ("place",))
+    made = Policy(name="x", schema=census.schema, exempt=(place,))
+    found = check_exempt(made, census)
+    assert [(one.kind, one.count) for one in found] == [(FindingKind.IDENTIFICATION, 1)]
+    lines = list(design(made, census).lines(counts=True))
+    at = lines.index("Exempt totals that are few people by themselves: 1.")
+    assert "one person" in lines[at + 1]
 
 
 # --------------------------------------------------------------------------------- one household

@@ -212,6 +212,15 @@ def test_a_table_of_nothing_but_withheld_areas_is_refused() -> None:
     assert ask(policy(decided=hidden("parish", "P6")), only).outcome is Outcome.REFUSED
 
 
+def test_no_remedy_is_a_table_of_nothing_but_withheld_areas() -> None:
+    made = policy(limits=Limits(cells=10), decided=hidden("district", "D0", "D1", "D2"))
+    verdict = ask(made, spec("area@parish+district", "sex"))
+    assert verdict.outcome is Outcome.REFUSED
+    assert [one.by for one in verdict.remedies] == [("sex",)]
+    for one in verdict.remedies:
+        assert ask(made, one.spec).outcome is not Outcome.REFUSED
+
+
 def test_small_areas_get_less_detail() -> None:
     detail = DetailOf(AtLevel("area", "parish"), ("P5", "P6"), (AtLevel("age", "class"),))
     made = policy(decided=Decided(detail=(detail,)))
@@ -322,6 +331,21 @@ def test_areas_need_a_published_population() -> None:
     verdict = show(policy(online=rules), made).verdict
     assert verdict.withheld[0].codes == ("P6",)
     assert reasons(verdict) == ["small-population"]
+
+
+@pytest.mark.parametrize("by", [("sex",), ("sex-total",), ()])
+def test_a_condition_needs_a_published_population(by: tuple[str, ...]) -> None:
+    chosen = spec(where="age == 3 and married == 1")
+    people = int(published(chosen).published)
+    for limit, codes_of_reasons in ((people, []), (people + 1, ["small-population"])):
+        made = policy(online=OnlineRules(minimum_population=limit))
+        asked = spec(*by, where="age == 3 and married == 1")
+        verdict = show(made, published(asked), published=published).verdict
+        assert reasons(verdict) == codes_of_reasons
+        assert (chosen in needed(made, asked)) is (by == ("sex-total",))
+        for one in verdict.remedies:
+            after = show(made, published(one.spec), published=published).verdict
+            assert after.outcome is Outcome.ALLOWED
 
 
 # --------------------------------------------------------------------------------- ones and twos
@@ -517,6 +541,14 @@ def test_remedies_are_coarser_areas_fewer_categories_and_fewer_variables() -> No
         ("age",): (RemedyKind.FEWER_VARIABLES, RemedyKind.FEWER_CONDITIONS),
         ("area",): (RemedyKind.FEWER_VARIABLES, RemedyKind.FEWER_CONDITIONS),
     }
+
+
+def test_a_remedy_that_leaves_out_most_variables_names_those_that_stay() -> None:
+    wanted = spec("area", "age", "sex", "married")
+    verdict = ask(policy(limits=Limits(dimensions=1)), wanted)
+    assert "Of the axes keep only age." in [one.sentence for one in verdict.remedies]
+    verdict = ask(policy(limits=Limits(dimensions=3)), wanted)
+    assert "Leave out sex." in [one.sentence for one in verdict.remedies]
 
 
 def test_remedies_by_published_numbers_keep_what_they_say() -> None:

@@ -12,9 +12,9 @@ from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import KeySpace
-from sdcensus.model.policy import Limits, Policy, VariableRule
+from sdcensus.model.policy import AtLevel, Limits, Policy, VariableRule
 from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Role
+from sdcensus.model.variable import Code, Hierarchy, Level, Role
 from sdcensus.risk.looks_chance import large_variance, recovery
 from sdcensus.session.census import Census
 from sdcensus.session.policy.code_rules import passes
@@ -94,7 +94,7 @@ def test_small_and_large_countries_get_different_advice() -> None:
     assert areas["age-by-sex"] is None  # fewer than two in a cell, in every area
     assert all(one.area is not None and one.area.axis == "area" for one in large.tables)
     assert any("fewer than 1,000" in one for one in small.cautions)
-    assert not large.cautions
+    assert ["one table at a time" in one for one in large.cautions] == [True]
     with pytest.raises(SpecError, match="No builder can be recommended"):
         recommend(island(400), "builder")
     assert recommend(island(40_000), "builder").policy.limits.dimensions == 4
@@ -296,3 +296,79 @@ def test_reasons_are_sentences_and_results_are_confidential() -> None:
     for one in (found, found.facts, found.noise, *found.tables, *found.facts.areas):
         assert "confidential" in repr(one)
         assert "5000" not in f"{one}"
+
+
+def crossing_schema() -> Schema:
+    """The island with constituencies that cut across its districts, and with squares."""
+    schema = with_variables("area", "sex", "age", "married", roles={"married": Role.SENSITIVE})
+    area = next(one for one in schema.variables if one.name == "area")
+    codes = tuple(Code(f"C{at}") for at in range(4))
+    constituencies = Hierarchy("votes", (Level("constituency", codes, (0, 1, 1, 1, 2, 3, 3)),))
+    regions = Hierarchy("regions", (Level("region", codes[:2], (0, 0, 0, 1, 1, 1, 1)),))
+    other = replace(area, hierarchies=(*area.hierarchies, constituencies, regions))
+    return replace(
+        schema, variables=tuple(other if one is area else one for one in schema.variables)
+    )
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_areas_of_tables_lie_in_each_other(product: str) -> None:
+    found = recommend(census_of(crossing_schema(), 9_000), product)
+    assert [one.level.name for one in found.facts.areas] == ["parish", "district", "region"]
+    assert [one.level.name for one in found.facts.across] == ["constituency"]
+    assert any("area@constituency cuts across" in one for one in found.cautions)
+    rule = found.policy.rule_of("married")
+    assert str(rule.finest_area) == "area@region"  # one district is too small
+    table = next(one for one in found.tables if "married" in one.table.name)
+    assert table.area is not None
+    assert table.area.level.name == "region"
+    assert not any("no areas" in one for one in found.cautions)
+
+
+def test_why_a_table_has_no_areas_is_said() -> None:
+    census = census_of(with_variables("area", "sex", "age", "married"), 9_000)
+    schema = census.schema
+    small = AtLevel("area", "district")
+    given = Policy(
+        name="p",
+        schema=schema,
+        variables=(VariableRule(variable="married", finest_area=small),),
+        never_together=((small, AtLevel("married", "")),),
+    )
+    found = recommend(census, "report", policy=given)
+    assert [one.table.name for one in found.tables if one.refused] == ["married-sex"]
+    text = " ".join(found.cautions)
+    assert "tables has no areas: the policy refuses every level" in text
+    assert "sparse" not in text
+    sparse = " ".join(recommend(island(400), "report").cautions)
+    assert "sparse" in sparse
+    assert "the policy refuses" not in sparse
+
+
+def test_squares_are_offered_by_no_product() -> None:
+    roles: dict[str, Role | None] = {"age": Role.GEOGRAPHY}
+    census = census_of(with_variables("area", "sex", "age", roles=roles))
+    main = census.schema.geography
+    assert main is not None
+    for product in PRODUCTS:
+        policy = recommend(census, product).policy
+        offered = {one: policy.rule_of(one).offered for one in ("area", "age")}
+        assert offered == {one: one == main.name for one in offered}
+
+
+def test_one_area_is_no_area_for_a_builder() -> None:
+    schema = with_variables("area", "sex", "age")
+    area = next(one for one in schema.variables if one.name == "area")
+    whole = Hierarchy("whole", (Level("country", (Code("all"),), (0,) * 7),))
+    one = replace(area, hierarchies=(*area.hierarchies, whole))
+    schema = replace(
+        schema, variables=tuple(one if each is area else each for each in schema.variables)
+    )
+    with pytest.raises(SpecError, match="No builder can be recommended"):
+        recommend(census_of(schema, 100), "builder")
+
+
+def test_hashed_noise_is_not_said_to_add_up() -> None:
+    words = " ".join(noise_words(recommend(island(5_000), "builder").noise))
+    assert "add up as" not in words
+    assert "noise of different cells is independent" in words

@@ -42,7 +42,16 @@ from sdcensus.session.study_tables import (
     read_tables,
     with_fresh_keys,
 )
-from sdcensus.session.study_words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
+from sdcensus.session.study_words import (
+    NONE,
+    Verdict,
+    lead,
+    reasons,
+    scope,
+    sentences,
+    verdict,
+    verdicts,
+)
 from sdcensus.testing.island import SECRET, island
 
 AXES = ("area", "sex", "age", "married")
@@ -291,6 +300,25 @@ def test_an_empty_table_is_explained(census: Census) -> None:
     assert "nan" not in text
 
 
+def test_words_fit_one_method_and_tables_without_small_cells() -> None:
+    large = island(40_000)
+    one = compare(large, prefixes(large, ["area@district", "sex"]), scheme_candidates(["CP1"]))
+    [cost] = [text for head, text in sentences(one) if head == "Cost."]
+    assert cost.count("CP1") == 1
+    independent = compare(
+        large,
+        [large.spec("area", "sex", "age@class")],
+        scheme_candidates(["CP1"], ["independent"]),
+        generator=np.random.default_rng(2),
+    )
+    [result] = independent.tables[0].results
+    assert result.small_share is None
+    assert result.disclosed
+    [falls] = [text for head, text in sentences(independent) if head == "CP1 falls."]
+    assert "ones and twos" not in falls
+    assert NONE not in falls
+
+
 def test_a_table_of_one_cell_is_measured(census: Census) -> None:
     made = compare(census, [census.spec()], scheme_candidates())
     [table] = made.tables
@@ -313,8 +341,8 @@ def test_changes_are_compared_with_their_design(made_by: str, good: bool) -> Non
     """The truth is accepted, and two near misses are not."""
     cube = many_cells(6_000)
     found = profile(cube, protected(cube, made_by), scheme("CP3"))
-    assert found.chance is not None
-    assert (found.chance > 1e-3 and not found.impossible) is good
+    assert found.test.p_value is not None
+    assert (found.test.p_value > 1e-3 and not found.test.outside) is good
     assert found.observed.sum() == 6_000
     assert found.expected.sum(axis=1) == pytest.approx(found.observed.sum(axis=1))
 
@@ -339,7 +367,7 @@ def test_what_a_design_expects_is_what_it_says(census: Census, name: str) -> Non
     wanted = dict(zip(design.deviations(1).tolist(), design.probabilities(1), strict=True))
     for at, value in enumerate(found.deviations):
         assert found.expected[0, at] == pytest.approx(ones * wanted.get(value, 0.0))
-    assert found.impossible == 0
+    assert found.test.outside == 0
 
 
 def test_the_worst_cells_are_changed_most(census: Census) -> None:

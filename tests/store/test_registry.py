@@ -137,6 +137,15 @@ def test_conflicts_are_refused_unless_they_are_meant(registry: Registry) -> None
     assert len(registry.entries()) == 2
 
 
+def test_a_cell_that_a_sparse_table_leaves_out_is_published_as_0(registry: Registry) -> None:
+    registry.add(table("sex", "age"), name="first")
+    flat = table("sex").published
+    sparse = SparseTable(table("sex").spec, np.array([1, 2], dtype=np.uint64), flat[1:].copy())
+    (found,) = registry.conflicts(sparse)
+    assert (found.cells.tolist(), found.values.tolist()) == ([0], [0])
+    assert found.before.tolist() == [flat[0]]
+
+
 def test_other_units_are_other_cells(registry: Registry) -> None:
     people = table("sex")
     registry.add(people)
@@ -230,8 +239,10 @@ def test_a_registry_is_never_overwritten(registry: Registry, tmp_path: Path) -> 
 
 
 def test_what_is_no_registry_or_a_newer_one_is_refused(registry: Registry, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is not a registry"):
-        Registry.open(tmp_path / "nothing")
+    (tmp_path / "file").write_text("x", encoding="utf-8", newline="\n")
+    for name in ("nothing", "file"):
+        with pytest.raises(StoreError, match="is not a registry"):
+            Registry.open(tmp_path / name)
     registry.add(table("sex"))
     about = registry.path / "registry.json"
     for text, match in (

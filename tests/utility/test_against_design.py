@@ -10,6 +10,7 @@ from scipy import stats
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.pairs import Pair, pair_of_values
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.table import Table
 from sdcensus.testing.island import SECRET, island_cube
@@ -26,7 +27,6 @@ from sdcensus.utility.deviations import (
     deviation_distribution_of_pair,
     worst_cells,
 )
-from sdcensus.utility.pairs import Pair, pair_of_values
 from tests.utility.made import sparse, two_way
 
 Int64 = npt.NDArray[np.int64]
@@ -164,7 +164,7 @@ def test_the_distribution_of_changes() -> None:
     none = deviation_distribution_of_pair(pair_of_values([0], [0]))
     assert (none.deviation.size, none.share) == (0, ())
     with pytest.raises(SpecError, match="too far apart"):
-        deviation_distribution_of_pair(pair_of_values([1], [10**12]))
+        deviation_distribution_of_pair(pair_of_values([1], [10**9]))
 
 
 def test_the_distribution_of_a_sparse_table_counts_the_cells_that_it_does_not_hold() -> None:
@@ -187,6 +187,10 @@ def test_the_worst_cells_by_size_and_relative_to_the_count() -> None:
     assert absolute.published.tolist() == [13, 53, 1]
     relative = worst_cells(cube, table, by="relative")
     assert relative.numbers.tolist() == [4, 0, 3, 1]
+    root = worst_cells(cube, table, by="root")
+    assert root.numbers.tolist() == [4, 3, 0, 1]  # 0 to 1, 10 to 13, 1 to 2, 50 to 53
+    assert worst_cells(cube, table, 1, by="root").numbers.tolist() == [4]
+    assert worst_cells(cube, table, 0, by="root").numbers.size == 0
     assert worst_cells(cube, table, part="margins").numbers.size == 0
     held = worst_cells(*sparse(cube, table), by="relative")
     assert held.numbers.tolist() == relative.numbers.tolist()

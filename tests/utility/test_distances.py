@@ -19,10 +19,11 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube import Cube
+from sdcensus.model.parts import Part
 from sdcensus.model.table import Flag, Table
 from sdcensus.testing.island import SECRET, island_cube
+from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import FIGURES, Utility, utility_of, utility_of_values
-from sdcensus.utility.parts import Base, Part
 from tests.methods.nearly_additive import spec_of, variable
 from tests.utility.made import cube_of, cubes_with_tables, sparse, two_way
 

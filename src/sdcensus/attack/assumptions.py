@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
+from sdcensus.model.knowledge import MOST_DEVIATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +31,13 @@ class Assumptions:
 
     def __post_init__(self) -> None:
         deviation, variance = self.max_deviation, self.variance
-        if deviation is not None and (type(deviation) is not int or deviation < 0):
-            raise SpecError("The largest deviation is a whole number, 0 or more.")
+        if deviation is not None and (
+            type(deviation) is not int or not 0 <= deviation <= MOST_DEVIATION
+        ):
+            raise SpecError(
+                "The largest deviation is a whole number, 0 or more, and not above"
+                f" {MOST_DEVIATION:,}."
+            )
         if variance is not None and not (math.isfinite(variance) and variance > 0):
             raise SpecError("The variance of a change is a number above 0.")
         if not 0 <= self.limit < 1:

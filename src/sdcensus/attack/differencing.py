@@ -14,10 +14,12 @@ from types import MappingProxyType
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.bounding import believed, intervals_of
+from sdcensus.attack.bounding import Believed, believed, intervals_of
 from sdcensus.attack.claims import AttackResult, Claims, Int64, Mask, Subtracted
-from sdcensus.attack.pieces import Index, Piece, SideMap, Tiling, pieces_of, side_map
+from sdcensus.attack.pieces import Index, Piece, Tiling, nesting_of, pieces_of
 from sdcensus.attack.targets import Target, families, named
+from sdcensus.model.headings import joined
+from sdcensus.model.leaf_groups import Nesting
 from sdcensus.model.progress import Progress, no_progress
 
 NAME = "differencing"
@@ -39,20 +41,26 @@ def attack_differencing(
     """Claim the counts of those between two nested cells, where their bounds settle them."""
     bounds: dict[str, _Bounds] = {}
     said: list[str] = []
-    scopes: list[str] = []
+    beliefs: list[tuple[Sequence[Target], Believed]] = []
+    wrong: list[Target] = []
     for family in families(targets):
         belief = believed(family, assumptions)
         if belief.knowledge is None:
             said.append(f"No differences with {named(family)}: {belief.reason}.")
             continue
-        scopes.append(belief.scope)
         for one in family:
             found = intervals_of(one, belief.knowledge)
-            if not found.contradictory:
+            if found.contradictory:
+                wrong.append(one)
+            else:
                 bounds[one.name] = _Bounds(found.lower.reshape(-1), found.upper.reshape(-1))
+        fitting = [one for one in family if one.name in bounds]
+        if fitting:
+            beliefs.append((fitting, belief))
     claims: list[Claims] = []
     pairs = apparent = 0
-    pieces = pieces_of([one for one in targets if one.name in bounds])
+    usable = [one for one in targets if one.name in bounds]
+    pieces = pieces_of(usable)
     index = Index(pieces)
     for at, large in enumerate(pieces):
         progress("differences between tables", at / len(pieces))
@@ -64,15 +72,40 @@ def attack_differencing(
             claims += made
             pairs += seen
             apparent += looks_small
-    if scopes:
+    if wrong:
+        said.append(
+            f"No differences with {named(wrong)}: what the intruder takes to be known cannot be"
+            " true there, since no counts fit."
+        )
+    if usable:
         exact = sum(int(one.exact.sum()) for one in claims)
         said.append(
-            f"{scopes[0]}, and who subtracts cells of {named(targets)} from each other, finds"
+            f"{_scope(beliefs)}, and who subtracts cells of {named(usable)} from each other, finds"
             f" {pairs:,} groups of people between two published cells, settles {exact:,} of them"
             f" exactly, and sees {apparent:,} that look like one or two persons."
         )
     figures = {"groups between cells": pairs, "that look like 1 or 2": apparent}
     return AttackResult(NAME, tuple(claims), tuple(said), MappingProxyType(figures))
+
+
+def _scope(beliefs: Sequence[tuple[Sequence[Target], Believed]]) -> str:
+    """The intruder whom a conclusion is about that rests on tables of several makings."""
+    scopes = {belief.scope for _, belief in beliefs}
+    if len(scopes) == 1:
+        return scopes.pop()
+    bounds = joined(
+        [
+            f"{belief.knowledge.max_deviation} in {named(family)}"
+            for family, belief in beliefs
+            if belief.knowledge is not None
+        ]
+    )
+    known = beliefs[0][1].knowledge
+    zeros = " and that empty cells are published as 0" if known and known.zeros_known else ""
+    return (
+        f"An intruder who knows that no count was changed by more than {bounds}{zeros} (found from"
+        " the tables: it may be more)"
+    )
 
 
 def _nested(small: Piece, large: Piece) -> Tiling | None:
@@ -83,20 +116,20 @@ def _nested(small: Piece, large: Piece) -> Tiling | None:
     if small is large or small.context != large.context:
         return None
     names = sorted(small.variables | large.variables)
-    maps: dict[str, SideMap] = {}
+    maps: dict[str, Nesting] = {}
     rests = 0
     for name in names:
         inner, outer = small.side(name), large.side(name)
         if inner is None:  # the inner cells are not restricted where the outer ones are
             return None
         if outer is None:
-            one = SideMap(
+            one = Nesting(
                 np.zeros(inner.size, dtype=np.int64),
                 np.array([inner.size]),
                 np.array([bool((inner.group >= 0).all())]),
             )
         else:
-            one = side_map(inner, outer)
+            one = nesting_of(inner, outer)
         if not (one.parts > 0).any():
             return None
         if not one.whole[one.parts > 0].all():

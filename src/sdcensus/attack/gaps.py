@@ -205,12 +205,18 @@ def _sentences(family: Sequence[Target], learned: Learned) -> tuple[str, ...]:
     if not learned.lines:
         said.append(f"From {where}: no total stands beside its parts, so there are no gaps.")
     elif learned.adds_up:
+        sums = "the only total is the sum of its parts"
+        if learned.lines > 1:
+            sums = f"all {learned.lines:,} totals are the sums of their parts"
         said.append(
-            f"From {where}: all {learned.lines:,} totals are the sums of their parts. Gaps then say"
+            f"From {where}: {sums}. Gaps then say"
             " nothing about the noise: counts are exact, or totals were added up from noisy parts."
         )
     else:
-        text = f"From {where}: {learned.lines:,} totals stand beside their parts. "
+        lines = "1 total stands beside its parts"
+        if learned.lines > 1:
+            lines = f"{learned.lines:,} totals stand beside their parts"
+        text = f"From {where}: {lines}. "
         text += f"At least one count was changed by {learned.deviation_at_least} or more"
         if learned.variance is not None:
             text += f"; the variance of one count is about {learned.variance:.2f}"

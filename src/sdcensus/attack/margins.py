@@ -15,9 +15,7 @@ from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.bounding import Believed, believed, claims_at, every_cell
 from sdcensus.attack.claims import AttackResult, Claims, Int64, merged
 from sdcensus.attack.targets import Target, families, named
-from sdcensus.kernels.rollup import regroup
-from sdcensus.kernels.tabulate import Combine
-from sdcensus.model.constraints import directly_below
+from sdcensus.model.constraints import LevelStep, level_steps
 from sdcensus.model.knowledge import Knowledge
 from sdcensus.model.progress import Progress, no_progress
 
@@ -48,42 +46,22 @@ def _claims(target: Target, knowledge: Knowledge) -> list[Claims]:
     first_lower, first_upper = knowledge.bounds(target.table)
     lower, upper = first_lower.copy(), first_upper.copy()
     for at, axis in enumerate(target.table.spec.axes):
-        for number, coarse in enumerate(axis.blocks):
-            for fine in directly_below(axis.blocks[:number], coarse):
-                children, first = np.unique(fine.group, return_index=True)
-                parent = np.ascontiguousarray(coarse.group[first])
-                total = slice(coarse.start, coarse.start + coarse.size)
-                _squeeze(
-                    (first_lower, first_upper),
-                    (lower, upper),
-                    at,
-                    np.arange(total.start, total.stop),
-                    fine.start + children,
-                    parent,
-                )
+        for step in level_steps(axis.blocks):
+            _squeeze((first_lower, first_upper), (lower, upper), at, step)
     narrowed = (lower > first_lower) | (upper < first_upper)
     settled = (lower == upper) | ((lower == 0) & (upper == 1))
     return claims_at(NAME, target, lower, upper, settled & narrowed & (lower <= upper))
 
 
 def _squeeze(
-    known: tuple[Int64, Int64],
-    found: tuple[Int64, Int64],
-    axis: int,
-    totals: Int64,
-    parts: Int64,
-    parent: Int64,
+    known: tuple[Int64, Int64], found: tuple[Int64, Int64], axis: int, step: LevelStep
 ) -> None:
     """Narrow totals and parts of lines by the slack that is left in them."""
-
-    def summed(values: Int64) -> Int64:
-        taken = np.take(values, parts, axis=axis)
-        return np.asarray(regroup(taken, axis, parent, totals.size, Combine.SUM, 0))
-
+    totals, parts, parent = step.totals, step.parts, step.parent
     low, high = known
     # How far the total can be above all that its parts can be at least, and the other way round.
-    above = np.take(high, totals, axis=axis) - summed(low)
-    below = summed(high) - np.take(low, totals, axis=axis)
+    above = np.take(high, totals, axis=axis) - step.sums(low, axis)
+    below = step.sums(high, axis) - np.take(low, totals, axis=axis)
     lower, upper = (np.moveaxis(array, axis, 0) for array in found)
     above, below = np.moveaxis(above, axis, 0), np.moveaxis(below, axis, 0)
     low, high = np.moveaxis(low, axis, 0), np.moveaxis(high, axis, 0)

@@ -22,6 +22,7 @@ from sdcensus.attack.targets import Target
 from sdcensus.kernels.rollup import regroup
 from sdcensus.kernels.tabulate import Combine
 from sdcensus.model.axis import Axis
+from sdcensus.model.leaf_groups import Nesting, nesting
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.variable import Variable
 
@@ -207,37 +208,9 @@ def variable_name(side: Side) -> str:
     return side.variable.rsplit(" ", 1)[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SideMap:
-    """How sets of a finer side lie in sets of a coarser one.
-
-    Attributes:
-        group: For each finer set the coarser one that holds it; -1 for none.
-        parts: For each coarser set, how many finer ones it holds.
-        whole: Which coarser sets are made up of finer ones without a rest.
-    """
-
-    group: Int64
-    parts: Int64
-    whole: Mask
-
-
-def side_map(fine: Side, coarse: Side) -> SideMap:
-    """Compare two sides of one variable."""
-    group = np.full(fine.size, -1, dtype=np.int64)
-    inside = fine.group >= 0
-    lowest = np.full(fine.size, np.iinfo(np.int64).max)
-    highest = np.full(fine.size, -1, dtype=np.int64)
-    np.minimum.at(lowest, fine.group[inside], coarse.group[inside])
-    np.maximum.at(highest, fine.group[inside], coarse.group[inside])
-    held = (lowest == highest) & (highest >= 0)
-    group[held] = highest[held]
-    covered = inside & (group[np.where(inside, fine.group, 0)] >= 0)
-    rest = np.zeros(coarse.size, dtype=np.int64)
-    members = coarse.group >= 0
-    np.add.at(rest, coarse.group[members], (~covered[members]).astype(np.int64))
-    parts = np.bincount(group[group >= 0], minlength=coarse.size).astype(np.int64)
-    return SideMap(group, parts, (rest == 0) & (parts > 0))
+def nesting_of(fine: Side, coarse: Side) -> Nesting:
+    """How sets of one side lie in sets of another side of the same variable."""
+    return nesting(fine.group, fine.size, coarse.group, coarse.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +224,7 @@ class Tiling:
 
     fine: Piece
     coarse: Piece
-    maps: tuple[SideMap, ...]
+    maps: tuple[Nesting, ...]
 
     @property
     def whole(self) -> Mask:
@@ -307,7 +280,7 @@ def tiling(fine: Piece, coarse: Piece) -> Tiling | None:
         finer = fine.side(side.variable)
         if finer is None:
             return None
-        one = side_map(finer, side)
+        one = nesting_of(finer, side)
         if not one.whole.any():
             return None
         maps.append(one)

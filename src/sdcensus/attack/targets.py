@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from sdcensus.errors import SpecError
 from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table import Table
 from sdcensus.model.table_spec import Measure
 
 #: Tables with more cells are not attacked whole.
@@ -66,16 +64,8 @@ def _target(one: PublishedTable) -> Target:
     if made is not None:
         making = (made.method, made.method_version, made.fingerprint, str(made.key_version))
     data = f"{one.table.spec.of}:{'' if made is None else made.data_version}"
-    return Target(one.name, _whole(one.table), data, making)
-
-
-def _whole(table: Table | SparseTable) -> Table:
-    """Every cell of a table: those that a sparse one leaves out are published as 0."""
-    if isinstance(table, Table):
-        return table
-    published = np.zeros(table.spec.cells, dtype=np.int64)
-    published[table.numbers.astype(np.int64)] = table.published
-    return Table(table.spec, published.reshape(table.spec.shape))
+    table = one.table if isinstance(one.table, Table) else one.table.whole()
+    return Target(one.name, table, data, making)
 
 
 def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:

@@ -193,7 +193,7 @@ def _say_found(output: Output, found: FolderAttack) -> None:
     tables = len(report.tables)
     output.say(
         f"Attacks on {tables} published table{'s' if tables != 1 else ''} in {found.folder},"
-        f" {report.cells:,} cells",
+        f" {report.cells:,} cell{'s' if report.cells != 1 else ''}",
         style="bold",
     )
     summary = plain_table()

@@ -153,6 +153,9 @@ def compare(
         f"\nWrote {page} ({bytes_text(page.stat().st_size)}) and {len(others)} more files. They are"
         " confidential: only you can read them."
     )
+    unused = unused_axes(listed(by), max(len(one.axes) for one in specs))
+    if unused:
+        output.note(f"note: no table has {', '.join(unused)}. Name larger tables with --ways.")
     if Draw.HASHED not in chosen and not lookups:
         output.note("note: the look-up hashed was left out, since it needs --secret FILE.")
 
@@ -165,6 +168,16 @@ def scheme_names(text: str) -> list[str]:
         ['CP1', 'CP3(1,2)', 'rr5']
     """
     return [one.strip() for one in re.split(r",(?![^()]*\))", text) if one.strip()]
+
+
+def unused_axes(by: list[str], most: int) -> list[str]:
+    """Axes that were named, and stand behind those of the largest table.
+
+    Examples:
+        >>> unused_axes(["ed", "sex", "age"], 2), unused_axes([], 2)
+        (['age'], [])
+    """
+    return by[most:]
 
 
 def _all_schemes() -> tuple[str, ...]:

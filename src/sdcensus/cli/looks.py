@@ -109,11 +109,16 @@ def _check(policy: Path | None, plan: Path | None, limit: float | None, cells: s
     if (policy is None) == (plan is None):
         raise SpecError("Say what is published: --policy FILE or --plan FILE, one of the two.")
     if limit is not None and not 0 < limit < 1:
-        raise SpecError(f"--limit is a chance above 0 and below 1, not {limit:g}.")
+        raise SpecError(f"--limit is a chance above 0 and below 1, such as 0.5, not {limit:g}.")
     if cells is not None and policy is None:
         raise SpecError("--cells is for what a policy opens: --policy FILE.")
     if cells is not None and not listed(cells):
         raise SpecError("--cells needs axes, such as ed@parish,age@five_year.")
+
+
+def _percent(limit: float) -> str:
+    """A limit in percent that is never rounded to nothing or to everything."""
+    return f"{100 * limit:.6g}%"
 
 
 def _show(output: Output, budget: LookBudget, limit: float) -> None:
@@ -123,7 +128,7 @@ def _show(output: Output, budget: LookBudget, limit: float) -> None:
     table.add_column("area")
     table.add_column("worst cell by")
     table.add_column("looks", justify="right")
-    table.add_column(f"variance\nfor {limit:.0%}", justify="right")
+    table.add_column(f"variance\nfor {_percent(limit)}", justify="right")
     for one in budget.levels:
         table.add_row(
             one.area or "none",
@@ -144,7 +149,7 @@ def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: f
     table.add_column("one table", justify="right")
     table.add_column("all tables", justify="right")
     table.add_column("sums given\naway", justify="right")
-    table.add_column(f"within {limit:.0%}")
+    table.add_column(f"within {_percent(limit)}")
     for one in schemes_against(budget, names):
         title = f"{one.scheme} ({one.strength})" if one.strength else one.scheme
         table.add_row(
@@ -157,8 +162,8 @@ def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: f
     output.show(table)
     wanted = needed(budget, limit)
     output.say(
-        f"Within {limit:.0%} stays noise with a variance of at least {wanted.variance:.3g}, in"
-        f" which the largest deviation has a probability of at most {wanted.edge:.2g}.\n"
+        f"Within {_percent(limit)} stays noise with a variance of at least {wanted.variance:.3g},"
+        f" in which the largest deviation has a probability of at most {wanted.edge:.2g}.\n"
     )
 
 

@@ -151,7 +151,7 @@ def _show_menu(output: Output, policy: Policy, of: str, role: UserRole) -> None:
         "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
         'sdcensus policy ask policy.toml census.store --by ed --where "sex == 1"',
         "sdcensus policy ask policy.toml census.store --by ed,age --role registered",
-        "sdcensus policy ask policy.toml census.store --by ed,age --method random-rounding",
+        "sdcensus policy ask policy.toml census.store --by ed --method random-rounding",
     ),
 )
 def ask(
@@ -216,7 +216,7 @@ def _show_verdict(output: Output, verdict: Verdict) -> None:
     "design",
     epilog=examples(
         "sdcensus policy design policy.toml census.store --confidential",
-        "sdcensus policy design policy.toml census.store --confidential --out decided.toml",
+        "sdcensus policy design policy.toml census.store --confidential --out new.toml",
     ),
 )
 def design(
@@ -243,8 +243,8 @@ def design(
 ) -> None:
     """Run the rules that read true counts, and say what they propose to decide.
 
-    Small areas and categories, detail by size of area, exempt totals that differ by few people.
-    The answer holds true counts: it is for the person who decides.
+    Small areas and categories, detail by size of area, exempt totals that are few people or differ
+    by few. The answer holds true counts: it is for the person who decides.
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import policy_text, read_policy

@@ -100,7 +100,8 @@ def recommend(
         output.say(f"Wrote {path}.{private}")
     if out is None and answer is None:
         output.say("\nWrite plan and policy with:")
-        output.command(f"sdcensus recommend {typed(store)} --product {named} --out FOLDER")
+        kept = "" if policy is None else f" --policy {typed(policy)}"
+        output.command(f"sdcensus recommend {typed(store)} --product {named}{kept} --out FOLDER")
     output.note("This is for the office: it was computed from true counts.")
 
 
@@ -115,7 +116,7 @@ def _show(output: Output, found: Recommendation) -> None:
         table = plain_table()
         for title in ("areas", "number", "smallest", "in the middle", "largest"):
             table.add_column(title, justify="left" if title == "areas" else "right")
-        for one in facts.areas:
+        for one in (*facts.areas, *facts.across):
             sizes = one.filled or (0,)
             table.add_row(
                 one.axis,

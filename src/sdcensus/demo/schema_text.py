@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 from sdcensus.demo.census import Census
 from sdcensus.demo.questionnaire import FILES, Code, Question, Tree
+from sdcensus.documents.toml_text import toml
 
 #: The first line of a schema that we wrote: only such a folder is ever written over.
 MARK = "# A demo country, made by sdcensus. Nobody in it exists."
@@ -129,20 +129,15 @@ def _code_list(codes: tuple[Code, ...]) -> str:
     return out.getvalue()
 
 
-def _quoted(text: str) -> str:
-    # A JSON string is a TOML string.
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _both(text: tuple[str, str]) -> str:
-    return f"{{ en = {_quoted(text[0])}, es = {_quoted(text[1])} }}"
+    return f"{{ en = {toml(text[0])}, es = {toml(text[1])} }}"
 
 
 def _head(census: Census) -> str:
     return (
         "[census]\n"
         'name = "Population and Housing Census 2021"\n'
-        f"country = {_quoted(census.country.name)}\n"
+        f"country = {toml(census.country.name)}\n"
         'code = "DEMO2021"\n'
         "reference_date = 2021-04-01\n"
         'languages = ["en", "es"]\n'
@@ -156,7 +151,7 @@ def _files(ending: str) -> str:
 
 
 def _impossible(label: tuple[str, str], when: str) -> str:
-    return f"[[impossible]]\nwhen = {_quoted(when)}\nlabel = {_both(label)}\n"
+    return f"[[impossible]]\nwhen = {toml(when)}\nlabel = {_both(label)}\n"
 
 
 def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
@@ -174,15 +169,15 @@ def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
     if question.listed:
         lines.append(f'codes = "codes/{question.listed}.csv"')
     if question.levels:
-        lines.append(f"levels = {json.dumps(question.levels)}")
+        lines.append(f"levels = {toml(question.levels)}")
     for key, code in (
         ("not_applicable", question.not_applicable),
         ("not_stated", question.not_stated),
     ):
         if code:
-            lines.append(f"{key} = [{_quoted(code)}]")
+            lines.append(f"{key} = [{toml(code)}]")
     if question.continuous:
-        lines += ["continuous = true", f"unit = {_quoted(question.unit)}"]
+        lines += ["continuous = true", f"unit = {toml(question.unit)}"]
     if question.decimals:
         lines.append(f"decimals = {question.decimals}")
     if question.empty:
@@ -200,13 +195,13 @@ def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
         lines += [f"{one.code} = {_both((one.label, one.label_es))}" for one in question.codes]
     if question.bounds:
         lines += ["", f"[{table}.levels]"]
-        lines += [f"{level} = {_quoted(bounds)}" for level, bounds in question.bounds]
+        lines += [f"{level} = {toml(bounds)}" for level, bounds in question.bounds]
     for tree in question.trees:
         lines += [
             "",
             f"[[{table}.hierarchy]]  # not nested in the first",
             f'name = "{tree.name}"',
             f'codes = "codes/{tree_file(question, tree)}"',
-            f"levels = {json.dumps(tree.levels)}",
+            f"levels = {toml(tree.levels)}",
         ]
     return "\n".join(lines) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
@@ -18,12 +17,12 @@ from sdcensus.documents.plan_sections import (
 )
 from sdcensus.documents.sections import SectionType, read_section
 from sdcensus.documents.toml_lines import KeyPath, TomlDocument, read_toml
+from sdcensus.documents.toml_text import toml
 from sdcensus.errors import SdcensusError, SpecError, unknown
 from sdcensus.model.axis import parse_axis
 from sdcensus.model.plan import Plan, PlannedTable, PlanOutput, PlanPolicy, Protection, Setting
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import Measure
-from sdcensus.model.text import Text
 from sdcensus.model.universe import universe_of
 
 _HEAD = ("store", "programme", "tables", "mapping")
@@ -243,55 +242,43 @@ def _is_inside(inner: str, outer: str) -> bool:
 def plan_text(plan: Plan, *, comments: tuple[str, ...] = ()) -> str:
     """A plan as a document that reads back equal; ``comments`` stand above it."""
     lines = [f"# {one}" for one in comments]
-    lines += [f"store = {_toml(plan.store)}", ""]
+    lines += [f"store = {toml(plan.store)}", ""]
     for table in plan.tables:
-        lines += ["[[table]]", f"name = {_toml(table.name)}"]
+        lines += ["[[table]]", f"name = {toml(table.name)}"]
         if table.title:
-            lines.append(f"title = {_title(table.title)}")
+            lines.append(f"title = {toml(dict(table.title.by_language))}")
         if table.universe:
-            lines.append(f"universe = {_toml(table.universe)}")
+            lines.append(f"universe = {toml(table.universe)}")
         if table.rows:
-            lines.append(f"rows = {_toml(table.rows)}")
+            lines.append(f"rows = {toml(table.rows)}")
         if table.columns:
-            lines.append(f"columns = {_toml(table.columns)}")
-        lines.append(f"of = {_toml(table.of.plural)}")
+            lines.append(f"columns = {toml(table.columns)}")
+        lines.append(f"of = {toml(table.of.plural)}")
         if table.measure is not Measure.COUNT:
-            lines.append(f"measure = {_toml(table.measure.value)}")
+            lines.append(f"measure = {toml(table.measure.value)}")
         lines.append("")
     if plan.protect is not None:
-        lines += ["[protect]", f"method = {_toml(plan.protect.method)}"]
+        lines += ["[protect]", f"method = {toml(plan.protect.method)}"]
         if plan.protect.then:
-            lines.append(f"then = {_toml(plan.protect.then)}")
-        lines += [f"{name} = {_toml(value)}" for name, value in plan.protect.settings]
+            lines.append(f"then = {toml(plan.protect.then)}")
+        lines += [f"{name} = {toml(value)}" for name, value in plan.protect.settings]
         lines.append("")
     if plan.policy is not None:
-        lines += ["[policy]", f"file = {_toml(plan.policy.file)}"]
-        lines += [f"role = {_toml(plan.policy.role)}", ""]
+        lines += ["[policy]", f"file = {toml(plan.policy.file)}"]
+        lines += [f"role = {toml(plan.policy.role)}", ""]
     if plan.output is not None:
         lines += ["[output]", *_output_lines(plan.output), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _output_lines(output: PlanOutput) -> Iterator[str]:
-    yield f"folder = {_toml(output.folder)}"
+    yield f"folder = {toml(output.folder)}"
     if output.office_folder:
-        yield f"office_folder = {_toml(output.office_folder)}"
+        yield f"office_folder = {toml(output.office_folder)}"
     if output.date:
         yield f"date = {output.date}"
-    yield f"formats = {_toml(output.formats)}"
+    yield f"formats = {toml(output.formats)}"
     if output.languages:
-        yield f"languages = {_toml(output.languages)}"
-    yield f"notes = {_toml(output.notes)}"
-    yield f"evaluation = {_toml(output.evaluation)}"
-
-
-def _title(title: Text) -> str:
-    inside = ", ".join(f"{_toml(key)} = {_toml(text)}" for key, text in title.by_language)
-    return f"{{ {inside} }}"
-
-
-def _toml(value: Setting) -> str:
-    """A value as TOML: what JSON writes for texts, numbers and choices is TOML as well."""
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+        yield f"languages = {toml(output.languages)}"
+    yield f"notes = {toml(output.notes)}"
+    yield f"evaluation = {toml(output.evaluation)}"

@@ -12,10 +12,13 @@ from sdcensus.documents.sections import Section
 from sdcensus.documents.values import Date, Label, LanguageCodes, Word, Words, WrongValueError
 from sdcensus.errors import SpecError
 from sdcensus.model.entity import Entity
+from sdcensus.model.policy_rules import user_role
 from sdcensus.model.table_spec import Measure
 
 #: A name that is a name of a file on every system.
 _NAME = re.compile(r"\w[\w.-]{0,99}")
+#: Names that some systems keep for devices, whatever stands behind a dot.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SHARE = re.compile(r"\s*share\s*\(.*\)\s*", re.DOTALL)
 
 
@@ -24,6 +27,8 @@ def _name(value: object) -> str:
         raise WrongValueError(
             ((), 'should be letters, digits, "-", "_" and ".", such as "age-by-parish"')
         )
+    if _DEVICES.fullmatch(value.strip()):
+        raise WrongValueError(((), "should be no word that some systems keep for a device"))
     return value.strip()
 
 
@@ -71,6 +76,15 @@ def _exempt(value: object) -> list[str]:
     return found
 
 
+def _role(value: object) -> str:
+    if not isinstance(value, str):
+        raise WrongValueError(((), 'should be a text such as "production"'))
+    try:
+        return user_role(value).value
+    except SpecError as error:
+        raise WrongValueError(((), str(error))) from None
+
+
 def _number(value: object) -> float | int:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value):  # type: ignore[arg-type]
@@ -81,6 +95,7 @@ def _number(value: object) -> float | int:
 Name = Annotated[str, BeforeValidator(_name)]
 Axes = Annotated[list[str], BeforeValidator(_axes)]
 Units = Annotated[Entity, BeforeValidator(_units)]
+RoleWord = Annotated[str, BeforeValidator(_role)]
 MeasureWord = Annotated[Measure, BeforeValidator(_measure)]
 Number = Annotated[float | int, BeforeValidator(_number)]
 Exempt = Annotated[list[str], BeforeValidator(_exempt)]
@@ -146,7 +161,7 @@ class PolicyOfPlan(Section):
     """``[policy]``."""
 
     file: Word
-    role: Word = "production"
+    role: RoleWord = "production"
 
 
 class OutputSection(Section):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from sdcensus.documents.toml_text import toml, toml_key
 from sdcensus.errors import SpecError
 from sdcensus.model.policy import (
     AtLevel,
@@ -70,7 +70,7 @@ def policy_text(policy: Policy) -> str:
     """
     data = policy_data(policy)
     lines = [f"# {_HEAD}"]
-    lines += [f"{name} = {_value(data.pop(name))}" for name in ("name", "lock")]
+    lines += [f"{name} = {toml(data.pop(name))}" for name in ("name", "lock")]
     for name, table in data.items():
         lines += ["", *_table((name,), table, _ABOUT.get(name, ""))]
     return "\n".join(lines) + "\n"
@@ -140,11 +140,11 @@ def _table(path: tuple[str, ...], table: Mapping[str, Any], about: str) -> Itera
     inner: dict[str, Any] = {}
     if path[0] in ("variable", "role") and len(path) == 1:
         plain, inner = {}, plain
-    head = ".".join(map(_key, path))
+    head = ".".join(map(toml_key, path))
     if plain or not (inner or table):
         yield f"[{head}]{f'  # {about}' if about else ''}"
         for key, one in plain.items():
-            yield f"{_key(key)} = {_value(one)}"
+            yield f"{toml_key(key)} = {toml(one)}"
     blank = False
     for key, one in inner.items():
         yield from ([""] if blank else [])
@@ -153,8 +153,8 @@ def _table(path: tuple[str, ...], table: Mapping[str, Any], about: str) -> Itera
     for key, entries in table.items():
         for entry in entries if _is_list_of_tables(entries) else ():
             yield from ([""] if blank or plain else [])
-            yield f"[[{head}.{_key(key)}]]"
-            yield from (f"{_key(name)} = {_value(one)}" for name, one in entry.items())
+            yield f"[[{head}.{toml_key(key)}]]"
+            yield from (f"{toml_key(name)} = {toml(one)}" for name, one in entry.items())
             blank = True
 
 
@@ -163,23 +163,3 @@ def _is_list_of_tables(value: object) -> bool:
     if not isinstance(value, list) or not value:
         return False
     return all(isinstance(one, dict) and "by" not in one for one in value)
-
-
-def _key(key: str) -> str:
-    plain = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
-    return key if plain else _value(key)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # Its escapes are those of TOML, which has one more.
-        return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(one)}' for key, one in value.items())} }}"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return repr(value)

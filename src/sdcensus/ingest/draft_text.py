@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
+from sdcensus.documents.toml_text import toml, toml_key
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess, guess, may_be_geography
 from sdcensus.ingest.draft_words import numbers_persons
@@ -81,10 +81,10 @@ class SchemaWriter:
             "",
             "[census]",
             'name = "Census"              # write the name of the census',
-            f"code = {_toml(code or 'CENSUS')}  # guessed: goes into every record key. Settle it"
+            f"code = {toml(code or 'CENSUS')}  # guessed: goes into every record key. Settle it"
             " before the first load",
             "# reference_date = 2021-04-01",
-            f"languages = [{_toml(self.language)}]",
+            f"languages = [{toml(self.language)}]",
             "",
         )
 
@@ -94,17 +94,17 @@ class SchemaWriter:
         self._note(file.notes)
         self._say(f"[files.{file.name}]")
         self._say(
-            f"path = {_toml(paths[0]) if len(paths) == 1 else _toml_list(paths)}",
-            f"entity = {_toml(file.entity.value)}",
+            f"path = {toml(paths[0]) if len(paths) == 1 else toml(paths)}",
+            f"entity = {toml(file.entity.value)}",
         )
         if FORMAT_OF_ENDING.get(source.paths[0].suffix.lower()) is not source.format:
-            self._say(f"format = {_toml(source.format.value)}")
+            self._say(f"format = {toml(source.format.value)}")
         if source.encoding != "utf-8":
-            self._say(f"encoding = {_toml(source.encoding)}  # guessed: the file is not UTF-8")
+            self._say(f"encoding = {toml(source.encoding)}  # guessed: the file is not UTF-8")
         if source.delimiter is not None:
-            self._say(f"delimiter = {_toml(source.delimiter)}")
+            self._say(f"delimiter = {toml(source.delimiter)}")
         if source.decimal != ".":
-            self._say(f"decimal = {_toml(source.decimal)}")
+            self._say(f"decimal = {toml(source.decimal)}")
         for setting, value in (
             ("sheet", source.sheet),
             ("layout", source.layout),
@@ -113,7 +113,7 @@ class SchemaWriter:
         ):
             if value is not None:
                 text = _relative(value, self.folder) if isinstance(value, Path) else value
-                self._say(f"{setting} = {_toml(text)}")
+                self._say(f"{setting} = {toml(text)}")
         self._say("")
 
     def _entities(self, files: list[DraftFile]) -> None:
@@ -131,7 +131,7 @@ class SchemaWriter:
                 )
                 self._say("from_content = true")
             else:
-                self._say(f"id = {_toml_list(file.id)}  # guessed: no two records have the same")
+                self._say(f"id = {toml(file.id)}  # guessed: no two records have the same")
             holder = next(
                 (
                     one
@@ -143,12 +143,12 @@ class SchemaWriter:
                 None,
             )
             if holder is not None:
-                self._say(f"within = {_toml(holder.entity.value)}  # guessed: linked by its id", "")
+                self._say(f"within = {toml(holder.entity.value)}  # guessed: linked by its id", "")
             elif household := _derived_household(file, files):
                 self._say('within = "household"', "")
                 self._say(
                     "[entity.household]  # guessed: derived from the persons, one per distinct id",
-                    f"id = {_toml_list(household)}",
+                    f"id = {toml(household)}",
                     "",
                 )
             else:
@@ -171,13 +171,13 @@ class SchemaWriter:
             name = self._geography_name
         self._names.add(name)
         self._note(made.notes)
-        self._say(f"[variable.{_key(name)}]", f"file = {_toml(file.name)}")
+        self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
-            self._say(f"column = {_toml(profile.name)}")
+            self._say(f"column = {toml(profile.name)}")
         if _plain(profile.column.label):
-            self._say(f"label = {_toml(_plain(profile.column.label))}")
+            self._say(f"label = {toml(_plain(profile.column.label))}")
         if made.role is not None:
-            self._say(f"role = {_toml(made.role.value)}")
+            self._say(f"role = {toml(made.role.value)}")
         if made.codes is not None:
             self._codes(name, made)
         if made.range is not None:
@@ -188,9 +188,9 @@ class SchemaWriter:
             self._say(f"decimals = {made.decimals}")
         for kind in (CodeKind.NOT_APPLICABLE, CodeKind.NOT_STATED):
             if made.of_kind(kind):
-                self._say(f"{kind.value} = {_toml_list(made.of_kind(kind))}")
+                self._say(f"{kind.value} = {toml(made.of_kind(kind))}")
         if made.empty is not None:
-            self._say(f"empty = {_toml(made.empty.value)}")
+            self._say(f"empty = {toml(made.empty.value)}")
         if made.width is not None:
             self._say(f"width = {made.width}")
         self._say("")
@@ -198,7 +198,7 @@ class SchemaWriter:
     def _codes(self, name: str, made: Guess) -> None:
         codes = {code: _plain(label) or code for code, label in (made.codes or {}).items()}
         if len(codes) <= _INLINE_CODES:
-            pairs = ", ".join(f"{_toml(code)} = {_toml(label)}" for code, label in codes.items())
+            pairs = ", ".join(f"{toml(code)} = {toml(label)}" for code, label in codes.items())
             self._say(f"codes = {{ {pairs} }}")
             return
         stream = io.StringIO(newline="")
@@ -207,7 +207,7 @@ class SchemaWriter:
         table.writerows([code, label, ""] for code, label in codes.items())
         path = f"codes/{name}.csv"
         self.code_lists[path] = stream.getvalue()
-        self._say(f"codes = {_toml(path)}")
+        self._say(f"codes = {toml(path)}")
 
     def _free_name(self, column: str, file: str) -> str:
         """A name for the variable of a column that is not taken."""
@@ -261,15 +261,3 @@ def _relative(path: Path, folder: Path) -> str:
 def _plain(text: str) -> str:
     """A text on one line, without characters that cannot be shown."""
     return "".join(one if one.isprintable() else " " for one in text).strip()
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _toml_list(texts: Sequence[str]) -> str:
-    return f"[{', '.join(map(_toml, texts))}]"
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)

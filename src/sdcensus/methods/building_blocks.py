@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.methods.areas import area_axis
 from sdcensus.methods.method import AnySecret, Kind, Method, UInt32
+from sdcensus.model.areas import area_axis
 from sdcensus.model.axis import Axis, Block
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube
@@ -320,6 +320,18 @@ class LargeAreasExact(Method):
         done = self.method.protect(cube)
         if not isinstance(cube, Cube) or not isinstance(done.table, Table):
             raise SpecError(f"The method {self.name!r} needs the whole table.")
+        exact = self.exact_cells(cube)
+        published, flags = done.table.published.copy(), done.table.flags
+        published[exact] = cube.count[exact]
+        if flags is not None:
+            flags = flags.copy()
+            flags[exact] = 0
+        table = replace(done.table, published=published, flags=flags)
+        audit = Audit(cube, done.audit.effective_keys, ((self.method.name, done.table),))
+        return Protected(table, self.provenance(cube), audit)
+
+    def exact_cells(self, cube: Cube) -> Mask:
+        """The cells of large areas, which are published as they are; confidential."""
         at = area_axis(cube.spec, self.area)
         counts = np.moveaxis(cube.count, at, 0)
         others = cube.spec.with_axes(one for on, one in enumerate(cube.spec.axes) if on != at)
@@ -327,11 +339,6 @@ class LargeAreasExact(Method):
         large = counts[inside].reshape(len(counts), -1).sum(axis=1) >= self.population
         # Only areas of the finest level: a larger area less its exact parts would be the rest.
         large[cube.spec.axes[at].base_size :] = False
-        published, flags = done.table.published.copy(), done.table.flags
-        np.moveaxis(published, at, 0)[large] = counts[large]
-        if flags is not None:
-            flags = flags.copy()
-            np.moveaxis(flags, at, 0)[large] = 0
-        table = replace(done.table, published=published, flags=flags)
-        audit = Audit(cube, done.audit.effective_keys, ((self.method.name, done.table),))
-        return Protected(table, self.provenance(cube), audit)
+        exact = np.zeros(cube.shape, dtype=bool)
+        np.moveaxis(exact, at, 0)[large] = True
+        return exact

@@ -11,17 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus._version import __version__
-from sdcensus.errors import Refused, SecretError, SpecError, unknown
+from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.options import Option, option
 from sdcensus.model.protected import Audit, Protected
 from sdcensus.model.provenance import Provenance, fingerprint
 from sdcensus.model.secret import Secret, SubSecret
@@ -36,17 +36,9 @@ Numbers = npt.NDArray[np.uint64]
 AnySecret = Secret | SubSecret
 
 
-Option = TypeVar("Option", bound=StrEnum)
-
-
 def member(options: type[Option], what: str, value: Option | str | None) -> Option | None:
     """The option of that name; ``None`` stays."""
-    if value is None:
-        return None
-    try:
-        return options(value)
-    except ValueError:
-        raise SpecError(unknown(what, str(value), list(options))) from None
+    return None if value is None else option(options, what, value)
 
 
 def check_secret(secret: object, method: str) -> None:
@@ -230,8 +222,7 @@ class CellMethod(Method):
         outcome = self.publish(block.values, block.spec, origin)
         if outcome.flags is not None and outcome.flags.any():
             raise SpecError(f"The method {self.name!r} cannot withhold cells of a sparse table.")
-        weights = np.array(mixed_radix(block.spec.shape), dtype=np.uint64)
-        numbers = block.positions.astype(np.uint64) @ weights
+        numbers = block.numbers
         if exempt.size:
             _put_exactly(outcome, self.exact(block.values, block.spec), np.isin(numbers, exempt))
         shown = outcome.published != 0

@@ -31,10 +31,10 @@ MOST_LISTED = 8
 _PROTECTED = Text.of(
     {
         "en": "The values of this table are protected: small changes were made before publication,"
-        " so that nobody can be recognised. Do not draw conclusions from small values or from"
+        " to protect those who are counted. Do not draw conclusions from small values or from"
         " small differences between values.",
         "es": "Los valores de esta tabla están protegidos: antes de publicarlos se hicieron"
-        " pequeños cambios para que nadie pueda ser reconocido. No saque conclusiones de valores"
+        " pequeños cambios para proteger a quienes se cuenta. No saque conclusiones de valores"
         " pequeños ni de pequeñas diferencias entre valores.",
     }
 )

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.rounding import round_to_nearest, round_to_totals
 from sdcensus.kernels.siphash import siphash24
-from sdcensus.methods.areas import area_axis
 from sdcensus.methods.method import (
     Kind,
     Outcome,
@@ -23,6 +22,7 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.rounding import check_base, rounded_by_cell_key
+from sdcensus.model.areas import area_axis
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube
 from sdcensus.model.interior import interior

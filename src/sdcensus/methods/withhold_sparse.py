@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.areas import area_axis
 from sdcensus.methods.method import Kind, Step
+from sdcensus.model.areas import area_axis
 from sdcensus.model.claims import Claims
 from sdcensus.model.interior import interior
 from sdcensus.model.table import Flag, Table

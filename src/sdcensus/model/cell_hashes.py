@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.model.layout import positions_on
 from sdcensus.model.leaf_groups import LeafBlock, leaf_blocks
 from sdcensus.model.record_sets import is_product, leaves_in, leaves_of
 from sdcensus.model.table_spec import TableSpec
@@ -44,13 +45,11 @@ def cell_hashes(spec: TableSpec, *, cells: npt.NDArray[Any] | None = None) -> UI
     made = np.zeros((wanted.size, 2), dtype=np.uint64)
     possible = np.ones(wanted.size, dtype=bool)
     made += _digest([spec.of.value, spec.measure.value], b"cell-kind")
-    weight = 1
     place = np.zeros(wanted.size, dtype=np.int64)
     size = 1
     for at in reversed(range(len(spec.axes))):
         axis = spec.axes[at]
-        position = (wanted // np.uint64(weight) % np.uint64(len(axis.codes))).astype(np.int64)
-        weight *= len(axis.codes)
+        position = positions_on(spec.shape, at, wanted)
         if at in joint:
             place += position * size
             size *= len(axis.codes)

@@ -25,8 +25,8 @@ class Claims:
     """What is promised; false means that nothing is promised, not that it never happens.
 
     Attributes:
-        shown_cells_add_up: Whether totals are the sums of their parts wherever all of them are shown,
-            although some cells are withheld.
+        shown_cells_add_up: Whether totals are the sums of their parts wherever all of them are
+            shown, although some cells are withheld.
         grows_empty_cells: Whether a cell without records can be published as a number above 0.
         cautions: What to know before relying on it, as sentences.
     """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.rollup import regroup
+from sdcensus.kernels.tabulate import Combine
 from sdcensus.model.axis import Axis, Block
 from sdcensus.model.interior import interior
 from sdcensus.model.table_spec import TableSpec
@@ -121,18 +123,13 @@ def _parents(axis: Axis) -> _Entries:
     columns: list[Int64] = []
     values: list[npt.NDArray[np.int8]] = []
     height = 0
-    for at, coarse in enumerate(axis.blocks):
-        for fine in directly_below(axis.blocks[:at], coarse):
-            own = np.arange(coarse.size, dtype=np.int64)
-            children, first = np.unique(fine.group, return_index=True)
-            for row, column, value in (
-                (own, coarse.start + own, -1),
-                (coarse.group[first], fine.start + children, 1),
-            ):
-                rows.append(height + row)
-                columns.append(column)
-                values.append(np.full(row.size, value, dtype=np.int8))
-            height += coarse.size
+    for step in level_steps(axis.blocks):
+        own = np.arange(step.coarse.size, dtype=np.int64)
+        for row, column, value in ((own, step.totals, -1), (step.parent, step.parts, 1)):
+            rows.append(height + row)
+            columns.append(column)
+            values.append(np.full(row.size, value, dtype=np.int8))
+        height += step.coarse.size
     if not rows:
         empty = np.zeros(0, dtype=np.int64)
         return _Entries(0, len(axis.codes), empty, empty, empty.astype(np.int8))
@@ -140,7 +137,47 @@ def _parents(axis: Axis) -> _Entries:
     return _Entries(height, len(axis.codes), *joined)
 
 
-def directly_below(finer: Sequence[Block], coarse: Block) -> list[Block]:
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelStep:
+    """A level of an axis with one that lies directly below it: totals and what they are sums of.
+
+    Attributes:
+        coarse, fine: The level of the totals, and that of their parts.
+        parts: The positions on the axis of the parts; codes that hold nothing are left out.
+        parent: For each of them the total that it belongs to, by its number in ``coarse``.
+    """
+
+    coarse: Block
+    fine: Block
+    parts: Int64
+    parent: Int64
+
+    @property
+    def totals(self) -> Int64:
+        """The positions on the axis of the totals."""
+        return self.coarse.start + np.arange(self.coarse.size, dtype=np.int64)
+
+    @property
+    def sizes(self) -> Int64:
+        """For each total, how many parts it has."""
+        return np.bincount(self.parent, minlength=self.coarse.size).astype(np.int64)
+
+    def sums(self, values: Int64, axis: int) -> Int64:
+        """Values of a table added up along the axis: one for each total in the place of codes."""
+        taken = np.take(values, self.parts, axis=axis)
+        return np.asarray(regroup(taken, axis, self.parent, self.coarse.size, Combine.SUM, 0))
+
+
+def level_steps(blocks: Sequence[Block]) -> Iterator[LevelStep]:
+    """Every level of an axis with each of the levels directly below it."""
+    for at, coarse in enumerate(blocks):
+        for fine in _directly_below(blocks[:at], coarse):
+            children, first = np.unique(fine.group, return_index=True)
+            parent = np.ascontiguousarray(coarse.group[first])
+            yield LevelStep(coarse, fine, (fine.start + children).astype(np.int64), parent)
+
+
+def _directly_below(finer: Sequence[Block], coarse: Block) -> list[Block]:
     """The blocks that nest in a block with none between them."""
     below = [fine for fine in finer if nests(fine, coarse)]
     return [

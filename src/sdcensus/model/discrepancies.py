@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
-from sdcensus.model.axis import Axis, Block
-from sdcensus.model.constraints import directly_below
-from sdcensus.model.interior import adds_up, interior, with_totals
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.constraints import level_steps
+from sdcensus.model.gaps import gaps
+from sdcensus.model.headings import cell_heading, variable_heading
+from sdcensus.model.interior import adds_up
+from sdcensus.model.parts import region
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 
@@ -44,13 +44,13 @@ class Discrepancies:
         """Each of them in words."""
         made = []
         for at in range(len(self))[: len(self) if limit is None else limit]:
-            cell = _cell_text(self.spec, int(self.cells[at]), language)
+            cell = cell_heading(self.spec, int(self.cells[at]), language)
             axis = self.spec.axes[int(self.axes[at])]
             amount = int(self.amounts[at])
             side = "more" if amount > 0 else "less"
             made.append(
                 f"{cell}: the total is {abs(amount):,} {side} than its parts by"
-                f" {axis.variable.label.show(language) or axis.variable.name} add up to."
+                f" {variable_heading(axis.variable, language)} add up to."
             )
         return tuple(made)
 
@@ -60,25 +60,18 @@ def margins_that_do_not_add_up(table: Table) -> Discrepancies:
 
     Totals with a withheld part, or withheld themselves, are not looked at.
     """
-    found = list(lines_of(table.spec, table.published, table.flags))
-    if not found:
-        empty = np.zeros(0, dtype=np.int64)
-        return Discrepancies(table.spec, empty.astype(np.uint64), empty, empty)
-    cells = np.concatenate([one.totals for one in found])
-    axes = np.concatenate([np.full(one.totals.size, one.axis) for one in found])
-    amounts = np.concatenate([np.where(one.hidden > 0, 0, one.amounts) for one in found])
-    off = np.flatnonzero(amounts)
-    order = off[np.lexsort((cells[off], axes[off]))]
-    return Discrepancies(
-        table.spec, cells[order].astype(np.uint64), axes[order].astype(np.int64), amounts[order]
-    )
-
-
-def totals_less_interior(table: Table) -> Int64:
-    """For each cell, its published value less the sum of the interior cells in it."""
-    if table.flags is not None:
-        raise SpecError(f"{table.spec.title}: cells are withheld, so sums of them are not known.")
-    return table.published - with_totals(table.spec, table.published[interior(table.spec)])
+    spec = table.spec
+    none = np.zeros(0, dtype=np.int64)
+    cells, axes, amounts = [none.astype(np.uint64)], [none], [none]
+    for one in gaps(table).along:
+        off = np.flatnonzero(one.gap)
+        totals = region(spec).at(one.axis, one.start, one.start + one.parts.size)
+        cells.append(totals.numbers(spec.shape)[off])
+        axes.append(np.full(off.size, one.axis, dtype=np.int64))
+        amounts.append(one.gap.reshape(-1)[off])
+    found = np.concatenate(cells), np.concatenate(axes), np.concatenate(amounts)
+    order = np.lexsort((found[0], found[1]))
+    return Discrepancies(spec, found[0][order], found[1][order], found[2][order])
 
 
 def misprints(table: Table) -> Table | None:
@@ -142,31 +135,12 @@ def lines_of(
     for at, axis in enumerate(spec.axes):
         numbers = np.arange(spec.cells, dtype=np.int64).reshape(spec.shape)
         moved = np.moveaxis(numbers, at, -1).reshape(-1, spec.shape[at])
-        for fine, coarse, parent in _levels(axis):
-            totals = moved[:, coarse.start : coarse.start + coarse.size]
-            children = np.unique(fine.group)
-            parts = moved[:, fine.start + children].reshape(-1)
-            line = np.arange(totals.size).reshape(totals.shape)[:, parent[children]].reshape(-1)
+        for step in level_steps(axis.blocks):
+            totals = moved[:, step.totals]
+            parts = moved[:, step.parts].reshape(-1)
+            line = np.arange(totals.size).reshape(totals.shape)[:, step.parent].reshape(-1)
             totals = totals.reshape(-1)
             amounts, hidden = flat[totals], unseen[totals]
             np.subtract.at(amounts, line, flat[parts])
             np.add.at(hidden, line, unseen[parts])
             yield TotalLines(at, totals, parts, line, amounts, hidden)
-
-
-def _levels(axis: Axis) -> Iterator[tuple[Block, Block, Int64]]:
-    """Levels with the ones directly above, and for each code the code above it."""
-    for number, coarse in enumerate(axis.blocks):
-        for fine in directly_below(axis.blocks[:number], coarse):
-            parent = np.zeros(fine.size, dtype=np.int64)
-            parent[fine.group] = coarse.group
-            yield fine, coarse, parent
-
-
-def _cell_text(spec: TableSpec, number: int, language: str | None) -> str:
-    weights = mixed_radix(spec.shape)
-    labels = []
-    for axis, weight in zip(spec.axes, weights, strict=True):
-        code = axis.codes[number // weight % len(axis.codes)]
-        labels.append(code.label.show(language) or code.code)
-    return " × ".join(labels)

@@ -12,10 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.rollup import regroup
-from sdcensus.kernels.tabulate import Combine
 from sdcensus.model.axis import Axis
-from sdcensus.model.constraints import directly_below
+from sdcensus.model.constraints import level_steps
 from sdcensus.model.interior import with_totals
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
@@ -136,37 +134,22 @@ def gaps(table: Table | SparseTable) -> Gaps:
 
 
 def _along(at: int, axis: Axis, published: Int64, hidden: Mask) -> Iterator[AxisGaps]:
-    for number, coarse in enumerate(axis.blocks):
-        for fine in directly_below(axis.blocks[:number], coarse):
-            children, first = np.unique(fine.group, return_index=True)
-            parent = np.ascontiguousarray(coarse.group[first])
-            here = fine.start + children
-
-            def summed(
-                values: Int64,
-                here: Int64 = here,
-                parent: Int64 = parent,
-                size: int = coarse.size,
-            ) -> Int64:
-                parts = np.take(values, here, axis=at)
-                return np.asarray(regroup(parts, at, parent, size, Combine.SUM, 0))
-
-            own = range(coarse.start, coarse.start + coarse.size)
-            total = np.take(published, own, axis=at)
-            shown = ~np.take(hidden, own, axis=at)
-            if hidden.any():
-                shown &= summed(hidden.astype(np.int64)) == 0
-            yield AxisGaps(
-                axis=at,
-                level=coarse.level,
-                parts_level=fine.level,
-                start=coarse.start,
-                parts=np.bincount(parent, minlength=coarse.size).astype(np.int64),
-                gap=np.where(shown, total - summed(published), 0),
-                shown=shown,
-                nonzero_parts=summed((published != 0).astype(np.int64)),
-                total=total,
-            )
+    for step in level_steps(axis.blocks):
+        total = np.take(published, step.totals, axis=at)
+        shown = ~np.take(hidden, step.totals, axis=at)
+        if hidden.any():
+            shown &= step.sums(hidden.astype(np.int64), at) == 0
+        yield AxisGaps(
+            axis=at,
+            level=step.coarse.level,
+            parts_level=step.fine.level,
+            start=step.coarse.start,
+            parts=step.sizes,
+            gap=np.where(shown, total - step.sums(published, at), 0),
+            shown=shown,
+            nonzero_parts=step.sums((published != 0).astype(np.int64), at),
+            total=total,
+        )
 
 
 def _from_interior(spec: TableSpec, published: Int64, hidden: Mask) -> Int64 | None:

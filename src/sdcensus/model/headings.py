@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sdcensus.model.axis import Axis
 from sdcensus.model.entity import Entity
+from sdcensus.model.layout import positions_of
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
@@ -26,6 +27,7 @@ _UNITS = {
 _BY = Text.of({"en": "by", "es": "por"})
 _TO = Text.of({"en": "to", "es": "a"})
 _CONDITION = Text.of({"en": "a condition on", "es": "una condición sobre"})
+_NOTHING = Text.of({"en": "No record fulfils the condition", "es": "Nadie cumple la condición"})
 _WEIGHTED = Text.of({"en": "weighted", "es": "con ponderación"})
 
 #: A set of codes with more members than this is not listed.
@@ -81,6 +83,19 @@ def axis_heading(axis: Axis, language: str | None = None) -> str:
     return label if levels == [axis.variable.leaf_level] else f"{label} ({', '.join(levels)})"
 
 
+def code_label(axis: Axis, position: int, language: str | None = None) -> str:
+    """The label of a code, or the code itself where it has none."""
+    code = axis.codes[position]
+    return code.label.show(language) or code.code
+
+
+def cell_heading(spec: TableSpec, number: int, language: str | None = None) -> str:
+    """The labels of a cell, totals included; the cell by its number in the table."""
+    positions = positions_of(spec.shape, number)
+    pairs = zip(spec.axes, positions, strict=True)
+    return " × ".join(code_label(axis, at, language) for axis, at in pairs)
+
+
 def table_heading(spec: TableSpec, language: str | None = None) -> str:
     """What a table shows, in words: units, axes, and the records that it is about."""
     axes = [axis_heading(axis, language) for axis in spec.axes]
@@ -107,6 +122,8 @@ def universe_text(universe: Universe, language: str | None = None) -> str:
     if universe.everything:
         return ""
     names = [variable_heading(one, language) for one in universe.variables]
+    if not names:
+        return _NOTHING.show(language)
     if not is_product(universe):
         return f"{_CONDITION.show(language).capitalize()} {joined(names, language)}"
     parts = []

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.intervals import Lines, narrow
 from sdcensus.model.axis import Axis, Block
-from sdcensus.model.constraints import directly_below
+from sdcensus.model.constraints import level_steps
 from sdcensus.model.knowledge import UNBOUNDED
 from sdcensus.model.table_spec import TableSpec
 
@@ -137,14 +137,10 @@ def _lines(axis: Axis, hidden: int) -> Lines:
     totals: list[Int64] = []
     sizes: list[Int64] = []
     parts: list[Int64] = []
-    for at, coarse in enumerate(blocks):
-        for fine in directly_below(blocks[:at], coarse):
-            children, first = np.unique(fine.group, return_index=True)
-            parents = coarse.group[first]
-            order = np.argsort(parents, kind="stable")
-            totals.append(coarse.start + np.arange(coarse.size, dtype=np.int64))
-            sizes.append(np.bincount(parents, minlength=coarse.size).astype(np.int64))
-            parts.append(fine.start + children[order].astype(np.int64))
+    for step in level_steps(blocks):
+        totals.append(step.totals)
+        sizes.append(step.sizes)
+        parts.append(step.parts[np.argsort(step.parent, kind="stable")])
     none = np.zeros(0, dtype=np.int64)
     starts = np.concatenate(
         [np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([none, *sizes]))]

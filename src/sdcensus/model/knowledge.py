@@ -16,6 +16,8 @@ from sdcensus.model.table_spec import TableSpec
 Int64 = npt.NDArray[np.int64]
 #: An upper bound that says nothing: no census counts so many.
 UNBOUNDED = 1 << 40
+#: No count is changed by more: from there on a bound says nothing.
+MOST_DEVIATION = UNBOUNDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,12 @@ class Knowledge:
     support: Support | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if type(self.max_deviation) is not int or self.max_deviation < 0:
-            raise SpecError("The largest deviation that is known is a whole number, 0 or more.")
+        deviation = self.max_deviation
+        if type(deviation) is not int or not 0 <= deviation <= MOST_DEVIATION:
+            raise SpecError(
+                "The largest deviation that is known is a whole number, 0 or more, and not above"
+                f" {MOST_DEVIATION:,}."
+            )
         if type(self.blocked) is not int or not 0 <= self.blocked <= self.max_deviation:
             raise SpecError("Counts can be blocked from 1 up to the largest deviation at most.")
         below = self.withheld_below

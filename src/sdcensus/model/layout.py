@@ -23,6 +23,8 @@ from sdcensus.model.axis import Axis
 from sdcensus.model.table_spec import TableSpec
 
 Integers = npt.NDArray[Any]
+Int64 = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint64]
 
 #: Cells per piece of work: small enough to stay in the second-level cache while every axis of
 #: the piece is rolled up.
@@ -124,3 +126,31 @@ class Layout:
 def mixed_radix(shape: Sequence[int]) -> tuple[int, ...]:
     """The weight of each position in the number of a cell, the last axis running fastest."""
     return tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
+
+
+def values_at(held: Numbers, values: Int64, wanted: Numbers) -> Int64:
+    """The values of cells by their numbers; 0 for those that are not held.
+
+    Args:
+        held: The numbers of the cells that are held, ascending.
+        values: Their values.
+        wanted: The numbers of the cells that are asked for, in any order.
+    """
+    found = np.searchsorted(held, wanted)
+    inside = np.flatnonzero(found < held.size)
+    inside = inside[held[found[inside]] == wanted[inside]]
+    answer = np.zeros(wanted.size, dtype=np.int64)
+    answer[inside] = values[found[inside]]
+    return answer
+
+
+def positions_on(shape: Sequence[int], at: int, numbers: Numbers) -> Int64:
+    """The positions on one axis of cells, from their numbers."""
+    weight = math.prod(shape[at + 1 :])
+    return (numbers // np.uint64(weight) % np.uint64(shape[at])).astype(np.int64)
+
+
+def positions_of(shape: Sequence[int], number: int) -> tuple[int, ...]:
+    """The position on each axis of a cell, from its number."""
+    weights = mixed_radix(shape)
+    return tuple(number // weight % size for size, weight in zip(shape, weights, strict=True))

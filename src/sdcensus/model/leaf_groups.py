@@ -82,6 +82,42 @@ def _block(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Nesting:
+    """How sets of leaves lie in coarser sets of the same leaves.
+
+    Attributes:
+        group: For each finer set the coarser one that holds all its leaves; -1 for none.
+        parts: For each coarser set, how many finer ones it holds.
+        whole: Which coarser sets are made up of finer ones without a rest.
+    """
+
+    group: Int64
+    parts: Int64
+    whole: Mask
+
+
+def nesting(fine: Int64, fine_size: int, coarse: Int64, coarse_size: int) -> Nesting:
+    """Compare two ways to put leaves into disjoint sets.
+
+    Args:
+        fine: For each leaf the finer set that holds it; -1 for none.
+        fine_size: How many finer sets there are; some may be empty.
+        coarse: For each leaf the coarser set that holds it; -1 for none.
+        coarse_size: How many coarser sets there are.
+    """
+    inside = fine >= 0
+    lowest = np.full(fine_size, np.iinfo(np.int64).max, dtype=np.int64)
+    highest = np.full(fine_size, -1, dtype=np.int64)
+    np.minimum.at(lowest, fine[inside], coarse[inside])
+    np.maximum.at(highest, fine[inside], coarse[inside])
+    group = np.where(lowest == highest, highest, -1)
+    covered = inside & (group[np.where(inside, fine, 0)] >= 0)
+    left = np.bincount(coarse[(coarse >= 0) & ~covered], minlength=coarse_size)
+    parts = np.bincount(group[group >= 0], minlength=coarse_size).astype(np.int64)
+    return Nesting(group, parts, (left == 0) & (parts > 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SharedVariable:
     """A variable that one of several tables shows or has a condition on, in all of them.
 

@@ -57,6 +57,11 @@ class Tail:
             return count
         return self.start + (count - self.first) % self.period
 
+    def rows_of(self, counts: Int64) -> Int64:
+        """The rows of many counts."""
+        turns = self.start + (counts - self.first) % self.period
+        return np.where(counts < self.start, counts, turns)
+
     def smallest_count(self, row: int) -> int:
         """The smallest count that uses a row."""
         if row < self.start:

@@ -5,26 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError
 from sdcensus.model.entity import Entity
+from sdcensus.model.options import option
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
 
 #: Where a rule stands in a policy document: names of tables and keys, numbers of list members.
 Place = tuple[str | int, ...]
-
-
-Option = TypeVar("Option", bound=StrEnum)
-
-
-def _member(options: type[Option], what: str, value: Option | str) -> Option:
-    """The option of that name."""
-    try:
-        return options(value)
-    except ValueError:
-        raise UnknownName(what, str(value), known=list(options)) from None
 
 
 class UserRole(StrEnum):
@@ -53,7 +42,7 @@ class OneHousehold(StrEnum):
 
 def user_role(role: str | UserRole) -> UserRole:
     """The role of that name."""
-    return _member(UserRole, "role", role)
+    return option(UserRole, "role", role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +93,8 @@ class OnlineRules:
         exclude_structural_zeros: Whether cells that must be empty do not count as cells.
         ones: The largest share of published ones among the cells that are not published as 0.
         ones_and_twos: The same for ones and twos together.
-        minimum_population: Areas with a smaller published population are withheld.
+        minimum_population: Areas with a smaller published population are withheld; a table whose
+            condition chooses fewer, by the published number of them, is refused.
         recovery: The largest chance with which all tables of the menu together may give a small
             count away; the look budget is measured against it.
     """
@@ -120,7 +110,7 @@ class OnlineRules:
     recovery: float | None = None
 
     def __post_init__(self) -> None:
-        action = _member(WhenSparse, "action for sparse areas", self.when_sparse)
+        action = option(WhenSparse, "action for sparse areas", self.when_sparse)
         object.__setattr__(self, "when_sparse", action)
 
     @property
@@ -219,7 +209,7 @@ class DesignRules:
     def __post_init__(self) -> None:
         if self.one_household_cells is not None:
             what = "action for cells of one household"
-            action = _member(OneHousehold, what, self.one_household_cells)
+            action = option(OneHousehold, what, self.one_household_cells)
             object.__setattr__(self, "one_household_cells", action)
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import DataProblems, SpecError, unknown
+from sdcensus.errors import DataProblems
 from sdcensus.model.encoding import Trouble
+from sdcensus.model.options import option
 
 _EXAMPLES = 5
 _LONGEST_SHOWN = 4
@@ -30,10 +31,7 @@ class OnProblem(StrEnum):
     @classmethod
     def parse(cls, word: str) -> OnProblem:
         """Read the word of an option."""
-        try:
-            return cls(word)
-        except ValueError:
-            raise SpecError(unknown("way to treat problems", word, list(cls))) from None
+        return option(cls, "way to treat problems", word)
 
 
 class ProblemKind(StrEnum):

@@ -25,7 +25,7 @@ from sdcensus.model.cube import (
     rolled_axes,
     selection,
 )
-from sdcensus.model.layout import Layout, mixed_radix
+from sdcensus.model.layout import Layout, mixed_radix, positions_on
 from sdcensus.model.table_spec import TableSpec
 
 Integers = npt.NDArray[Any]
@@ -35,6 +35,8 @@ Int64 = npt.NDArray[np.int64]
 LARGEST_DENSE_GRID = 50_000_000
 #: Cell numbers must fit 63 bits.
 LARGEST_GRID = 1 << 63
+#: Numbers of cells of a whole table, margins included, use 64.
+LARGEST_NUMBERED = 1 << 64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,6 +56,20 @@ class SparseBlock(Confidential):
 
     def __repr__(self) -> str:
         return f"<SparseBlock {'×'.join(self.levels)}: confidential>"
+
+    @property
+    def numbers(self) -> npt.NDArray[np.uint64]:
+        """The numbers of the cells in the table, the last axis running fastest.
+
+        Refuses a table with more cells than there are numbers: margins come on top of the grid.
+        """
+        if self.spec.cells > LARGEST_NUMBERED:
+            raise SpecError(
+                f"{self.spec.title}: the table has too many cells to number them. Take fewer or"
+                " coarser axes."
+            )
+        weights = np.array(mixed_radix(self.spec.shape), dtype=np.uint64)
+        return np.asarray(self.positions.astype(np.uint64) @ weights)
 
     def cells(self, *, language: str | None = None) -> Iterator[Cell]:
         """The non-empty cells with their codes and labels."""
@@ -112,9 +128,8 @@ class SparseCube(Confidential):
         shape = [block.size for block in blocks]
         numbers, values = self._regroup(groups, shape)
         positions = np.empty((numbers.size, len(blocks)), dtype=np.int64)
-        for at, (block, weight) in enumerate(zip(blocks, mixed_radix(shape), strict=True)):
-            digit = numbers // np.uint64(weight) % np.uint64(block.size)
-            positions[:, at] = digit.astype(np.int64) + block.start
+        for at, block in enumerate(blocks):
+            positions[:, at] = positions_on(shape, at, numbers) + block.start
         return SparseBlock(self.spec, tuple(block.level for block in blocks), positions, values)
 
     def _regroup(
@@ -153,9 +168,7 @@ class SparseCube(Confidential):
 
     def _digit(self, at: int) -> Int64:
         """The base group of an axis in which each cell lies."""
-        shape = self.spec.base_shape
-        digit = self.numbers // np.uint64(mixed_radix(shape)[at]) % np.uint64(shape[at])
-        return digit.astype(np.int64)
+        return positions_on(self.spec.base_shape, at, self.numbers)
 
     def _moved(
         self, spec: TableSpec, order: Sequence[int], groups: Sequence[Int64], cells: Any

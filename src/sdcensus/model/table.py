@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.frames import frame
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 
@@ -60,6 +60,15 @@ class PublishedCell:
         return self.flag.sign if self.published is None else str(self.published)
 
 
+def _check_whole(spec: TableSpec, published: Int64) -> None:
+    """Refuse fractions: measures would cut them off without a word."""
+    if published.dtype.kind not in "iu":
+        raise SpecError(
+            f"{spec.title}: published values are whole numbers, in an array of integers. Round"
+            " fractions first, and mark cells without a number by a flag."
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """Published values of every cell of a table, totals included.
@@ -80,6 +89,7 @@ class Table:
         for array in (self.published, self.flags):
             if array is not None and array.shape != self.spec.shape:
                 raise SpecError(f"{self.spec.title}: values need the shape {self.spec.shape}.")
+        _check_whole(self.spec, self.published)
         if self.flags is not None:
             if not self.flags.any():
                 object.__setattr__(self, "flags", None)
@@ -180,6 +190,7 @@ class SparseTable:
     def __post_init__(self) -> None:
         if self.numbers.shape != self.published.shape or self.numbers.ndim != 1:
             raise SpecError(f"{self.spec.title}: every cell needs one value.")
+        _check_whole(self.spec, self.published)
         if (self.published == 0).any():
             raise SpecError("A sparse table holds no cell that is published as 0.")
         if (self.numbers[1:] <= self.numbers[:-1]).any():
@@ -197,10 +208,7 @@ class SparseTable:
 
     def positions(self) -> Int64:
         """For each cell that is held, its position on each axis; one row for each axis."""
-        rows = []
-        for size, weight in zip(self.shape, mixed_radix(self.shape), strict=True):
-            digit = self.numbers // np.uint64(weight) % np.uint64(size)
-            rows.append(digit.astype(np.int64))
+        rows = [positions_on(self.shape, at, self.numbers) for at in range(len(self.shape))]
         return np.stack(rows) if rows else np.zeros((0, self.numbers.size), dtype=np.int64)
 
     def value(self, **codes: str) -> int:
@@ -210,18 +218,17 @@ class SparseTable:
             number += weight * axis.position(str(codes.get(axis.variable.name, "_T")))
         for name in codes:
             self.spec.position(name)
-        at = int(np.searchsorted(self.numbers, np.uint64(number)))
-        found = at < self.numbers.size and int(self.numbers[at]) == number
-        return int(self.published[at]) if found else 0
+        return int(self.at(np.array([number], dtype=np.uint64))[0])
 
     def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
         """The published values of cells by their numbers; 0 for those that are not held."""
-        values = np.zeros(numbers.size, dtype=np.int64)
-        found = np.searchsorted(self.numbers, numbers)
-        held = np.flatnonzero(found < self.numbers.size)
-        held = held[self.numbers[found[held]] == numbers[held]]
-        values[held] = self.published[found[held]]
-        return values
+        return values_at(self.numbers, self.published, numbers)
+
+    def whole(self) -> Table:
+        """The same table with all its cells; ask for it only where that many can be held."""
+        published = np.zeros(self.spec.cells, dtype=np.int64)
+        published[self.numbers.astype(np.int64)] = self.published
+        return Table(self.spec, published.reshape(self.shape), notes=self.notes)
 
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""

@@ -19,7 +19,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.rollup import regroup
 from sdcensus.kernels.tabulate import Combine
 from sdcensus.model.layout import mixed_radix
-from sdcensus.model.leaf_groups import LeafBlock, SharedVariable, shared_variables
+from sdcensus.model.leaf_groups import LeafBlock, SharedVariable, nesting, shared_variables
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Variable
 
@@ -213,44 +213,9 @@ def _only(step: Step, kept: Mask) -> Step:
 
 def _step(shared: SharedVariable, whole: LeafBlock, parts: LeafBlock) -> Step:
     """The codes of a level that are unions of codes of another one."""
-    above = _above(whole, parts)
-    part = np.flatnonzero(above >= 0)
-    covered = np.bincount(above[part], weights=parts.leaves[part], minlength=whole.size)
-    exact = (covered == whole.leaves) & (whole.leaves > 0)
-    part = part[exact[above[part]]]
-    place = np.cumsum(exact) - 1
-    codes = np.flatnonzero(exact)
-    return _made(shared, whole, parts, codes, place[above[part]], part)
-
-
-def _made(
-    shared: SharedVariable,
-    whole: LeafBlock,
-    parts: LeafBlock,
-    codes: npt.NDArray[Any],
-    made: npt.NDArray[Any],
-    part: npt.NDArray[Any],
-) -> Step:
-    return Step(
-        shared.variable,
-        shared.axes[0],
-        shared.axes[1],
-        whole,
-        parts,
-        codes.astype(np.int64),
-        made.astype(np.int64),
-        part.astype(np.int64),
-    )
-
-
-def _above(whole: LeafBlock, parts: LeafBlock) -> Int64:
-    """For each code of one level the code of another that holds all its leaves; -1 for none."""
-    inside = parts.group >= 0
-    lowest = np.full(parts.size, np.iinfo(np.int64).max, dtype=np.int64)
-    highest = np.full(parts.size, -1, dtype=np.int64)
-    np.minimum.at(lowest, parts.group[inside], whole.group[inside])
-    np.maximum.at(highest, parts.group[inside], whole.group[inside])
-    return np.where(lowest == highest, highest, -1)
+    found = nesting(parts.group, parts.size, whole.group, whole.size)
+    part = np.flatnonzero(found.group >= 0)
+    return _chosen(shared, whole, parts, found.whole, found.group[part], part)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,12 +303,11 @@ def _replaced(steps: Sequence[Sequence[Step]], at: int, step: Step) -> list[Sequ
 
 def _near_steps(shared: SharedVariable) -> Iterator[tuple[Step, bool]]:
     for whole, parts in itertools.product(*shared.blocks):
-        above = _above(whole, parts)
-        part = np.flatnonzero(above >= 0)
-        covered = np.bincount(above[part], weights=parts.leaves[part], minlength=whole.size)
-        wanted = (covered > 0) & (covered < whole.leaves)
+        found = nesting(parts.group, parts.size, whole.group, whole.size)
+        part = np.flatnonzero(found.group >= 0)
+        wanted = (found.parts > 0) & ~found.whole
         if wanted.any():
-            yield _chosen(shared, whole, parts, wanted, above[part], part), True
+            yield _chosen(shared, whole, parts, wanted, found.group[part], part), True
         # Pairs of codes that share a leaf.
         both = (whole.group >= 0) & (parts.group >= 0)
         pairs = np.unique(whole.group[both] * parts.size + parts.group[both])
@@ -364,6 +328,16 @@ def _chosen(
     own: npt.NDArray[Any],
     part: npt.NDArray[Any],
 ) -> Step:
+    """A step that makes the wanted codes, from pairs of a code and a part of it."""
     kept = wanted[own]
     place = np.cumsum(wanted) - 1
-    return _made(shared, whole, parts, np.flatnonzero(wanted), place[own[kept]], part[kept])
+    return Step(
+        shared.variable,
+        shared.axes[0],
+        shared.axes[1],
+        whole,
+        parts,
+        np.flatnonzero(wanted).astype(np.int64),
+        place[own[kept]].astype(np.int64),
+        part[kept].astype(np.int64),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from pathlib import Path
@@ -22,13 +23,27 @@ PAGE, WORKBOOK = "study.html", "study.xlsx"
 def check_study_target(folder: str | Path) -> Path:
     """Refuse early what could not be written in the end."""
     target = Path(folder)
-    if target.exists() or target.is_symlink():
+    try:
+        there, parent = os.path.lexists(target), target.absolute().parent.is_dir()
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{target} cannot be written: {error}.") from None
+    if there:
         raise OutputError(f"{target} already exists. Choose another name or remove it first.")
-    if not target.absolute().parent.is_dir():
+    if not parent:
         raise OutputError(f"The folder {target.parent} does not exist.")
     require_libraries()
     require_workbooks()
+    probe = _partial(target)
+    try:  # a study takes minutes, and a folder that cannot be written is found out in no time
+        make_owner_only_folder(probe)
+    finally:
+        shutil.rmtree(probe, ignore_errors=True)
     return target
+
+
+def _partial(target: Path) -> Path:
+    """What a folder is called until all of it is written."""
+    return target.with_name(f".{target.name}.partial-{secrets.token_hex(4)}")
 
 
 def write_study(
@@ -53,7 +68,7 @@ def write_study(
         **{sheet.file: as_csv(sheet) for sheet in shown},
     }
     progress("writing", 0.0)
-    partial = target.with_name(f".{target.name}.partial-{secrets.token_hex(4)}")
+    partial = _partial(target)
     try:
         make_owner_only_folder(partial)
         for name, content in contents.items():

@@ -95,12 +95,14 @@ def _tiles(study: Study) -> Html:
     given = [
         (one.small_share, one.candidate.name) for one in results if one.small_share is not None
     ]
-    shown = [
-        Tile(
-            f"{len(holds)} of {len(every)}",
-            "methods hold: fewer than one cell in ten thousand is given away by a single table",
+    shown = []
+    if any(one is not Verdict.UNKNOWN for one in every.values()):
+        shown.append(
+            Tile(
+                f"{len(holds)} of {len(every)}",
+                "methods hold: fewer than one cell in ten thousand is given away by a single table",
+            )
         )
-    ]
     if given:
         most, name = max(given)
         tone = Tone.BAD if most >= FALLS_FROM else Tone.PLAIN

@@ -217,9 +217,9 @@ def _results(study: Study) -> Sheet:
                 utility.false_nonzeros,
                 percentage(utility.share_unchanged_nonzero),
                 utility.spearman,
-                None if one.profile is None else one.profile.distance,
-                None if one.profile is None else one.profile.freedom,
-                None if one.profile is None else one.profile.chance,
+                None if one.profile is None else one.profile.test.statistic,
+                None if one.profile is None else one.profile.test.degrees,
+                None if one.profile is None else one.profile.test.p_value,
             )
         )
     return Sheet(

@@ -1,1 +1,171 @@
-"""Measures of disclosure risk; each returns a result dataclass."""
+"""Measures of disclosure risk; each returns a result dataclass.
+
+Names are loaded when they are first used. Two functions share the names of their modules, which
+come first: ``risk.feasibility.feasibility`` and ``risk.look_budget.look_budget``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sdcensus.model.intervals import Intervals, shuttle
+    from sdcensus.model.knowledge import Knowledge
+    from sdcensus.risk import feasibility, look_budget
+    from sdcensus.risk.composite import (
+        CompositeRisk,
+        composite_risk,
+        composite_risk_of,
+        composite_risk_protected,
+    )
+    from sdcensus.risk.constellations import constellation_probability, constellation_risk
+    from sdcensus.risk.detectors import detect
+    from sdcensus.risk.differencing import difference, differences_between
+    from sdcensus.risk.elimination import eliminate
+    from sdcensus.risk.feasibility import Feasibility
+    from sdcensus.risk.findings import FindingKind, Findings
+    from sdcensus.risk.information import (
+        difference_probability,
+        difference_probability_of,
+        information_gain,
+    )
+    from sdcensus.risk.look_budget import LookBudget, Looks, look_budget_of_tables, looks_at
+    from sdcensus.risk.looks_chance import (
+        best_guess,
+        hypercube_looks,
+        large_variance,
+        margin_exploit,
+        most_looks,
+        recovery,
+        required,
+        variance_for,
+    )
+    from sdcensus.risk.posterior import (
+        Posterior,
+        perceived_disclosure,
+        posterior_observed_of,
+        posterior_of,
+        published_given_true,
+        visible_small,
+    )
+    from sdcensus.risk.published_before import differences_with, exempt_differences
+    from sdcensus.risk.unperturbed import (
+        unperturbed_small,
+        unperturbed_small_expected,
+        unperturbed_small_of,
+    )
+    from sdcensus.risk.withheld import withheld_that_follow
+    from sdcensus.solvers.feasibility import exact_intervals
+    from sdcensus.store.registry import Registry
+
+_MODULES = {
+    "CompositeRisk": "sdcensus.risk.composite",
+    "Feasibility": "sdcensus.risk.feasibility",
+    "FindingKind": "sdcensus.risk.findings",
+    "Findings": "sdcensus.risk.findings",
+    "Intervals": "sdcensus.model.intervals",
+    "Knowledge": "sdcensus.model.knowledge",
+    "LookBudget": "sdcensus.risk.look_budget",
+    "Looks": "sdcensus.risk.look_budget",
+    "Posterior": "sdcensus.risk.posterior",
+    "Registry": "sdcensus.store.registry",
+    "best_guess": "sdcensus.risk.looks_chance",
+    "composite_risk": "sdcensus.risk.composite",
+    "composite_risk_of": "sdcensus.risk.composite",
+    "composite_risk_protected": "sdcensus.risk.composite",
+    "constellation_probability": "sdcensus.risk.constellations",
+    "constellation_risk": "sdcensus.risk.constellations",
+    "detect": "sdcensus.risk.detectors",
+    "difference": "sdcensus.risk.differencing",
+    "difference_probability": "sdcensus.risk.information",
+    "difference_probability_of": "sdcensus.risk.information",
+    "differences_between": "sdcensus.risk.differencing",
+    "differences_with": "sdcensus.risk.published_before",
+    "eliminate": "sdcensus.risk.elimination",
+    "exact_intervals": "sdcensus.solvers.feasibility",
+    "exempt_differences": "sdcensus.risk.published_before",
+    "hypercube_looks": "sdcensus.risk.looks_chance",
+    "information_gain": "sdcensus.risk.information",
+    "large_variance": "sdcensus.risk.looks_chance",
+    "look_budget_of_tables": "sdcensus.risk.look_budget",
+    "looks_at": "sdcensus.risk.look_budget",
+    "margin_exploit": "sdcensus.risk.looks_chance",
+    "most_looks": "sdcensus.risk.looks_chance",
+    "perceived_disclosure": "sdcensus.risk.posterior",
+    "posterior_observed_of": "sdcensus.risk.posterior",
+    "posterior_of": "sdcensus.risk.posterior",
+    "published_given_true": "sdcensus.risk.posterior",
+    "recovery": "sdcensus.risk.looks_chance",
+    "required": "sdcensus.risk.looks_chance",
+    "shuttle": "sdcensus.model.intervals",
+    "unperturbed_small": "sdcensus.risk.unperturbed",
+    "unperturbed_small_expected": "sdcensus.risk.unperturbed",
+    "unperturbed_small_of": "sdcensus.risk.unperturbed",
+    "variance_for": "sdcensus.risk.looks_chance",
+    "visible_small": "sdcensus.risk.posterior",
+    "withheld_that_follow": "sdcensus.risk.withheld",
+}
+_THEMSELVES = ("feasibility", "look_budget")
+
+__all__ = [
+    "CompositeRisk",
+    "Feasibility",
+    "FindingKind",
+    "Findings",
+    "Intervals",
+    "Knowledge",
+    "LookBudget",
+    "Looks",
+    "Posterior",
+    "Registry",
+    "best_guess",
+    "composite_risk",
+    "composite_risk_of",
+    "composite_risk_protected",
+    "constellation_probability",
+    "constellation_risk",
+    "detect",
+    "difference",
+    "difference_probability",
+    "difference_probability_of",
+    "differences_between",
+    "differences_with",
+    "eliminate",
+    "exact_intervals",
+    "exempt_differences",
+    "feasibility",
+    "hypercube_looks",
+    "information_gain",
+    "large_variance",
+    "look_budget",
+    "look_budget_of_tables",
+    "looks_at",
+    "margin_exploit",
+    "most_looks",
+    "perceived_disclosure",
+    "posterior_observed_of",
+    "posterior_of",
+    "published_given_true",
+    "recovery",
+    "required",
+    "shuttle",
+    "unperturbed_small",
+    "unperturbed_small_expected",
+    "unperturbed_small_of",
+    "variance_for",
+    "visible_small",
+    "withheld_that_follow",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    if name in _THEMSELVES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

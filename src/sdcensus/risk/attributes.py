@@ -9,23 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.axis import Axis, Block
-from sdcensus.model.constraints import directly_below
-from sdcensus.model.headings import variable_heading
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.constraints import level_steps
+from sdcensus.model.headings import code_label, variable_heading
+from sdcensus.model.layout import mixed_radix, positions_of
 from sdcensus.model.leaf_groups import leaf_blocks
+from sdcensus.model.parts import known_axes
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import CodeKind, Role
 from sdcensus.risk.findings import ConfidentialFindings, FindingKind, Findings
 from sdcensus.risk.held_cells import HeldCells
-from sdcensus.risk.identification import known_axes
 from sdcensus.risk.wording import (
     PERCEIVED,
     PERCEIVED_SCOPE,
     TRUE_SCOPE,
     Group,
-    code_label,
     group_of,
-    positions_of,
     quoted,
     spanish,
 )
@@ -72,7 +70,7 @@ class AttributeWording:
     def sentence(self, at: int, language: str | None) -> str:
         """The group, and what is told of it."""
         axis = self.spec.axes[int(self.axes[at])]
-        own = positions_of(self.spec, int(self.cells[at]))
+        own = positions_of(self.spec.shape, int(self.cells[at]))
         positions: list[int | None] = list(own)
         parent = int(self.parents[at])
         positions[int(self.axes[at])] = None if parent < 0 else parent
@@ -276,10 +274,9 @@ def _is_value(axis: Axis) -> Mask:
 def _levels(axis: Axis) -> Iterator[tuple[Block, Block | None]]:
     """Levels of an axis with the ones directly above; the topmost alone without a total."""
     below: set[int] = set()
-    for number, coarse in enumerate(axis.blocks):
-        for fine in directly_below(axis.blocks[:number], coarse):
-            below.add(fine.start)
-            yield fine, coarse
+    for step in level_steps(axis.blocks):
+        below.add(step.fine.start)
+        yield step.fine, step.coarse
     for block in axis.blocks:
         if block.start not in below and block.size > 1:
             yield block, None
@@ -342,7 +339,7 @@ def _missing(cells: HeldCells, made: _Kept) -> Mask:
 
 def _findings(cells: HeldCells, kind: FindingKind, made: _Kept, mask: Mask) -> Findings:
     chosen = np.flatnonzero(mask)
-    depth = known_axes(cells, made.cells[chosen])
+    depth = known_axes(cells.spec, made.cells[chosen])
     order = chosen[np.lexsort((made.axes[chosen], made.cells[chosen], depth))]
     numbers, size, axes = made.cells[order], made.size[order], made.axes[order]
     wording = AttributeWording(

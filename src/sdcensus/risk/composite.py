@@ -15,12 +15,21 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
+from sdcensus.model.pairs import (
+    Counts,
+    Pair,
+    counts_of,
+    counts_of_values,
+    pair_of,
+    pair_of_values,
+)
+from sdcensus.model.parts import Part
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.risk.pairs import Counts, Pair, counts_of, counts_of_array, pair_of, pair_of_arrays
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -97,7 +106,7 @@ def composite_risk(
         weights: Of the four terms, 0 or more, with the sum 1.
         cells: How many cells there are, if empty ones are left out of ``counts``.
     """
-    return _original(counts_of_array(counts, cells=cells), _checked(weights))
+    return _original(counts_of_values(counts, cells=cells), _checked(weights))
 
 
 def composite_risk_protected(
@@ -124,8 +133,8 @@ def composite_risk_protected(
             what it shows.
         cells: How many cells there are, if empty ones that are published as 0 are left out.
     """
-    pair = pair_of_arrays(counts, published, shown=shown, cells=cells)
-    return _protected(pair, _named(reading), _checked(weights))
+    pair = pair_of_values(counts, published, shown=shown, cells=cells)
+    return _protected(pair, option(Reading, "reading", reading), _checked(weights))
 
 
 def composite_risk_of(
@@ -139,17 +148,10 @@ def composite_risk_of(
 
     Interior cells only: totals are not measured, nor what other tables tell.
     """
-    chosen, checked = _named(reading), _checked(weights)
+    chosen, checked = option(Reading, "reading", reading), _checked(weights)
     if table is None:
-        return _original(counts_of(cube), checked)
-    return _protected(pair_of(cube, table), chosen, checked)
-
-
-def _named(reading: Reading | str) -> Reading:
-    try:
-        return Reading(reading)
-    except ValueError:
-        raise UnknownName("reading", str(reading), known=list(Reading)) from None
+        return _original(counts_of(cube, Part.INTERIOR, counts_only=True), checked)
+    return _protected(pair_of(cube, table, Part.INTERIOR, counts_only=True), chosen, checked)
 
 
 def _checked(weights: Sequence[float]) -> tuple[float, ...]:
@@ -172,22 +174,19 @@ def _original(counts: Counts, weights: tuple[float, ...]) -> CompositeRisk:
 
 
 def _protected(pair: Pair, reading: Reading, weights: tuple[float, ...]) -> CompositeRisk:
-    withheld = pair.withheld
-    pair = pair.only_shown()
-    unlisted = pair.cells - pair.true.size
     empty, gone = pair.true == 0, pair.published == 0
-    both = int((empty & gone).sum()) + unlisted
-    either = int((empty | gone).sum()) + unlisted
-    zeros = ((int(empty.sum()) + unlisted) / pair.cells) ** (either / both) if both else 0.0
+    both = int((empty & gone).sum()) + pair.absent
+    either = int((empty | gone).sum()) + pair.absent
+    zeros = ((int(empty.sum()) + pair.absent) / pair.cells) ** (either / both) if both else 0.0
     warnings: tuple[str, ...] = ()
-    if withheld:
+    if pair.withheld:
         warnings = (
             "Cells that are withheld are left out: the value is about the cells that are shown,"
             " and cannot be compared with that of the whole table.",
         )
     how = _variance_discount if reading is Reading.VARIANCE else _entropy_discount
     return _together(
-        Counts(pair.true, pair.cells),
+        Counts(pair.true, pair.absent),
         weights,
         zeros=zeros,
         discount=how(pair) if pair.cells else 1.0,
@@ -246,7 +245,7 @@ def _concentration(there: Int64, cells: int) -> float:
 
 
 def _variance_discount(pair: Pair) -> float:
-    deviation = (pair.published - pair.true).astype(np.float64)
+    deviation = pair.deviation.astype(np.float64)
     mean = float(deviation.sum()) / pair.cells
     variance = float((deviation**2).sum()) / pair.cells - mean**2
     return 1 / (1 + max(variance, 0.0))
@@ -258,24 +257,23 @@ def _entropy_discount(pair: Pair) -> float:
     If all counts are equal there is nothing to hide from somebody who knows that: 1, as for a
     table without noise.
     """
-    unlisted = pair.cells - pair.true.size
-    alone = _entropy(pair.true, unlisted)
+    alone = _entropy(pair.true, pair.absent)
     if alone <= 0:
         return 1.0
-    published = _entropy(pair.published, unlisted)
+    published = _entropy(pair.published, pair.absent)
     # A number for each pair of count and published value; 0 for an empty cell published as 0.
     width = int(pair.published.max(initial=0)) + 1
-    joint = _entropy(pair.true * width + pair.published, unlisted)
+    joint = _entropy(pair.true * width + pair.published, pair.absent)
     return min(max(1 - (joint - published) / alone, 0.0), 1.0)
 
 
-def _entropy(values: Int64, unlisted: int) -> float:
-    """The entropy of the values of cells, of which some that are 0 are not listed."""
+def _entropy(values: Int64, absent: int) -> float:
+    """The entropy of the values of cells, and of so many further zeros."""
     found, times = np.unique(values, return_counts=True)
-    if unlisted:
-        times = np.append(times, unlisted)
+    if absent:
+        times = np.append(times, absent)
         if found.size and found[0] == 0:
-            times[0] += unlisted
+            times[0] += absent
             times = times[:-1]
-    cells = values.size + unlisted
+    cells = values.size + absent
     return math.log(cells) - float((times * np.log(times)).sum()) / cells

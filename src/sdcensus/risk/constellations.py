@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError
 from sdcensus.kernels.constellations import joint_of_line, joint_of_line_by_keys
 from sdcensus.kernels.coupling import keys_together
 from sdcensus.kernels.intervals import Lines, narrow
@@ -27,11 +27,12 @@ from sdcensus.model.cube import Cube
 from sdcensus.model.key_space import LARGEST_MODULUS, Combine
 from sdcensus.model.knowledge import UNBOUNDED, Knowledge
 from sdcensus.model.lookups import Lookup
+from sdcensus.model.options import option
+from sdcensus.model.pairs import only_counts
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.risk.pairs import only_counts
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
@@ -152,6 +153,8 @@ def constellation_probability(
             f"A constellation has one to {MOST_PARTS} parts, and a published value for each of"
             " them and for their total."
         )
+    if any(int(one) != one or one < 0 for one in counts):
+        raise SpecError("The true counts of a constellation are whole numbers, 0 or more.")
     true = [*counts, sum(counts)]
     wanted = [after - before for before, after in zip(true, published, strict=True)]
     chosen = _named(lookup)
@@ -186,10 +189,7 @@ def _named(lookup: Lookup | Together | str) -> Together:
             "Give the scrambled table itself, with the look-up 'ascending': it is looked up as it"
             " stands."
         )
-    try:
-        return Together(str(lookup))
-    except ValueError:
-        raise UnknownName("look-up", str(lookup), known=list(Together)) from None
+    return option(Together, "look-up", str(lookup))
 
 
 def _intervals(row: DeviationRow, deviation: int) -> list[tuple[int, int]]:
@@ -247,6 +247,11 @@ def constellation_risk(
             raise SpecError("Exact probabilities of constellations exist for keys that add up.")
         modulus = space.modulus
         lines = lines_of(lines)
+    elif not isinstance(lines, Mapping):
+        raise SpecError(
+            "The risk of constellations needs a cube that is held whole, or lines of true counts"
+            " with how often each occurs. Take fewer or coarser axes."
+        )
     table = _table(perturbation, modulus) if chosen is Together.ASCENDING else None
     noise = _Noise(perturbation, chosen, table, known)
     classes = noise.alike(lines)

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube import Cube
-from sdcensus.model.headings import joined, table_heading, variable_heading
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.headings import code_label, joined, table_heading, variable_heading
+from sdcensus.model.layout import mixed_radix, positions_of, positions_on
 from sdcensus.model.leaf_groups import within
+from sdcensus.model.parts import known_axes
 from sdcensus.model.record_sets import leaves_in
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
@@ -27,13 +28,10 @@ from sdcensus.model.variable import Role, Variable
 from sdcensus.risk.detectors import whole_number_from
 from sdcensus.risk.findings import ConfidentialFindings, FindingKind, Findings
 from sdcensus.risk.held_cells import HeldCells, Source
-from sdcensus.risk.identification import known_axes
 from sdcensus.risk.wording import (
     PERCEIVED,
-    code_label,
     group_of,
     leaves_text,
-    positions_of,
     quoted,
     spanish,
     tables_scope,
@@ -58,7 +56,7 @@ class DifferenceWording:
         """The units, and in which table they are."""
         group = group_of(
             self.first,
-            positions_of(self.first, int(self.cells[at])),
+            positions_of(self.first.shape, int(self.cells[at])),
             language,
             universe=EVERYTHING,
         )
@@ -105,7 +103,7 @@ def difference(first: Source, second: Source, *, threshold: int = 2) -> Findings
     seen = ~np.isin(matching, smaller.hidden)
     found = np.flatnonzero((amount >= 1) & (amount <= threshold) & seen)
     cells, values = numbers[found], amount[found]
-    order = np.lexsort((cells, known_axes(larger, cells)))
+    order = np.lexsort((cells, known_axes(larger.spec, cells)))
     cells, values = cells[order], values[order]
     wording = DifferenceWording(larger.spec, smaller.spec, cells, values, larger.published)
     scope = tables_scope([larger.spec, smaller.spec], published=larger.published)
@@ -120,7 +118,6 @@ def _matching(numbers: Numbers, spec: TableSpec, other: TableSpec) -> Numbers:
     if spec.of is not other.of or spec.measure is not other.measure or len(mine) != len(other.axes):
         raise _other_axes(spec, other)
     moved = np.zeros(numbers.size, dtype=np.uint64)
-    weights = mixed_radix(spec.shape)
     for axis, weight in zip(other.axes, mixed_radix(other.shape), strict=True):
         at = mine.get(axis.variable.name)
         if at is None:
@@ -130,8 +127,7 @@ def _matching(numbers: Numbers, spec: TableSpec, other: TableSpec) -> Numbers:
         if set(own) != set(places) or spec.axes[at].canonical() != axis.canonical():
             raise _other_axes(spec, other)
         place = np.array([places[one] for one in own], dtype=np.uint64)
-        position = numbers // np.uint64(weights[at]) % np.uint64(len(own))
-        moved += place[position.astype(np.int64)] * np.uint64(weight)
+        moved += place[positions_on(spec.shape, at, numbers)] * np.uint64(weight)
     return moved
 
 
@@ -196,7 +192,7 @@ class RestWording:
         """The units that are left, and which tables together show them."""
         rest = self.rests[self.which[at]]
         variable = rest.near.variable
-        positions: list[int | None] = list(positions_of(self.whole, int(self.cells[at])))
+        positions: list[int | None] = list(positions_of(self.whole.shape, int(self.cells[at])))
         for place, axis in enumerate(self.whole.axes):
             if axis.variable.name == variable.name:
                 positions[place] = None
@@ -331,7 +327,7 @@ def _rest_findings(whole: Cube | Table, parts: Cube | Table, found: _Rests) -> F
     for at, weight in enumerate(mixed_radix(spec.shape)):
         own = axes == at
         others[own] -= held.position(at, others[own]).astype(np.uint64) * np.uint64(weight)
-    depth = known_axes(held, cells)
+    depth = known_axes(spec, cells)
     order = np.lexsort((cells, which, depth))
     _, first = np.unique(
         np.stack([which[order], others[order].astype(np.int64)]), axis=1, return_index=True

@@ -97,6 +97,8 @@ def eliminate(specs: Sequence[TableSpec], cube: Cube, *, threshold: int = 2) -> 
         threshold: The largest number of units that is found, from 1.
     """
     threshold = whole_number_from("threshold", threshold, 1)
+    if not specs:
+        raise SpecError("There is no table to take apart. Give one specification or more.")
     atoms = Atoms.of(specs)
     cells = sum(spec.cells for spec in specs)
     if cells * atoms.size > LARGEST_MATRIX:

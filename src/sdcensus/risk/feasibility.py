@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.interior import is_interior
 from sdcensus.model.intervals import Intervals, shuttle
 from sdcensus.model.knowledge import Knowledge, cell_mask
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.options import option
+from sdcensus.model.pairs import check_match, only_counts, true_values
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.risk.pairs import check_same
 
 Int64 = npt.NDArray[np.int64]
 
@@ -113,11 +113,9 @@ def feasibility(
         exact: Cells that are known to be published as they are, by number or as a mask.
         progress: Told how far linear and integer programs are.
     """
-    try:
-        chosen = How(how)
-    except ValueError:
-        raise SpecError(unknown("way to find intervals", str(how), list(How))) from None
-    check_same(cube.spec, table.spec)
+    chosen = option(How, "way to find intervals", how)
+    check_match(cube, table)
+    only_counts(cube.spec)
     spec = cube.spec
     counts, whole = _dense(cube, table)
     looked_at = np.ones(spec.shape, dtype=bool) if margins else is_interior(spec)
@@ -167,13 +165,5 @@ def _dense(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Int64, 
             f" {LARGEST_DENSE_GRID:,}). Take fewer axes, coarser levels or a part of the areas."
         )
     if isinstance(table, SparseTable):
-        published = np.zeros(spec.cells, dtype=np.int64)
-        published[table.numbers.astype(np.int64)] = table.published
-        table = Table(spec, published.reshape(spec.shape))
-    if isinstance(cube, Cube):
-        return cube.count, table
-    counts = np.zeros(spec.cells, dtype=np.int64)
-    weights = np.array(mixed_radix(spec.shape), dtype=np.int64)
-    for block in cube.blocks():
-        counts[block.positions @ weights] = block.values.count
-    return counts.reshape(spec.shape), table
+        table = table.whole()
+    return true_values(cube), table

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.layout import positions_on, values_at
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
@@ -57,6 +57,8 @@ class HeldCells(Confidential):
                 return cls(source.spec, numbers, values, none, False)
             case Table():
                 numbers, values = _above_zero(source.spec, source.published)
+                if source.published.size and source.published.min() < 0:
+                    raise SpecError(f"{source.spec.title}: a published count is 0 or more.")
                 if source.flags is not None:
                     flagged = np.flatnonzero(source.flags.reshape(-1) != Flag.PUBLISHED)
                     none = flagged.astype(np.uint64)
@@ -68,9 +70,7 @@ class HeldCells(Confidential):
 
     def position(self, at: int, numbers: Numbers | None = None) -> Int64:
         """The position on an axis of cells, of all that are held unless others are given."""
-        cells = self.numbers if numbers is None else numbers
-        weight, size = mixed_radix(self.spec.shape)[at], self.spec.shape[at]
-        return (cells // np.uint64(weight) % np.uint64(size)).astype(np.int64)
+        return positions_on(self.spec.shape, at, self.numbers if numbers is None else numbers)
 
     def at_totals(self, axes: list[int], numbers: Numbers | None = None) -> Mask:
         """Which cells stand at the total of each of these axes."""
@@ -83,12 +83,7 @@ class HeldCells(Confidential):
 
     def at(self, numbers: Numbers) -> Int64:
         """The values of cells by their numbers; 0 for those that are not held."""
-        values = np.zeros(numbers.size, dtype=np.int64)
-        found = np.searchsorted(self.numbers, numbers)
-        held = np.flatnonzero(found < self.numbers.size)
-        held = held[self.numbers[found[held]] == numbers[held]]
-        values[held] = self.values[found[held]]
-        return values
+        return values_at(self.numbers, self.values, numbers)
 
 
 def _above_zero(spec: TableSpec, values: Int64) -> tuple[Numbers, Int64]:
@@ -101,17 +96,11 @@ def _above_zero(spec: TableSpec, values: Int64) -> tuple[Numbers, Int64]:
 
 def _of_blocks(cube: SparseCube) -> tuple[Numbers, Int64]:
     """All blocks of a sparse cube as cells of the whole table."""
-    if cube.spec.cells >= 1 << 64:
-        raise SpecError(f"{cube.spec.title}: the table has too many cells to number them.")
-    weights = mixed_radix(cube.shape)
     numbers: list[Numbers] = []
     values: list[Int64] = []
     for block in cube.blocks():
-        made = np.zeros(block.positions.shape[0], dtype=np.uint64)
-        for at, weight in enumerate(weights):
-            made += block.positions[:, at].astype(np.uint64) * np.uint64(weight)
         held = block.values.count > 0
-        numbers.append(made[held])
+        numbers.append(block.numbers[held])
         values.append(block.values.count[held])
     joined = np.concatenate(numbers)
     order = np.argsort(joined, kind="stable")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.model.layout import positions_of
+from sdcensus.model.parts import known_axes
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.risk.findings import ConfidentialFindings, FindingKind, Findings
 from sdcensus.risk.held_cells import HeldCells
@@ -15,7 +17,6 @@ from sdcensus.risk.wording import (
     PERCEIVED_SCOPE,
     TRUE_SCOPE,
     group_of,
-    positions_of,
     spanish,
 )
 
@@ -35,7 +36,7 @@ class IdentificationWording:
     def sentence(self, at: int, language: str | None) -> str:
         """The units of the cell, and what they have in common."""
         value = int(self.values[at])
-        group = group_of(self.spec, positions_of(self.spec, int(self.cells[at])), language)
+        group = group_of(self.spec, positions_of(self.spec.shape, int(self.cells[at])), language)
         text = group.there_are(value)
         if value == 2:
             if spanish(language):
@@ -67,7 +68,7 @@ def identification(
 
 def _findings(cells: HeldCells, kind: FindingKind, mask: npt.NDArray[np.bool_]) -> Findings:
     numbers, values = cells.numbers[mask], cells.values[mask]
-    order = np.lexsort((numbers, known_axes(cells, numbers)))
+    order = np.lexsort((numbers, known_axes(cells.spec, numbers)))
     numbers, values = numbers[order], values[order]
     nowhere = np.full(numbers.size, -1, dtype=np.int64)
     wording = IdentificationWording(cells.spec, numbers, values, cells.published)
@@ -75,14 +76,3 @@ def _findings(cells: HeldCells, kind: FindingKind, mask: npt.NDArray[np.bool_]) 
         (Findings, PERCEIVED_SCOPE) if cells.published else (ConfidentialFindings, TRUE_SCOPE)
     )
     return made(kind, cells.spec, numbers, values, nowhere, scope, wording)
-
-
-def known_axes(cells: HeldCells, numbers: Numbers) -> Int64:
-    """For each cell, how many things one has to know of its units: axes that are not at totals."""
-    known = np.zeros(numbers.size, dtype=np.int64)
-    for at, axis in enumerate(cells.spec.axes):
-        if axis.total:
-            known += cells.position(at, numbers) != axis.blocks[-1].start
-        else:
-            known += 1
-    return known

@@ -83,8 +83,8 @@ class LookBudget:
         scope: Which tables were taken together, as a sentence.
         levels: For each level and number of variables the cell with the most looks, coarse levels
             last.
-        lines: How many sums with the fewest parts are published with their totals, by the number
-            of parts; empty if nothing adds up.
+        lines: How many sums are published with their totals, by the number of parts; of a menu
+            only those with the fewest parts, which give away most. Empty if nothing adds up.
     """
 
     of: Entity
@@ -183,7 +183,9 @@ def look_budget_of_tables(
         worst: dict[tuple[str, int], Looks] = {}
         order: dict[str, int] = {"": -1}
         classes = classes_of(tables)
-        for cell, looks, number in looks_at_classes(classes, own=own):
+        # Tables without totals may have no cell with so few variables: then the fewest that are.
+        least = max(own, min(len(one.others) for one in classes))
+        for cell, looks, number in looks_at_classes(classes, own=least):
             area = "" if cell.area is None else pair_text(*cell.area)
             if cell.area is not None:
                 order[area] = len(cell.area[1].codes)
@@ -216,7 +218,7 @@ def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Loo
     candidates: list[tuple[float, int, dict[str, Level]]] = []
     for variables in itertools.combinations(others, number):
         names = [one.variable.name for one in variables]
-        for levels in itertools.product(*(one.levels for one in variables)):
+        for levels in itertools.product(*(lattice.levels_of(one) for one in variables)):
             chosen = dict(zip(names, levels, strict=True))
             if area is not None:
                 chosen = {area[0]: area[1], **chosen}
@@ -224,13 +226,18 @@ def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Loo
                 candidates.append((lattice.at_most(chosen), len(candidates), chosen))
     best: Looks | None = None
     # The looks without limits are never fewer, so the search ends where these cannot win.
-    for bound, _, chosen in sorted(candidates, key=lambda one: (-one[0], one[1])):
-        if best is not None and bound <= best.looks:
+    for bound, _, chosen in sorted(candidates, key=lambda one: (-_rounded(one[0]), one[1])):
+        if best is not None and _rounded(bound) <= _rounded(best.looks):
             break
         found = _looks(lattice, chosen)
-        if best is None or found.looks > best.looks:
+        if best is None or _rounded(found.looks) > _rounded(best.looks):
             best = found
     return best
+
+
+def _rounded(looks: float) -> float:
+    """Looks to ten digits: of equal ones, added up in another order, the first is the worst."""
+    return float(f"{looks:.10g}")
 
 
 def _looks(lattice: Lattice, chosen: Mapping[str, Level], codes: Codes | None = None) -> Looks:

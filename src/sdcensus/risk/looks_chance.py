@@ -18,6 +18,8 @@ from sdcensus.model.perturbation import Perturbation
 MOST_OUTCOMES = 2_000_000
 #: The expected number of sums that give all their parts away, at most.
 ALPHA = 0.01
+#: Limits nearer to 0 or to 1 mean nothing for counts, and have no variance that can be computed.
+NEAREST = 1e-9
 
 _NORMAL = NormalDist()
 
@@ -55,8 +57,11 @@ def variance_for(looks: float, limit: float) -> float:
         (0.55, 4.12)
     """
     _check_looks(looks)
-    if not 0 < limit < 1:
-        raise SpecError(f"A limit for the chance of recovery lies between 0 and 1, not {limit!r}.")
+    if not NEAREST <= limit <= 1 - NEAREST:
+        raise SpecError(
+            f"A limit for the chance of recovery lies between 0 and 1, and not at {limit:g}: choose"
+            " one such as 0.5."
+        )
     quantile = _NORMAL.inv_cdf((1 + limit) / 2)
     return looks / (4 * quantile * quantile)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.kernels.looks import sum_of_choices
 from sdcensus.model.menu import Menu, MenuVariable
 from sdcensus.model.variable import Level
-from sdcensus.risk.looks_partitions import division, refining
+from sdcensus.risk.looks_partitions import Division, division, refining
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -67,7 +68,8 @@ class Lattice:
         self._combinations = [*_never_together(menu), *_areas_too_fine(menu)]
         self._others = [self._other(one) for one in menu.variables]
         self._place = {one.variable.name: at for at, one in enumerate(menu.variables)}
-        self._chosen: dict[tuple[str, str, str | None], Options] = {}
+        self._chosen: dict[tuple[str, str, str | None], tuple[Options, ...]] = {}
+        self._rest: dict[frozenset[str], float] = {}
 
     @cached_property
     def limited(self) -> bool:
@@ -83,27 +85,48 @@ class Lattice:
 
     def at_most(self, chosen: Mapping[str, Level], codes: Codes | None = None) -> float:
         """The looks that a cell would have without limits on combinations and on cells."""
-        room = self.menu.dimensions - len(chosen)
-        sums = self._sums(room)
-        for name in chosen:
-            gain = float(self._others[self._place[name]].weight.sum())
-            for degree in range(1, room + 1):  # take the factor 1 + gain x out of the product
-                sums[degree] -= gain * sums[degree - 1]
-        own = [
-            float(self._required(name, level, codes).weight.sum()) for name, level in chosen.items()
-        ]
-        return math.prod(own) * float(sums.sum())
+        own = [self._required(name, level, codes)[0] for name, level in chosen.items()]
+        return _gain(own) * self._beside(frozenset(chosen))
+
+    def levels_of(self, one: MenuVariable) -> tuple[Level, ...]:
+        """The levels at which the worst cell may have a variable."""
+        if self.limited:
+            return one.levels
+        # Without limits its looks are a product, and each variable has its own best level.
+        name = one.variable.name
+        gains = [_gain(self._required(name, level, None)[:1]) for level in one.levels]
+        return (one.levels[gains.index(max(gains))],)
+
+    def _beside(self, names: frozenset[str]) -> float:
+        """What all other variables together make of one look, without limits."""
+        if names not in self._rest:
+            room = self.menu.dimensions - len(names)
+            sums = self._sums[: room + 1].tolist()
+            for name in names:
+                gain = float(self._others[self._place[name]].weight.sum())
+                for degree in range(1, room + 1):  # take the factor 1 + gain x out of the product
+                    sums[degree] -= gain * sums[degree - 1]
+            self._rest[names] = math.fsum(sums)
+        return self._rest[names]
 
     def looks(self, chosen: Mapping[str, Level], codes: Codes | None = None) -> Summed:
         """The looks at a cell."""
         if not self.limited:
             return Summed(self.at_most(chosen, codes), None)
-        parts = [self._required(name, level, codes) for name, level in chosen.items()]
-        parts += [one for at, one in enumerate(self._others) if at not in self._places(chosen)]
-        total, choices = self._sum(parts, len(chosen))
-        if choices < 0:
-            return Summed(self.at_most(chosen, codes), None, exact=False)
-        return Summed(total, choices)
+        ways = [self._required(name, level, codes) for name, level in chosen.items()]
+        others = [one for at, one in enumerate(self._others) if at not in self._places(chosen)]
+        beside = self._beside(frozenset(chosen))
+        best = Summed(0.0, 0)
+        # Limits may bind one code more than another: the worst is among the first of each.
+        for parts in sorted(itertools.product(*ways), key=_gain, reverse=True):
+            if best.looks and _gain(parts) * beside <= best.looks:
+                break
+            total, choices = self._sum([*parts, *others], len(chosen))
+            if choices < 0:
+                return Summed(self.at_most(chosen, codes), None, exact=False)
+            if total > best.looks:
+                best = Summed(total, choices)
+        return best
 
     def lines(self, name: str, level: Level) -> float:
         """How many sums over the codes of a level all tables show together, each once."""
@@ -157,9 +180,10 @@ class Lattice:
     def _places(self, chosen: Mapping[str, Level]) -> set[int]:
         return {self._place[name] for name in chosen}
 
-    def _sums(self, room: int) -> Float64:
-        """Elementary symmetric sums of what each variable adds, up to a degree."""
-        sums = np.zeros(room + 1)
+    @cached_property
+    def _sums(self) -> Float64:
+        """Elementary symmetric sums of what each variable adds, by degree."""
+        sums = np.zeros(self.menu.dimensions + 1)
         sums[0] = 1
         for one in self._others:
             gain = float(one.weight.sum())
@@ -174,8 +198,12 @@ class Lattice:
         levels = [coarse_first[at] for at in kept]
         return self._options(one, levels, [1 / int(divided.parts[at, 0]) for at in kept])
 
-    def _required(self, name: str, level: Level, codes: Codes | None) -> Options:
-        """A variable that the cell is about: its level, or a finer one that divides its code."""
+    def _required(self, name: str, level: Level, codes: Codes | None) -> tuple[Options, ...]:
+        """A variable that the cell is about: its level, or a finer one that divides its code.
+
+        One for each way in which codes are divided, those with the most looks first; codes of
+        which another one has every look and more are left out.
+        """
         wanted = None if codes is None else codes.get(name)
         key = (name, level.name, wanted)
         if key not in self._chosen:
@@ -183,19 +211,26 @@ class Lattice:
             # Of levels that divide alike, the coarsest is kept: limits bind it last.
             finer = refining(one.levels[::-1], level)
             divided = division(finer, level)
-            code = divided.most_divided() if finer else 0
-            if wanted is not None:
-                known = [code.code for code in level.codes]
-                if wanted not in known:
-                    raise UnknownName("code", wanted, known=known, where=f"{name}: ")
-                code = known.index(wanted)
-            kept = [at for at in range(len(finer)) if divided.same_as[at, code] == at]
-            self._chosen[key] = self._options(
-                one,
-                [level, *(finer[at] for at in kept)],
-                [1.0, *(1 / int(divided.parts[at, code]) for at in kept)],
+            known = [code.code for code in level.codes]
+            if wanted is not None and wanted not in known:
+                raise UnknownName("code", wanted, known=known, where=f"{name}: ")
+            chosen = [known.index(wanted)] if wanted is not None else divided.most_divided()
+            self._chosen[key] = tuple(
+                self._divided(one, level, finer, divided, at) for at in chosen
             )
         return self._chosen[key]
+
+    def _divided(
+        self,
+        one: MenuVariable,
+        level: Level,
+        finer: Sequence[Level],
+        divided: Division,
+        code: int,
+    ) -> Options:
+        kept = [at for at in range(len(finer)) if divided.same_as[at, code] == at]
+        levels = [level, *(finer[at] for at in kept)]
+        return self._options(one, levels, [1.0, *(1 / int(divided.parts[at, code]) for at in kept)])
 
     def _options(
         self, one: MenuVariable, levels: Sequence[Level], weights: Sequence[float]
@@ -213,6 +248,11 @@ class Lattice:
         )
 
 
+def _gain(parts: Sequence[Options]) -> float:
+    """The looks at a cell through finer levels of its own variables, without limits."""
+    return math.prod(float(one.weight.sum()) for one in parts)
+
+
 #: A combination that no table may have: for each member, the levels of a variable that bring it.
 Combination = list[dict[str, frozenset[str]]]
 
@@ -227,9 +267,9 @@ def _never_together(menu: Menu) -> list[Combination]:
         for name, level in combination:
             one = menu.variable(name)
             levels = list(one.levels)
-            if level:
+            if level:  # as the menu has it: that level, and every one that is not coarser
                 limit = one.variable.level(level)
-                levels = [each for each in levels if each.refines(limit)]
+                levels = [each for each in levels if each.refines(limit) or not limit.refines(each)]
             members.append({name: frozenset(each.name for each in levels)})
         if len(members) > 62:
             raise SpecError("A combination that is never allowed has at most 62 members.")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sdcensus.model.variable import Level, common_refinement
 
 Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
 
 #: The level divides a code not at all: its part is the code itself.
 UNDIVIDED = -1
@@ -30,14 +31,26 @@ class Division:
     parts: Int64
     same_as: Int64
 
-    def gain(self, code: int) -> float:
-        """What all finer levels together add to one look at a code."""
-        own = self.same_as[:, code] == np.arange(len(self.parts))
-        return float((1 / self.parts[own, code]).sum())
+    @property
+    def gains(self) -> Float64:
+        """For each finer level and code, what the level adds to one look at the code."""
+        own = self.same_as == np.arange(len(self.parts))[:, None]
+        return np.where(own, 1 / np.maximum(self.parts, 1), 0.0)
 
-    def most_divided(self) -> int:
-        """The code at which the finer levels give the most looks."""
-        return int(np.argmax([self.gain(code) for code in range(self.parts.shape[1])]))
+    def most_divided(self) -> list[int]:
+        """The codes at which finer levels give the most looks, the one with the most first.
+
+        Of codes to which every level adds no more than to another one, that one alone is named.
+        """
+        if not len(self.parts):
+            return [0]
+        ways, first = np.unique(self.gains.T, axis=0, return_index=True)
+        order = np.lexsort((first, -ways.sum(axis=1)))
+        found: list[int] = []
+        for at in order.tolist():
+            if not any((ways[other] >= ways[at]).all() for other in found):
+                found.append(at)
+        return first[found].tolist()
 
 
 def division(finer: Sequence[Level], coarse: Level | None) -> Division:

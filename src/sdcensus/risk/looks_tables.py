@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.axis import TOTAL, make_axis
+from sdcensus.model.axis import TOTAL, Axis, make_axis
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.universe import Universe
@@ -106,22 +106,30 @@ def looks_at_classes(
 
 
 def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
-    """How many sums with the fewest parts tables show with their totals, each once."""
+    """How many sums tables show with their totals and subtotals, each once, by number of parts."""
     found: dict[int, dict[str, int]] = {}
     for spec in specs:
         for at, axis in enumerate(spec.axes):
-            if not axis.total:
-                continue
             others = [one for place, one in enumerate(spec.axes) if place != at]
             cells = math.prod(len(one.codes) for one in others)
-            for level in axis.levels:
-                if len(level.codes) > 1:
-                    line = spec.with_axes([*others, make_axis(axis.variable, [level], total=True)])
-                    found.setdefault(len(level.codes), {})[line.hash()] = cells
-    if not found:
-        return ()
-    fewest = min(found)
-    return ((fewest, sum(found[fewest].values())),)
+            for line, parts, often in _lines_of(axis):
+                key = spec.with_axes([*others, line]).hash()
+                found.setdefault(parts, {})[key] = cells * often
+    return tuple((parts, sum(found[parts].values())) for parts in sorted(found))
+
+
+def _lines_of(axis: Axis) -> Iterator[tuple[Axis, int, int]]:
+    """The sums along an axis: between which blocks, of how many parts, and how many of them."""
+    for level in axis.levels:
+        if axis.total and len(level.codes) > 1:
+            yield make_axis(axis.variable, [level], total=True), len(level.codes), 1
+        for above in axis.levels:
+            finer = refining([level], above)
+            if finer and len(level.codes) > len(above.codes):
+                line = make_axis(axis.variable, [level, above], total=False)
+                children = division(finer, above).parts[0]
+                for parts in np.unique(children[children > 1]).tolist():
+                    yield line, parts, int((children == parts).sum())
 
 
 #: For each level of a variable: the level that it is the same as, and one over the parts.
@@ -163,7 +171,7 @@ def _ways(cell: Pair | None, levels: Sequence[Level]) -> _Ways:
     else:
         finer = refining(levels, cell[1])
         divided = division(finer, cell[1])
-        code = 0 if _is_selected(cell[1]) or not finer else divided.most_divided()
+        code = 0 if _is_selected(cell[1]) or not finer else divided.most_divided()[0]
         found = {cell[1].name: ("", 1.0)}
     for at, level in enumerate(finer):
         found[level.name] = _as_way(divided, finer, at, code)

@@ -16,11 +16,19 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
-from sdcensus.model.interior import interior
+from sdcensus.model.pairs import (
+    Counts,
+    Pair,
+    counts_of,
+    counts_of_values,
+    hidden_cells,
+    pair_of,
+    pair_of_values,
+)
+from sdcensus.model.parts import Part, region
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Flag, SparseTable, Table
-from sdcensus.risk.pairs import Counts, Pair, counts_of, counts_of_array, pair_of, pair_of_arrays
+from sdcensus.model.table import SparseTable, Table
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -192,7 +200,7 @@ def posterior(
         published: The published values to look at.
         cells: How many cells there are, if empty ones are left out of ``counts``.
     """
-    return _by_design(perturbation, counts_of_array(counts, cells=cells), published)
+    return _by_design(perturbation, counts_of_values(counts, cells=cells), published)
 
 
 def posterior_of(
@@ -203,12 +211,13 @@ def posterior_of(
     margins: bool = False,
 ) -> Posterior:
     """``posterior`` over the interior cells of a cube, or over all its cells."""
-    return _by_design(perturbation, counts_of(cube, margins=margins), published)
+    counts = counts_of(cube, Part.with_margins(margins), counts_only=True)
+    return _by_design(perturbation, counts, published)
 
 
 def _by_design(perturbation: Perturbation, counts: Counts, published: Sequence[int]) -> Posterior:
     values = _values(published)
-    found, times = _occurring(counts.true, counts.cells)
+    found, times = _occurring(counts.true, counts.absent)
     near = _may_become(perturbation, found, int(values[-1]))
     # Values that are asked for have a row even if no cell has that count.
     true = np.union1d(found[near], values)
@@ -252,7 +261,7 @@ def posterior_observed(
         shown: Which cells have a published number; others are left out.
         cells: How many cells there are, if empty ones that are published as 0 are left out.
     """
-    return _observed(pair_of_arrays(counts, values, shown=shown, cells=cells), published)
+    return _observed(pair_of_values(counts, values, shown=shown, cells=cells), published)
 
 
 def posterior_observed_of(
@@ -263,24 +272,23 @@ def posterior_observed_of(
     margins: bool = False,
 ) -> Posterior:
     """``posterior_observed`` of the interior cells of a table, or of all its cells."""
-    return _observed(pair_of(cube, table, margins=margins), published)
+    pair = pair_of(cube, table, Part.with_margins(margins), counts_only=True)
+    return _observed(pair, published)
 
 
 def _observed(pair: Pair, published: Sequence[int]) -> Posterior:
     values = _values(published)
-    pair = pair.only_shown()
-    unlisted = pair.cells - pair.true.size
     asked = np.isin(pair.published, values)
     true = np.union1d(pair.true[asked], values)
     joint = np.zeros((true.size, values.size))
     at = np.searchsorted(true, pair.true[asked]), np.searchsorted(values, pair.published[asked])
     np.add.at(joint, at, 1.0)
-    found, times = _occurring(pair.true, pair.cells)
+    found, times = _occurring(pair.true, pair.absent)
     cells = np.zeros(true.size)
     known = np.isin(true, found)
     cells[known] = times[np.searchsorted(found, true[known])]
-    if unlisted and values[0] == 0:
-        joint[0, 0] += unlisted  # both lists begin with 0
+    if pair.absent and values[0] == 0:
+        joint[0, 0] += pair.absent  # both lists begin with 0
     return Posterior(values, true, joint, cells)
 
 
@@ -309,7 +317,7 @@ def perceived_disclosure(
 ) -> PerceivedDisclosure:
     """The ones and twos that a reader sees in a table, and how many of them are true."""
     wanted = _values(values, smallest=1).tolist()
-    pair = pair_of(cube, table, margins=margins).only_shown()
+    pair = pair_of(cube, table, Part.with_margins(margins), counts_only=True)
     seems = [pair.published == value for value in wanted]
     seen = VisibleSmall(
         tuple(wanted),
@@ -326,15 +334,11 @@ def perceived_disclosure(
 
 def _shown_values(table: Table | SparseTable, margins: bool) -> Int64:
     """The published numbers of interior cells or of all, withheld ones left out."""
-    if isinstance(table, Table):
-        part = ... if margins else interior(table.spec)
-        values = table.published[part]
-        return values if table.flags is None else values[table.flags[part] == Flag.PUBLISHED]
-    if margins:
-        return table.published
-    interior(table.spec)
-    sizes = np.array(table.spec.base_shape, dtype=np.int64)[:, None]
-    return table.published[(table.positions() < sizes).all(axis=0)]
+    where = region(table.spec, Part.with_margins(margins))
+    if isinstance(table, SparseTable):
+        return table.published[where.holds(table.numbers, table.shape)]
+    values, hidden = where.take(table.published), hidden_cells(table)
+    return values if hidden is None else values[~where.take(hidden)]
 
 
 def _values(values: Sequence[int], *, smallest: int = 0) -> Int64:
@@ -343,13 +347,12 @@ def _values(values: Sequence[int], *, smallest: int = 0) -> Int64:
     return np.unique(np.array(values, dtype=np.int64))
 
 
-def _occurring(true: Int64, cells: int) -> tuple[Int64, Float64]:
+def _occurring(true: Int64, absent: int) -> tuple[Int64, Float64]:
     """The counts that occur, ascending, and how many cells have each."""
     found, times = np.unique(true, return_counts=True)
-    unlisted = cells - true.size
-    if unlisted and (not found.size or found[0] != 0):
+    if absent and (not found.size or found[0] != 0):
         found, times = np.insert(found, 0, 0), np.insert(times, 0, 0)
     often = times.astype(np.float64)
-    if unlisted:
-        often[0] += unlisted
+    if absent:
+        often[0] += absent
     return found, often

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.pairs import Pair, counts_of_values, pair_of, pair_of_values
+from sdcensus.model.parts import Part
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.risk.pairs import Pair, counts_of_array, pair_of, pair_of_arrays
 
 Int64 = npt.NDArray[np.int64]
 
@@ -77,7 +78,7 @@ def unperturbed_small(
         shown: Which cells have a published number. A small cell that is withheld is not published
             as it is.
     """
-    return _unchanged(pair_of_arrays(counts, published, shown=shown), small)
+    return _unchanged(pair_of_values(counts, published, shown=shown), small)
 
 
 def unperturbed_small_of(
@@ -88,14 +89,15 @@ def unperturbed_small_of(
     margins: bool = False,
 ) -> Unperturbed:
     """``unperturbed_small`` of the interior cells of a table, or of all its cells."""
-    return _unchanged(pair_of(cube, table, margins=margins), small)
+    pair = pair_of(cube, table, Part.with_margins(margins), counts_only=True)
+    return _unchanged(pair, small)
 
 
 def unperturbed_small_expected(
     perturbation: Perturbation, counts: npt.ArrayLike, *, small: int = SMALL
 ) -> Unperturbed:
     """How many small cells are expected to be published as they are, from the noise alone."""
-    true = counts_of_array(counts).true
+    true = counts_of_values(counts).true
     sizes = np.arange(1, _checked(small) + 1)
     cells = np.bincount(true[(true >= 1) & (true <= small)], minlength=small + 1)[1:]
     stay = np.array([perturbation.stay(int(size)) for size in sizes])
@@ -108,14 +110,16 @@ def unperturbed_small_expected(
 
 
 def _unchanged(pair: Pair, small: int) -> Unperturbed:
-    few = (pair.true >= 1) & (pair.true <= _checked(small))
-    same = few & pair.shown & (pair.published == pair.true)
+    largest = _checked(small)
+    few = (pair.true >= 1) & (pair.true <= largest)
+    hidden = pair.hidden[(pair.hidden >= 1) & (pair.hidden <= largest)]
+    same = few & (pair.published == pair.true)
     return Unperturbed(
-        int(few.sum()),
-        int(pair.true[few].sum()),
+        int(few.sum()) + hidden.size,
+        int(pair.true[few].sum()) + int(hidden.sum()),
         int(same.sum()),
         int(pair.true[same].sum()),
-        int((few & ~pair.shown).sum()),
+        hidden.size,
     )
 
 

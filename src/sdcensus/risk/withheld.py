@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import SpecError
 from sdcensus.model.discrepancies import lines_of
-from sdcensus.model.headings import number_text
+from sdcensus.model.headings import cell_heading, number_text
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.tiling import coarsest_tilings, tilings
 from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.wording import (
     PERCEIVED_SCOPE,
-    code_label,
-    positions_of,
     quoted,
     spanish,
     tables_scope,
@@ -38,13 +37,7 @@ class WithheldWording:
 
     def sentence(self, at: int, language: str | None) -> str:
         """The cell, and what it must be."""
-        labels = [
-            code_label(axis, position, language)
-            for axis, position in zip(
-                self.spec.axes, positions_of(self.spec, int(self.cells[at])), strict=True
-            )
-        ]
-        cell = quoted(" × ".join(labels), language)
+        cell = quoted(cell_heading(self.spec, int(self.cells[at]), language), language)
         value = number_text(int(self.values[at]), language)
         if spanish(language):
             return f"La celda reservada {cell} sería {value}, según su total y las demás partes."
@@ -64,6 +57,11 @@ def withheld_that_follow(table: Table, others: Sequence[Table] = ()) -> Findings
         table: The table with withheld cells.
         others: Further published tables, if a reader has them.
     """
+    if not all(isinstance(one, Table) for one in (table, *others)):
+        raise SpecError(
+            "Withheld cells are worked out from published tables that are held whole: very large"
+            " tables have none. Give tables with fewer or coarser axes."
+        )
     state = _State.of(table)
     left = -1
     while state.hidden.any() and left != int(np.count_nonzero(state.hidden)):

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.axis import Axis
 from sdcensus.model.entity import Entity
 from sdcensus.model.headings import (
+    code_label,
     joined,
     number_text,
     table_heading,
     universe_text,
     variable_heading,
 )
-from sdcensus.model.layout import mixed_radix
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.model.universe import Universe, restrict
@@ -150,12 +149,6 @@ def quoted(label: str, language: str | None) -> str:
     return f"«{label}»" if spanish(language) else f"'{label}'"
 
 
-def code_label(axis: Axis, position: int, language: str | None) -> str:
-    """The label of a code, or the code itself where it has none."""
-    code = axis.codes[position]
-    return code.label.show(language) or code.code
-
-
 def condition_text(variable: Variable, label: str, language: str | None) -> str:
     """A variable with the label of one of its codes."""
     return f"{variable_heading(variable, language)} {quoted(label, language)}"
@@ -165,12 +158,6 @@ def leaves_text(variable: Variable, leaves: npt.NDArray[np.bool_], language: str
     """A set of leaves of a variable, as short as its levels allow."""
     everything = Universe((), (), np.array(True))
     return universe_text(restrict(everything, variable, leaves), language)
-
-
-def positions_of(spec: TableSpec, number: int) -> tuple[int, ...]:
-    """The position of a cell on each axis, from its number."""
-    weights = mixed_radix(spec.shape)
-    return tuple(number // weight % size for size, weight in zip(spec.shape, weights, strict=True))
 
 
 def group_of(

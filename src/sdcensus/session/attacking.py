@@ -86,7 +86,9 @@ def attack_folder(
 def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
     """Cells in words: the codes of each axis that does not stand at its total."""
     texts = np.full(cells.size, "", dtype=object)
-    for axis, at in zip(spec.axes, np.unravel_index(cells, spec.shape), strict=True):
+    # A table of one cell has no axes, and so no positions to look for.
+    places = np.unravel_index(cells, spec.shape) if spec.axes else ()
+    for axis, at in zip(spec.axes, places, strict=True):
         several = len(axis.levels) > 1
         words = [
             ""

@@ -11,12 +11,13 @@ from sdcensus.documents.schema import read_schema
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.errors import SpecError, StoreError, unknown
+from sdcensus.errors import SpecError, StoreError
 from sdcensus.ingest.frame import records_from_frame
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import KeySpace
+from sdcensus.model.options import option
 from sdcensus.model.problems import OnProblem
 from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret
@@ -114,7 +115,7 @@ class Census(Confidential):
         names = (sums,) if isinstance(sums, str) else tuple(sums)
         request = Tabulate(spec=spec, weights=weights, sums=names, households=households)
         default = EngineName.DUCKDB if self._store is None else EngineName.MEMORY
-        return self._engine(_engine_name(engine or default)).tabulate(request)
+        return self._engine(option(EngineName, "engine", engine or default)).tabulate(request)
 
     def _engine(self, name: EngineName) -> Engine:
         if name not in self._engines:
@@ -125,13 +126,6 @@ class Census(Confidential):
             else:
                 self._engines[name] = DuckdbEngine.over_store(self.store, threads=self._threads)
         return self._engines[name]
-
-
-def _engine_name(name: str) -> EngineName:
-    try:
-        return EngineName(name)
-    except ValueError:
-        raise SpecError(unknown("engine", name, list(EngineName))) from None
 
 
 def from_frame(

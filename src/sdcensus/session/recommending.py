@@ -194,7 +194,7 @@ def recommend(
         plan,
         tuple(Advice(*one) for one in policy_reasons(chosen, facts)),
         (*noise.rejected, *rejected),
-        tuple(cautions(facts, tables, noise)),
+        tuple(cautions(facts, tables, noise, opened=wanted is Product.BUILDER)),
     )
 
 
@@ -233,10 +233,10 @@ def check_folder(folder: str | Path) -> None:
         OutputError: It is no folder, or one of the files exists.
     """
     target = Path(folder)
-    if target.exists() and not target.is_dir():
+    if os.path.lexists(target) and not target.is_dir():
         raise OutputError(f"{target} is not a folder. Name a folder, old or new.")
     for name in (PLAN_FILE, POLICY_FILE, PERTURBATION_FILE):
-        if (target / name).exists():
+        if os.path.lexists(target / name):
             raise OutputError(
                 f"{target / name} already exists. Choose another folder, or remove it first."
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +69,9 @@ class Facts(Confidential):
     Attributes:
         of: The units that most tables count.
         units: How many there are.
-        areas: The levels of the main geography, finest first; empty without one.
+        areas: The levels of the main geography that lie in each other, finest first; empty
+            without one.
+        across: Its other levels, which cut across these.
         variables: What such units can be tabulated by, areas aside.
         sex, age: Those of them, if they are found.
     """
@@ -79,6 +82,7 @@ class Facts(Confidential):
     variables: tuple[Variable, ...]
     sex: Variable | None
     age: Variable | None
+    across: tuple[AreaLevel, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Facts about {self.of.plural}: confidential>"
@@ -97,13 +101,16 @@ def facts_of(census: Census) -> Facts:
         raise SpecError(f"The store has no {of.plural}, so there is nothing to recommend.")
     places = area_variables(schema)
     variables = tuple(one for one in schema.usable(of) if one not in places)
+    levels = areas_of(census, of)
+    areas = nested(levels)
     return Facts(
         of,
         units,
-        areas_of(census, of),
+        areas,
         variables,
         _named(variables, _SEX),
         _named(variables, _AGE),
+        tuple(one for one in levels if one not in areas),
     )
 
 
@@ -119,6 +126,23 @@ def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
         sizes = np.bincount(level.group_array, leaves.count, minlength=len(level.codes))
         found.append(AreaLevel(geography, level, tuple(int(one) for one in sizes.tolist())))
     return tuple(found)
+
+
+def nested(areas: Sequence[AreaLevel]) -> tuple[AreaLevel, ...]:
+    """The longest row of levels each of which lies in the next one, finest first.
+
+    Areas that overlap have differences of a few people, so tables keep to one such row. Of rows
+    that are equally long the one with more areas is taken.
+    """
+    longest: list[tuple[AreaLevel, ...]] = []
+    for one in reversed(areas):
+        above = [row for row in longest if one.level.refines(row[0].level)]
+        longest.append((one, *max(above, key=_length, default=())))
+    return max(longest, key=_length, default=())
+
+
+def _length(row: tuple[AreaLevel, ...]) -> tuple[int, int]:
+    return len(row), sum(len(one.units) for one in row)
 
 
 def level_up_to(variable: Variable, most: int) -> Level:

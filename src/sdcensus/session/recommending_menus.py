@@ -81,8 +81,15 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
             minimum_population=MINIMUM_POPULATION if facts.areas else None,
             one_household_cells=OneHousehold.REPORT if households else None,
         ),
-        variables=tuple(_rules(facts, schema)),
+        variables=(*_rules(facts, schema), *_grids(schema)),
     )
+
+
+def _grids(schema: Schema) -> Iterator[VariableRule]:
+    """Squares of a grid cut across areas: differences of both would be people."""
+    for variable in area_variables(schema):
+        if variable != schema.geography:
+            yield VariableRule(variable=variable.name, offered=False)
 
 
 def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
@@ -96,9 +103,11 @@ def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
     # No table has more variables than there are.
     most = len(facts.variables) + bool(facts.areas)
     choices = sorted({min(one, most) for one in DIMENSIONS}, reverse=True)
+    # One area alone is the whole country.
+    several = [one for one in facts.areas if len(one.units) > 1]
     for at, dimensions in enumerate(choices):
         nearest: tuple[float, Rejected] | None = None
-        for area in facts.areas or (None,):
+        for area in several or (None,):
             policy = _opened(base, schema, area, dimensions)
             main = (look_budget(menu_of(policy, schema, of=facts.of)),)
             burden = burden_of(main, bearable(facts, area))
@@ -142,7 +151,7 @@ def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: in
         old = rules.get(variable.name, VariableRule(variable=variable.name))
         if area is not None and variable.name == area.variable.name:
             rules[variable.name] = replace(old, finest_level=area.level.name)
-        else:  # squares of a grid cut across areas: differences of both would be people
+        else:
             rules[variable.name] = replace(old, offered=False)
     return replace(
         base,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,14 @@ from sdcensus.model.text import Text
 from sdcensus.model.variable import Variable
 from sdcensus.session.census import Census
 from sdcensus.session.policy.code_rules import passes
-from sdcensus.session.recommending_facts import AreaLevel, Facts, areas_of, axis_of, level_up_to
+from sdcensus.session.recommending_facts import (
+    AreaLevel,
+    Facts,
+    areas_of,
+    axis_of,
+    level_up_to,
+    nested,
+)
 
 #: A column of a printed page: variables with more codes are shown at a coarser level.
 MOST_CODES = 25
@@ -39,11 +46,13 @@ class TableDesign(Confidential):
         table: The table.
         area: The level of its areas; ``None`` for the country as a whole.
         mean: The mean number of units in a cell, totals aside.
+        refused: Whether cells would bear some level of areas, and the policy refuses it.
     """
 
     table: PlannedTable
     area: AreaLevel | None
     mean: float
+    refused: bool = False
 
     def __repr__(self) -> str:
         return f"<TableDesign {self.table.name}: confidential>"
@@ -85,7 +94,7 @@ def standard_tables(
     by_entity: dict[Entity, tuple[tuple[AreaLevel, ...], int]] = {}
     for wish in _wishes(census.schema, facts, policy, crossed=crossed):
         if wish.of not in by_entity:
-            areas = facts.areas if wish.of is facts.of else areas_of(census, wish.of)
+            areas = facts.areas if wish.of is facts.of else nested(areas_of(census, wish.of))
             if most_areas is not None:
                 areas = tuple(one for one in areas if len(one.units) <= most_areas)
             total = census.tabulate(of=wish.of)
@@ -94,12 +103,14 @@ def standard_tables(
         cells = math.prod(size for _, _, size in wish.axes)
         if units == 0:
             continue
-        area = _finest(areas, cells, mean, wish, policy)
+        borne = _borne(areas, cells, mean)
+        area = next((one for one in borne if _passes(wish, one, policy)), None)
         if area is None and not wish.axes:
             continue
         if area is None and (units / cells < mean or not _passes(wish, None, policy)):
             continue
-        found.append(_design(wish, area, units, cells, census.schema))
+        made = _design(wish, area, units, cells, census.schema)
+        found.append(replace(made, refused=area is None and bool(borne)))
     return tuple(found)
 
 
@@ -159,15 +170,13 @@ def _axis(variable: Variable | None, most: int, policy: Policy) -> tuple[Variabl
     return variable, axis_of(variable, level), len(level.codes)
 
 
-def _finest(
-    areas: Sequence[AreaLevel], cells: int, mean: float, wish: _Wish, policy: Policy
-) -> AreaLevel | None:
-    for one in areas:
-        if one.share_with(cells, mean) < 1 - SPARSE_AREAS or len(one.units) < 2:
-            continue
-        if _passes(wish, one, policy):
-            return one
-    return None
+def _borne(areas: Sequence[AreaLevel], cells: int, mean: float) -> list[AreaLevel]:
+    """The levels with several areas of which nearly all bear a table, finest first."""
+    return [
+        one
+        for one in areas
+        if len(one.units) > 1 and one.share_with(cells, mean) >= 1 - SPARSE_AREAS
+    ]
 
 
 def _passes(wish: _Wish, area: AreaLevel | None, policy: Policy) -> bool:

@@ -33,7 +33,7 @@ def noise_words(noise: Noise) -> Iterator[str]:
     yield (
         f"The look-up {noise.lookup}: "
         + (
-            "noise of different cells is independent, and tables add up as readers expect."
+            "noise of different cells is independent, also that of a total and of its parts."
             if noise.lookup is Lookup.HASHED
             else "with deviations this small, noise that hangs together is harder to unpick."
         )
@@ -70,7 +70,7 @@ def policy_reasons(policy: Policy, facts: Facts) -> Iterator[tuple[str, str]]:
         )
     if online.recovery is not None:
         yield (
-            f"all tables together give a count away with a chance of at most {online.recovery:.0%}",
+            f"all tables together may give a count away with a chance of {online.recovery:.0%}",
             "an intruder shall be wrong at least as often as right",
         )
     if design.minimum_population is not None:
@@ -97,8 +97,15 @@ def policy_reasons(policy: Policy, facts: Facts) -> Iterator[tuple[str, str]]:
             )
 
 
-def cautions(facts: Facts, tables: Sequence[TableDesign], noise: Noise) -> Iterator[str]:
-    """What the office should look at before it follows the advice."""
+def cautions(
+    facts: Facts, tables: Sequence[TableDesign], noise: Noise, *, opened: bool
+) -> Iterator[str]:
+    """What the office should look at before it follows the advice; ``opened``: users ask."""
+    if not opened:
+        yield (
+            "The noise is enough for these tables, not for all that the policy would let users ask"
+            " for: it judges one table at a time. Before you open it, ask for --product builder."
+        )
     variance = large_variance(noise.design)
     if variance > LARGEST_VARIANCE:
         yield (
@@ -124,12 +131,26 @@ def cautions(facts: Facts, tables: Sequence[TableDesign], noise: Noise) -> Itera
             f"No variable was recognised as {' or '.join(missing)} by its name or label; tables by"
             " it have to be added to the plan by hand."
         )
-    whole = sum(one.area is None for one in tables)
-    if facts.areas and whole:
+    for one in facts.across:
         yield (
-            f"{whole} of {len(tables)} tables have no areas: at every level too many of these"
-            " would have sparse cells."
+            f"{one.axis} cuts across the other areas. No table has it: areas that overlap differ by"
+            " a few people."
         )
+    if facts.areas:
+        yield from _without_areas(tables)
+
+
+def _without_areas(tables: Sequence[TableDesign]) -> Iterator[str]:
+    whole = [one for one in tables if one.area is None]
+    reasons = {
+        True: "the policy refuses every level of areas that their cells bear.",
+        False: "at every level too many areas would have sparse cells, or there is one area only.",
+    }
+    for refused, reason in reasons.items():
+        number = sum(one.refused is refused for one in whole)
+        if number:
+            have = "has" if number == 1 else "have"
+            yield f"{number} of {len(tables)} tables {have} no areas: {reason}"
 
 
 def _below(facts: Facts, population: int) -> str:

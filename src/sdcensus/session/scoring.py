@@ -16,8 +16,7 @@ import pyarrow as pa
 from sdcensus.attack import AttackReport, AttackResult, Claims
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.pairs import true_values
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
 from sdcensus.model.table_spec import TableSpec
@@ -172,13 +171,7 @@ def _counts(one: PublishedTable, census: Census) -> Int64:
             f"{one.name} was made of another version of the data than this store holds. Score it"
             " with the store that it was published from."
         )
-    if isinstance(cube, Cube):
-        return cube.count.reshape(-1)
-    counts = np.zeros(spec.cells, dtype=np.int64)
-    weights = np.array(mixed_radix(spec.shape), dtype=np.int64)
-    for block in cube.blocks():
-        counts[block.positions @ weights] = block.values.count
-    return counts
+    return true_values(cube).reshape(-1)
 
 
 def _check_lists(name: str, spec: TableSpec, census: Census) -> None:

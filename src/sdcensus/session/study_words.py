@@ -81,7 +81,8 @@ def lead(study: Study) -> str:
     if falls:
         parts.append(
             f"{joined(falls)} {_verb(falls, 'falls', 'fall')}: one table alone lets an intruder who"
-            " knows the largest change work out more than one in a hundred of its small counts."
+            " knows the largest change work out one in a hundred of its counts, or of its ones and"
+            " twos, or more."
         )
     if leaks:
         parts.append(f"{joined(leaks)} {_verb(leaks, 'leaks', 'leak')} a little.")
@@ -108,9 +109,8 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
         found.append(
             (
                 f"{name} falls.",
-                f"In the {table.name} table {percent(result.share)} of the non-empty cells, and"
-                f" {percent(result.small_share)} of the ones and twos, can be narrowed down to one"
-                " count, or to 0 and 1.",
+                f"In the {table.name} table {_of_cells(result)} can be narrowed down to one count,"
+                " or to 0 and 1.",
             )
         )
     leaking = [one for one, kind in every.items() if kind is Verdict.LEAKS]
@@ -118,11 +118,11 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
         parts = []
         for name in leaking:
             table, result = _worst(study, name)
-            parts.append(f"{name} {percent(result.small_share or result.share)} ({table.name})")
+            parts.append(f"{name} {_of_cells(result)} ({table.name})")
         found.append(
             (
                 f"{joined(leaking)} {_verb(leaking, 'leaks', 'leak')} a little.",
-                f"Of the ones and twos of the worst table: {', '.join(parts)}.",
+                f"In the worst table: {'; '.join(parts)}.",
             )
         )
     holding = [one for one, kind in every.items() if kind is Verdict.HOLDS]
@@ -148,9 +148,10 @@ def _cost(study: Study) -> list[tuple[str, str]]:
     if not costs:
         return [("Cost.", "No cell is non-empty, so no change can be measured.")]
     (least, mild), (most, strong) = min(costs), max(costs)
+    other = f", and by {most:.2f} under {strong}" if len(costs) > 1 else ""
     text = (
         f"In the {table.name} table a non-empty cell changes by {least:.2f} on average under"
-        f" {mild}, and by {most:.2f} under {strong}."
+        f" {mild}{other}."
     )
     best = _cheapest(study, [name for name, one in verdicts(study).items() if one is Verdict.HOLDS])
     if best is not None and len(costs) > 1:
@@ -184,8 +185,8 @@ def _draws(study: Study) -> list[tuple[str, str]]:
     return [
         (
             "Totals.",
-            f"How totals are drawn matters most for {name}. Of the non-empty cells of the"
-            f" {table.name} table it gives away {joined(parts)}.",
+            f"{name} gives away most, and how totals are drawn changes how much. Of the non-empty"
+            f" cells of the {table.name} table it gives away {joined(parts)}.",
         )
     ]
 
@@ -193,15 +194,15 @@ def _draws(study: Study) -> list[tuple[str, str]]:
 def _design(study: Study) -> list[tuple[str, str]]:
     """Whether changes are distributed as they were designed."""
     chances = [
-        (one.profile.chance, one, table)
+        (one.profile.test.p_value, one, table)
         for table in study.tables
         for one in table.results
-        if one.profile is not None and one.profile.chance is not None
+        if one.profile is not None and one.profile.test.p_value is not None
     ]
     wrong = [
         f"{one.candidate.title} ({table.name})"
         for chance, one, table in chances
-        if chance < _DOUBT / len(chances) or (one.profile is not None and one.profile.impossible)
+        if chance < _DOUBT / len(chances)
     ]
     if wrong:
         return [
@@ -228,7 +229,10 @@ def beside(published: Published) -> str:
     return (
         f"The printed figures are of {published.country}, whose records are not public. The demo"
         " country has the same numbers of people and categories, and fictional people: who is rare"
-        " differs, and with it every figure somewhat."
+        " differs, and with it every figure somewhat. Where more cells hold 1 or 2, relative"
+        " changes are larger and CP1 gives away more. Risk R is lower where people are spread more"
+        " evenly, and hangs on a few cells where hardly any is small. Shares of a few hundredths of"
+        " a percent are a handful of cells, and others under another secret."
     )
 
 
@@ -306,6 +310,14 @@ def _cheapest(study: Study, names: Sequence[str]) -> tuple[str, float] | None:
         return None
     change, name = min(costs)
     return name, change
+
+
+def _of_cells(result: StudyResult) -> str:
+    """Which share of the cells is given away; of small ones, where there are any."""
+    cells = f"{percent(result.share)} of the non-empty cells"
+    if result.small_share is None:
+        return cells
+    return f"{cells} and {percent(result.small_share)} of the ones and twos"
 
 
 def _verb(names: Sequence[str], one: str, several: str) -> str:

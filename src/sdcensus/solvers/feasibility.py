@@ -1,32 +1,32 @@
-"""Exact intervals of cells: the smallest and largest count in any table that fits.
+"""Exact intervals of cells: the smallest and the largest count in any table that fits.
 
-Every solution says something about every cell: a bound of the shuttle that some solution reaches
-needs no program of its own. So goals are first set for many cells at once, and the cells that
-remain are done one by one, each from the solution before.
+Most bounds of the shuttle are exact, and a table that reaches one proves it. Such tables are
+looked for by changing cells one at a time, which takes a thousandth of the time of a linear
+program and gives whole numbers. Programs are solved for the bounds that remain.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from threading import Lock
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from threading import Lock, local
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.axis import Axis
+from sdcensus.kernels.whole_tables import Bounds, reach, repair
 from sdcensus.model.intervals import Intervals, shuttle
 from sdcensus.model.knowledge import UNBOUNDED, cell_mask
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.solvers import cp_sat, highs
 from sdcensus.solvers.glop import Glop
+from sdcensus.solvers.pdlp import Pdlp
 from sdcensus.solvers.program import Float64, Int64, Program, Solution, Status
+from sdcensus.solvers.table_program import TableProgram
 
 Goal = Callable[[Float64], Solution]
 
@@ -38,10 +38,15 @@ MOST_CELLS_AT_ONCE = 25_000
 #: How far from a whole number a solution may lie to be taken for it. Solvers are right to about
 #: 1e-7; the fractions that occur in tables have small denominators.
 _NEAR = 1e-5
-#: The most cells that share a goal, of linear and of integer programs.
-_MOST_TOGETHER = 32
-_MOST_WHOLE_TOGETHER = 8
-_GOLDEN = 0.6180339887498949
+#: Programs with more variables than this are too large for the simplex method, and for integer
+#: programs without an end to their patience: so many contradictions.
+_LARGE, _PATIENCE = 5_000, 20_000
+#: Cells that are looked at to find a first table, for each entry of the table's sums; and to
+#: find one that reaches a bound: at first, and once more where programs take long.
+_STEPS_TO_START = 500
+_STEPS_TO_REACH, _STEPS_BEFORE_PROGRAMS = 500_000, 10_000_000
+#: Cells whose bounds are looked for in one go.
+_IN_ONE_GO = 64
 
 
 def exact_intervals(
@@ -58,8 +63,9 @@ def exact_intervals(
 
     A linear program lets cells be fractions; its bounds are rounded inwards, which is right
     because counts are whole. An integer program lets them be whole numbers only: each of its
-    bounds is the count of the cell in some table that fits. Where no table fits, the cells that
-    were asked for have empty intervals (lower above upper).
+    bounds is the count of the cell in some table that fits. (In a table of more than 5,000 base
+    cells a solver may give up on a cell; then the wider bound stands that was proven before.)
+    Where no table fits, the cells that were asked for have empty intervals (lower above upper).
 
     OR-tools is used where it is installed; without it, HiGHS solves each program from scratch.
 
@@ -69,28 +75,23 @@ def exact_intervals(
         cells: The cells that are asked for, by number (the last axis running fastest) or as a
             mask; all of a small table if ``None``. Other cells keep the bounds of the shuttle.
         integer: Whether cells are whole numbers in the programs.
-        workers: How many threads solve linear programs; as many as processors if ``None``.
+        workers: How many threads work; as many as processors if ``None``.
         progress: Told how many bounds are settled.
     """
     _check_size(spec, everything=cells is None)
     if workers is not None and (type(workers) is not int or workers < 1):
-        raise SpecError("Programs are solved by one worker or more.")
+        raise SpecError("Intervals are found by one worker or more.")
     asked = np.ones(spec.shape, dtype=bool) if cells is None else cell_mask(spec, cells)
     start = shuttle(spec, lower, upper)
     if start.contradictory or not asked.any():
         return start
-    search = _Search(
-        _problem(start),
-        np.flatnonzero(asked),
-        integer=integer,
-        workers=workers or os.cpu_count() or 1,
-        progress=progress,
-    )
-    fits = search.linear() and (not integer or search.whole())
+    search = _Search(TableProgram.of(start), np.flatnonzero(asked), progress)
+    with ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 1) as threads:
+        fits = search.run(threads, integer=integer)
     low, high = start.lower.copy(), start.upper.copy()
     if fits:
-        low.reshape(-1)[search.asked] = search.lower
-        high.reshape(-1)[search.asked] = search.upper
+        low[asked] = search.bounds.lower.reshape(spec.shape)[asked]
+        high[asked] = search.bounds.upper.reshape(spec.shape)[asked]
     else:
         low[asked] = high[asked] + 1
     return Intervals(spec, low, high, start.rounds)
@@ -112,230 +113,167 @@ def _check_size(spec: TableSpec, *, everything: bool) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    """A table as a program: the variables are its base cells, the rows are sums that bind.
-
-    Attributes:
-        program: Without a goal; real numbers.
-        sums: Shown cells by base cells, as a sparse matrix of scipy.
-        lower, upper: Bounds of the shown cells.
-    """
-
-    program: Program
-    sums: Any
-    lower: Int64
-    upper: Int64
-
-    def fits(self, base: Int64) -> bool:
-        """Whether whole base cells make a table that fits."""
-        shown = self.sums @ base
-        return bool(
-            (base >= 0).all() and (shown >= self.lower).all() and (shown <= self.upper).all()
-        )
-
-
-def _problem(start: Intervals) -> _Problem:
-    from scipy.sparse import csr_array, kron
-
-    sums: Any = csr_array(np.ones((1, 1), dtype=np.int64))
-    for axis in start.spec.axes:
-        sums = kron(sums, _sums_along(axis), format="csr")
-    sums = csr_array(sums, dtype=np.int64)
-    sums.sort_indices()
-    low, high = start.lower.reshape(-1), start.upper.reshape(-1)
-    least = np.zeros(sums.shape[1], dtype=np.int64)
-    most = np.full(sums.shape[1], UNBOUNDED, dtype=np.int64)
-    length = np.diff(sums.indptr)
-    single = np.flatnonzero(length == 1)
-    column = sums.indices[sums.indptr[single]]
-    np.maximum.at(least, column, low[single])
-    np.minimum.at(most, column, high[single])
-    # Only sums that can leave their bounds need a row.
-    binding = (length > 1) & ((sums @ least < low) | (sums @ most > high))
-    rows = sums[np.flatnonzero(binding)].tocoo()
-    program = Program(
-        cost=np.zeros(least.size),
-        lower=least.astype(np.float64),
-        upper=_infinite(most),
-        integer=np.zeros(least.size, dtype=bool),
-        rows=rows.coords[0].astype(np.int64),
-        columns=rows.coords[1].astype(np.int64),
-        values=np.ones(rows.nnz),
-        row_lower=low[binding].astype(np.float64),
-        row_upper=_infinite(high[binding]),
-    )
-    return _Problem(program, sums, low, high)
-
-
-def _sums_along(axis: Axis) -> Any:
-    """The positions of an axis by its base groups."""
-    from scipy.sparse import csr_array
-
-    rows = np.concatenate([block.start + block.group for block in axis.blocks])
-    columns = np.tile(np.arange(axis.base_size), len(axis.blocks))
-    ones = np.ones(rows.size, dtype=np.int64)
-    return csr_array((ones, (rows, columns)), shape=(len(axis.codes), axis.base_size))
-
-
-def _infinite(upper: Int64) -> Float64:
-    return np.where(upper >= UNBOUNDED, np.inf, upper.astype(np.float64))
-
-
-@dataclass(slots=True, eq=False)
-class _Side:
-    """One bound of every cell that is asked for: the lower ones, or the upper ones upside down.
-
-    Attributes:
-        sign: 1 for lower bounds, -1 for upper ones: everything else is multiplied by it.
-        bound: What is proven.
-        seen: The least that some solution has reached.
-        seen_whole: The least that some solution of whole numbers has reached.
-        waiting: Cells whose bound no solution is known to have reached.
-        together: How many cells share the next goal.
-    """
-
-    sign: int
-    bound: Int64
-    seen: Float64
-    seen_whole: Float64
-    waiting: deque[int] = field(default_factory=deque)
-    together: int = 1
-    most_together: int = 1
-
-
 class _Search:
-    """The bounds of the cells that are asked for, while solutions come in."""
+    """Bounds of cells, while they are narrowed or proven to be exact.
 
-    def __init__(
-        self,
-        problem: _Problem,
-        asked: Int64,
-        *,
-        integer: bool,
-        workers: int,
-        progress: Progress,
-    ) -> None:
-        self.asked = asked
-        self._problem = problem
-        self._integer = integer
-        self._workers = workers
+    Attributes:
+        bounds: What is proven so far; bounds of cells that are not asked for stay as they are.
+    """
+
+    def __init__(self, program: TableProgram, asked: Int64, progress: Progress) -> None:
+        given = program.bounds
+        self.bounds = Bounds(given.least, given.most, given.lower.copy(), given.upper.copy())
+        self._program = program
+        self._sums = program.adding()
+        self._asked = asked
         self._progress = progress
-        self._sums = problem.sums[asked]
+        self._table: Int64 | None = None
+        # The smallest and the largest count of each cell in the whole tables that were found, and
+        # the same in tables of fractions.
+        size = given.lower.size
+        self._smallest = np.full(size, 2 * UNBOUNDED, dtype=np.int64)
+        self._largest = np.full(size, -1, dtype=np.int64)
+        self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
         self._lock = Lock()
-        self._sides = tuple(
-            _Side(sign, sign * bound[asked], *np.full((2, asked.size), np.inf))
-            for sign, bound in ((1, problem.lower), (-1, problem.upper))
-        )
 
-    @property
-    def lower(self) -> Int64:
-        """The lower bounds of the cells that are asked for."""
-        return self._sides[0].bound
-
-    @property
-    def upper(self) -> Int64:
-        """The upper bounds of the cells that are asked for."""
-        return -self._sides[1].bound
-
-    def linear(self) -> bool:
-        """Settle every bound by linear programs; false if no table fits."""
-        return self._settle_all(
-            "linear programs", lambda: _linear(self._problem.program), _MOST_TOGETHER
-        )
-
-    def whole(self) -> bool:
-        """Settle every bound by integer programs; false if no table of whole numbers fits."""
-        for side in self._sides:
-            side.seen = side.seen_whole
-        program = _whole_program(self._problem)
-        return self._settle_all("integer programs", lambda: _whole(program), _MOST_WHOLE_TOGETHER)
-
-    def _settle_all(self, stage: str, solver: Callable[[], Goal], most_together: int) -> bool:
-        first = solver()
-        solution = first(np.zeros(self._problem.program.width))
-        if solution.status is Status.INFEASIBLE:
+    def run(self, threads: Executor, *, integer: bool) -> bool:
+        """Do everything; false if no table fits."""
+        if not self._start(integer=integer):
             return False
-        self._take(solution)
-        # Neighbours share sums and stand in each other's way, so goals take cells far apart.
-        apart = np.argsort(np.arange(self.asked.size) * _GOLDEN % 1.0, kind="stable")
-        for side in self._sides:
-            bounded = np.abs(side.bound[apart]) < UNBOUNDED  # else the shuttle has proven it
-            side.waiting = deque(apart[bounded].tolist())
-            side.together = side.most_together = most_together
-
-        def work(number: int) -> None:
-            mine = first if number == 0 else None
-            # Even workers begin below, odd ones above.
-            for side in self._sides if number % 2 == 0 else self._sides[::-1]:
-                while chosen := self._next(side):
-                    mine = mine or solver()
-                    self._settle(mine, side, chosen)
-                    left = sum(len(one.waiting) for one in self._sides)
-                    self._progress(stage, 1 - left / (2 * self.asked.size))
-
-        with ThreadPoolExecutor(max_workers=self._workers) as threads:
-            list(threads.map(work, range(self._workers)))
+        self._reach(threads)
+        program = self._program.linear
+        if program.width > _LARGE:
+            self._reach(threads, _STEPS_BEFORE_PROGRAMS)
+        self._solve("linear programs", threads, lambda: _linear(program), fractions=True)
+        if integer:
+            self._reach(threads)
+            whole = self._program.whole()
+            self._solve("integer programs", threads, lambda: _whole(whole), fractions=False)
         return True
 
-    def _next(self, side: _Side) -> list[int]:
-        chosen: list[int] = []
-        with self._lock:
-            while side.waiting and len(chosen) < side.together:
-                cell = side.waiting.popleft()
-                if not _reached(side, cell):
-                    chosen.append(cell)
-        return chosen
+    def _start(self, *, integer: bool) -> bool:
+        """Find a first table of whole numbers; false if there is none, or not even of fractions."""
+        least, most = self.bounds.least, self.bounds.most
+        middle = np.where(most < UNBOUNDED, (least + most) // 2, least)
+        if self._repaired(middle):
+            return True
+        program = self._program.linear
+        solution = _linear(program)(np.zeros(program.width))
+        if solution.status is Status.INFEASIBLE:
+            return False
+        if solution.optimal:
+            self._take(solution)
+            if self._repaired(np.clip(np.rint(solution.values).astype(np.int64), least, most)):
+                return True
+        if integer:
+            solution = _whole(self._program.whole())(np.zeros(program.width))
+            if solution.status is Status.INFEASIBLE:
+                return False
+            if solution.optimal:
+                self._table = solution.values.astype(np.int64)
+        return True
 
-    def _settle(self, solver: Goal, side: _Side, chosen: list[int]) -> None:
-        """Make cells as small (or as large) as possible, all together or one alone."""
-        goal = np.zeros(self.asked.size)
-        goal[chosen] = side.sign
-        solution = solver(self._sums.T @ goal)
-        self._take(solution)
-        with self._lock:
-            missed = [one for one in chosen if not _reached(side, one)]
-            if len(chosen) > 1:
-                side.waiting.extend(missed)
-            elif missed and solution.optimal:
-                # Else the solver gave up, and the bound of the shuttle stands.
-                least = int(np.ceil(solution.objective - _NEAR))
-                side.bound[missed] = max(int(side.bound[missed[0]]), least)
-            worked = 2 * len(missed) <= len(chosen)
-            side.together = min(2 * side.together, side.most_together) if worked else 1
+    def _repaired(self, values: Int64) -> bool:
+        steps = _STEPS_TO_START * self._sums.cells.size
+        if repair(values, self._sums, self.bounds, steps):
+            self._table = values
+        return self._table is not None
+
+    # -- tables that reach bounds ---------------------------------------------------------------
+
+    def _reach(self, threads: Executor, most_steps: int = _STEPS_TO_REACH) -> None:
+        """Look for whole tables in which the cells that are asked for are at their bounds."""
+        table = self._table
+        if table is None:
+            return
+        goes = [self._asked[at : at + _IN_ONE_GO] for at in range(0, self._asked.size, _IN_ONE_GO)]
+        steps = min(most_steps, 100 * self._sums.cells.size)
+
+        def go(cells: Int64) -> None:
+            bounded = cells[self.bounds.upper[cells] < UNBOUNDED]
+            with self._lock:
+                small, large = self._smallest.copy(), self._largest.copy()
+            reach(table.copy(), self._sums, self.bounds, bounded, small, large, steps)
+            with self._lock:
+                np.minimum(self._smallest, small, out=self._smallest)
+                np.maximum(self._largest, large, out=self._largest)
+
+        for done, _ in enumerate(threads.map(go, goes), start=1):
+            self._progress("looking for tables", done / len(goes))
+
+    # -- programs -------------------------------------------------------------------------------
+
+    def _solve(
+        self, stage: str, threads: Executor, make: Callable[[], Goal], *, fractions: bool
+    ) -> None:
+        """Solve a program for every bound that no table is known to reach."""
+        todo = list(self._unreached(fractions=fractions))
+        of_thread = local()
+
+        def settle(bound: tuple[int, int]) -> None:
+            cell, sign = bound
+            if self._is_reached(cell, sign, fractions=fractions):
+                return
+            if not hasattr(of_thread, "goal"):
+                of_thread.goal = make()
+            solution = of_thread.goal(self._program.goal(cell, sign))
+            if not solution.optimal:
+                return
+            self._take(solution)
+            # Every bound is the least of something: an upper one of the count turned round.
+            least = int(np.ceil(solution.objective - _NEAR))
+            with self._lock:
+                if sign > 0:
+                    self.bounds.lower[cell] = max(self.bounds.lower[cell], least)
+                else:
+                    self.bounds.upper[cell] = min(self.bounds.upper[cell], -least)
+
+        for done, _ in enumerate(threads.map(settle, todo), start=1):
+            self._progress(stage, done / len(todo))
+
+    def _unreached(self, *, fractions: bool) -> Iterator[tuple[int, int]]:
+        for cell in self._asked.tolist():
+            for sign in (1, -1):
+                if not self._is_reached(cell, sign, fractions=fractions):
+                    yield cell, sign
+
+    def _is_reached(self, cell: int, sign: int, *, fractions: bool) -> bool:
+        if sign < 0 and self.bounds.upper[cell] >= UNBOUNDED:
+            return True  # nothing that is published bounds the cell
+        if sign > 0:
+            bound, whole, near = self.bounds.lower[cell], self._smallest[cell], self._low[cell]
+            return bool(whole <= bound or (fractions and near <= bound + _NEAR))
+        bound, whole, near = self.bounds.upper[cell], self._largest[cell], self._high[cell]
+        return bool(whole >= bound or (fractions and near >= bound - _NEAR))
 
     def _take(self, solution: Solution) -> None:
         """Remember what a solution reaches."""
-        if not solution.optimal:
-            return
-        shown = self._sums @ solution.values
-        base = np.round(solution.values).astype(np.int64)
-        is_whole = self._integer and self._problem.fits(base)
-        whole = self._sums @ base if is_whole else shown
+        shown = self._program.sums @ solution.values
+        base = np.rint(solution.values).astype(np.int64)
+        whole = self._program.sums @ base
+        given = self._program.bounds
+        fits = ((whole >= given.lower) & (whole <= given.upper)).all() and (base >= 0).all()
         with self._lock:
-            for side in self._sides:
-                np.minimum(side.seen, side.sign * shown, out=side.seen)
-                if is_whole:
-                    np.minimum(side.seen_whole, side.sign * whole, out=side.seen_whole)
-
-
-def _reached(side: _Side, cell: int) -> bool:
-    return bool(side.seen[cell] <= side.bound[cell] + _NEAR)
+            np.minimum(self._low, shown, out=self._low)
+            np.maximum(self._high, shown, out=self._high)
+            if fits:
+                np.minimum(self._smallest, whole, out=self._smallest)
+                np.maximum(self._largest, whole, out=self._largest)
 
 
 def _linear(program: Program) -> Goal:
-    """GLOP where it is installed and gets through, else HiGHS."""
+    """A solver of OR-tools where it is installed and gets through, else HiGHS."""
 
     def from_scratch(cost: Float64) -> Solution:
         return highs.solve(program.with_cost(cost))
 
     try:
-        warm = Glop(program)
+        kept = Glop(program) if program.width <= _LARGE else Pdlp(program)
     except MissingExtra:
         return from_scratch
 
     def solve(cost: Float64) -> Solution:
-        solution = warm.solve(cost)
+        solution = kept.solve(cost)
         return solution if solution.optimal else from_scratch(cost)
 
     return solve
@@ -343,23 +281,12 @@ def _linear(program: Program) -> Goal:
 
 def _whole(program: Program) -> Goal:
     """CP-SAT where it is installed, else HiGHS."""
+    steps = _PATIENCE if program.width > _LARGE else None
 
     def solve(cost: Float64) -> Solution:
         try:
-            return cp_sat.solve(program.with_cost(cost))
+            return cp_sat.solve(program.with_cost(cost), steps=steps)
         except MissingExtra:
-            return highs.solve(program.with_cost(cost))
+            return highs.solve(program.with_cost(cost), steps=steps)
 
     return solve
-
-
-def _whole_program(problem: _Problem) -> Program:
-    program = problem.program
-    # A cell without an upper bound is in sums without one only: more than the largest lower bound
-    # of a sum never helps.
-    most = float(problem.lower.max(initial=1))
-    return replace(
-        program,
-        integer=np.ones(program.width, dtype=bool),
-        upper=np.where(np.isfinite(program.upper), program.upper, program.lower + most),
-    )

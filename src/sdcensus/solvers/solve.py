@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import SpecError
+from sdcensus.model.options import option
 from sdcensus.solvers import cp_sat, highs
 from sdcensus.solvers.program import Program, Solution
 
@@ -28,10 +29,7 @@ def solve(
             CP-SAT. There is no limit by the clock: what is published must not depend on how fast
             a machine is.
     """
-    try:
-        chosen = Solver(solver)
-    except ValueError:
-        raise SpecError(unknown("solver", str(solver), list(Solver))) from None
+    chosen = option(Solver, "solver", solver)
     if steps is not None and steps < 1:
         raise SpecError("A solver takes at least one step.")
     engine = {Solver.HIGHS: highs.solve, Solver.CP_SAT: cp_sat.solve}[chosen]

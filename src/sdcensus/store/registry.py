@@ -194,12 +194,13 @@ class Registry:
             raise SpecError("A registry takes published tables only, never true counts.")
         content = content_of(table, provenance)
         identity = identity_of(table.spec, provenance, content)
-        for entry in self.entries():
+        entries = self.entries()
+        for entry in entries:
             if entry.id == identity:
                 return entry
         if not allow_conflicts:
             self.refuse_conflicts(table)
-        order = 1 + max((one.order for one in self.entries()), default=-1)
+        order = 1 + max((one.order for one in entries), default=-1)
         self._write(identity, content)
         description = {
             "version": FORMAT_VERSION,
@@ -236,6 +237,10 @@ class Registry:
         """Cells of a table that were published before with another value, by publication."""
         numbers, values, flags = cells_of(table)
         numbers, values = numbers[flags == 0], values[flags == 0]
+        if isinstance(table, SparseTable) and table.spec.cells <= _MOST_UNLISTED:
+            # Cells that are not listed are published as 0, and may have been something else.
+            numbers = np.arange(table.spec.cells, dtype=np.uint64)
+            values = table.at(numbers)
         wanted = cell_hashes(table.spec, cells=numbers)
         made = []
         for entry in self._alike(table.spec):
@@ -270,8 +275,9 @@ class Registry:
             were = "1 cell was" if cells == 1 else f"{cells:,} cells were"
             raise Refused(
                 f"{table.spec.title}: {were} published before with another value,"
-                f" first in {found[0].entry.name!r}. Publish the same numbers, or record the change"
-                " on purpose (allow_conflicts=True)."
+                f" first in {found[0].entry.name!r}. Publish the same numbers, with the same method"
+                " and secret; or record a change that is meant with Registry.add(...,"
+                " allow_conflicts=True)."
             )
 
     def _find(self, entry: Entry, wanted: Numbers) -> Found:
@@ -362,8 +368,11 @@ def _bytes(content: dict[str, Any]) -> bytes:
 def _read_json(path: Path, *, missing: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise StoreError(f"{missing} Make one with Registry.create, or name the folder.") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(
+            f"{missing} Name the folder of a registry; protect --registry and Registry.create make"
+            " a new one."
+        ) from None
     except (OSError, ValueError):
         raise StoreError(f"{path} is damaged. Restore the registry from a backup.") from None
     if not isinstance(content, dict):

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sdcensus.utility.against_design import chi_square, signed_rank, stay_tests
     from sdcensus.utility.association import association_change, between_groups, cramers_v
+    from sdcensus.utility.bases import Base, Source
     from sdcensus.utility.by_row import RowMeasures, per_row
     from sdcensus.utility.deviations import deviation_distribution, worst_cells
     from sdcensus.utility.distances import Utility, utility_of, utility_of_values
     from sdcensus.utility.evaluation import EvaluationRow, evaluation_row
     from sdcensus.utility.levels import by_code, by_level
     from sdcensus.utility.margins import marginal_change
-    from sdcensus.utility.parts import Base, Part, Source
     from sdcensus.utility.ranks import rank_change
 
 _MODULES = {
-    "Base": "parts",
+    "Base": "bases",
     "EvaluationRow": "evaluation",
-    "Part": "parts",
     "RowMeasures": "by_row",
-    "Source": "parts",
+    "Source": "bases",
     "Utility": "distances",
     "association_change": "association",
     "between_groups": "association",
@@ -48,7 +47,6 @@ _MODULES = {
 __all__ = [
     "Base",
     "EvaluationRow",
-    "Part",
     "RowMeasures",
     "Source",
     "Utility",

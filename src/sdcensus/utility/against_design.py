@@ -11,18 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.pairs import Pair, pair_of
+from sdcensus.model.parts import Int64, Part
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import Measure
 from sdcensus.utility.distances import mid_ranks
-from sdcensus.utility.pairs import Pair, pair_of
-from sdcensus.utility.parts import Int64, Part
 
 #: Classes that are expected less often are put together with others.
 SMALLEST_EXPECTED = 5.0
@@ -66,7 +64,7 @@ def chi_square(
     Interior cells by default: a subtotal with one child repeats the change of the child, and
     repeated changes are not independent.
     """
-    return chi_square_of_pair(_counts_only(cube, table, part), perturbation)
+    return chi_square_of_pair(pair_of(cube, table, part, counts_only=True), perturbation)
 
 
 def chi_square_of_pair(
@@ -102,7 +100,10 @@ def chi_square_of_pair(
     if not degrees:
         why = "no row has cells enough and several outcomes" if tested.cells else _NO_RECORD
         return ChiSquare(tested.cells, 0, 0, None, 0, None, why)
-    return ChiSquare(tested.cells, used, 0, total, degrees, float(stats.chi2.sf(total, degrees)))
+    # Only here: loading it takes longer than many measures.
+    from scipy.special import chdtrc
+
+    return ChiSquare(tested.cells, used, 0, total, degrees, float(chdtrc(degrees, total)))
 
 
 def _pooled(
@@ -172,18 +173,21 @@ def stay_tests(
     part: Part | str = Part.INTERIOR,
 ) -> StayTests:
     """Test the share of unchanged cells of each row against its stay probability."""
-    return stay_tests_of_pair(_counts_only(cube, table, part), perturbation)
+    return stay_tests_of_pair(pair_of(cube, table, part, counts_only=True), perturbation)
 
 
 def stay_tests_of_pair(pair: Pair, perturbation: Perturbation) -> StayTests:
     """The same for cells that stand side by side."""
+    # Only here: loading it takes longer than many measures.
+    from scipy.stats import binomtest
+
     tests = []
     for row, change in _by_row(pair, perturbation).changes():
         chance = math.fsum(
             float(one) for value, one in perturbation.distribution(row) if value == 0
         )
         unchanged = int((change == 0).sum())
-        found = stats.binomtest(unchanged, change.size, min(chance, 1.0))
+        found = binomtest(unchanged, change.size, min(chance, 1.0))
         tests.append(StayTest(row, int(change.size), unchanged, chance, float(found.pvalue)))
     if not tests:
         return StayTests((), None, _NO_RECORD)
@@ -245,7 +249,7 @@ def signed_rank_of_pair(pair: Pair) -> SignedRank:
         away = np.abs(sums - whole / 2) >= abs(up - whole / 2) - 1e-9
         return SignedRank(int(change.size), statistic, float(away.mean()))
     z = (up - whole / 2) / math.sqrt(float((ranks * ranks).sum()) / 4)
-    return SignedRank(int(change.size), statistic, float(2 * stats.norm.sf(abs(z))))
+    return SignedRank(int(change.size), statistic, math.erfc(abs(z) / math.sqrt(2)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -273,17 +277,7 @@ def _by_row(pair: Pair, perturbation: Perturbation) -> _ByRow:
         raise SpecError("Changes are tested against a perturbation: a design or a table of rows.")
     filled = pair.true > 0
     count, change = pair.true[filled], pair.deviation[filled]
-    tail = perturbation.tail
-    row = np.where(count < tail.start, count, tail.start + (count - tail.first) % tail.period)
+    row = perturbation.tail.rows_of(count)
     order = np.argsort(row, kind="stable")
     rows, starts = np.unique(row[order], return_index=True)
     return _ByRow(rows, starts, change[order])
-
-
-def _counts_only(cube: Cube | SparseCube, table: Table | SparseTable, part: Part | str) -> Pair:
-    if cube.spec.measure is Measure.WEIGHTED:
-        raise SpecError(
-            f"{cube.spec.title}: the changes of a weighted table are not those of its perturbation."
-            " Test the table of counts on the same axes."
-        )
-    return pair_of(cube, table, part)

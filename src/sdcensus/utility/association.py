@@ -13,11 +13,13 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
+from sdcensus.model.pairs import whole_numbers
+from sdcensus.model.parts import Int64
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
+from sdcensus.utility.bases import Source
 from sdcensus.utility.coarser import on_axes, whole_table
-from sdcensus.utility.pairs import whole_numbers
-from sdcensus.utility.parts import Int64, Source, option
 
 #: What rounding leaves of an association that is none; a single record among a billion makes more.
 _ROUNDING = 1e-10

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.parts import Part
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.utility.parts import Part
 from sdcensus.utility.rows import Rows, rows_of
 
 Float64 = npt.NDArray[np.float64]

@@ -10,17 +10,18 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.cube import Cube
 from sdcensus.model.interior import interior
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.utility.pairs import (
+from sdcensus.model.pairs import (
     check_match,
     check_published,
     hidden_cells,
     published_values,
     true_values,
 )
-from sdcensus.utility.parts import Int64, Mask, Source
+from sdcensus.model.parts import Int64, Mask
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.utility.bases import Source
 
 Cells = npt.NDArray[np.int64]
 

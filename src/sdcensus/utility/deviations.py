@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
+from sdcensus.model.pairs import Pair, pair_of
+from sdcensus.model.parts import Int64, Numbers, Part, known_axes
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.utility.pairs import Pair, pair_of
-from sdcensus.utility.parts import Base, Int64, Numbers, Part, option
+from sdcensus.utility.bases import Base
+
+Float64 = npt.NDArray[np.float64]
 
 _MOST_DEVIATIONS = 10_000_000
 
@@ -75,10 +80,16 @@ def deviation_distribution_of_pair(pair: Pair, base: Base | str = Base.NONZERO) 
 
 
 class Worst(StrEnum):
-    """What makes a cell one of the worst: the size of its change, or its size against the count."""
+    """What makes a cell one of the worst.
+
+    ``absolute``: the size of its change. ``relative``: its size against the true count.
+    ``root``: the difference of square roots, which lies between the two and is what the Hellinger
+    distance adds up.
+    """
 
     ABSOLUTE = "absolute"
     RELATIVE = "relative"
+    ROOT = "root"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -114,22 +125,39 @@ def worst_cells(
         cube: True counts.
         table: The published table of the same cells.
         limit: How many cells at most.
-        by: By the size of the change, the smaller count first among equals; or relative to the
-            true count, where empty cells that are published as something else come first.
+        by: By the size of the change, the smaller count first among equals; relative to the true
+            count, where empty cells that are published as something else come first; or by square
+            roots, where cells at more totals come first among equals, as more people read them.
         part: Which cells are looked at.
     """
     chosen = option(Worst, "order of worst cells", by)
     if type(limit) is not int or limit < 0:
         raise SpecError("The number of worst cells is a whole number, 0 or more.")
     pair = pair_of(cube, table, part, numbers=True)
-    size = np.abs(pair.deviation)
-    changed = np.flatnonzero(size)
-    change, count = size[changed], pair.true[changed]
-    numbers = np.zeros(0, dtype=np.uint64) if pair.numbers is None else pair.numbers[changed]
+    score = _score(pair, chosen)
+    found = np.flatnonzero(score)
+    if 0 < limit < found.size:
+        least = np.partition(score[found], found.size - limit)[found.size - limit]
+        found = found[score[found] >= least]
+    true, published = pair.true[found], pair.published[found]
+    numbers = np.zeros(0, dtype=np.uint64) if pair.numbers is None else pair.numbers[found]
     if chosen is Worst.ABSOLUTE:
-        order = np.lexsort((numbers, count, -change))
+        among_equals = true
+    elif chosen is Worst.RELATIVE:
+        among_equals = -np.abs(published - true)
     else:
-        relative = np.divide(change, count, out=np.full(change.shape, np.inf), where=count > 0)
-        order = np.lexsort((numbers, -change, -relative))
-    first = order[:limit]
-    return WorstCells(chosen, numbers[first], count[first], pair.published[changed][first])
+        among_equals = known_axes(cube.spec, numbers)
+    first = np.lexsort((numbers, among_equals, -score[found]))[:limit]
+    return WorstCells(chosen, numbers[first], true[first], published[first])
+
+
+def _score(pair: Pair, by: Worst) -> Float64:
+    """How bad the change of each cell is; 0 where there is none."""
+    if by is Worst.ROOT:
+        return np.asarray(np.abs(np.sqrt(pair.published) - np.sqrt(pair.true)))
+    size = np.abs(pair.deviation).astype(np.float64)
+    if by is Worst.RELATIVE:
+        # An empty cell has no relative change, so any change of it is larger than all others.
+        beyond = np.where(size > 0, np.inf, 0.0)
+        return np.asarray(np.divide(size, pair.true, out=beyond, where=pair.true > 0))
+    return size

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
+from sdcensus.model.pairs import Pair, pair_of, pair_of_values
+from sdcensus.model.parts import Int64, Part
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.utility.pairs import Pair, pair_of, pair_of_values
-from sdcensus.utility.parts import Base, Int64, Part, option
+from sdcensus.utility.bases import Base
 
 #: Counts from 1 to this are the small ones.
 SMALL = 2
@@ -139,7 +141,7 @@ def utility_of(
         base: Over which cells mean distances are taken.
         small: Counts from 1 to this are the small ones.
     """
-    chosen = option(Part, "part of a table", part)
+    chosen = Part.named(part)
     return measure(pair_of(cube, table, chosen), base=base, part=chosen, small=small)
 
 

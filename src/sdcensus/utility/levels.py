@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
+from sdcensus.model.areas import area_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.pairs import check_match, pair_in
+from sdcensus.model.parts import Part, block_of, region_at
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
+from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import SMALL, Utility, measure
-from sdcensus.utility.pairs import check_match, pair_in
-from sdcensus.utility.parts import Base, Part, area_axis, block_of, option, region_at
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,8 +60,8 @@ def by_level(
         small: Counts from 1 to this are the small ones.
     """
     check_match(cube, table)
-    chosen = option(Part, "part of a table", part)
-    at = area_axis(cube.spec, axis)
+    chosen = Part.named(part)
+    at = area_axis(cube.spec, axis, how="axis=")
     found = []
     for block in cube.spec.axes[at].blocks:
         pair = pair_in(cube, table, region_at(cube.spec, at, block, chosen))
@@ -80,8 +82,8 @@ def by_code(
 ) -> tuple[UtilityAt, ...]:
     """The measures at each code of a level: by default each area of the finest level."""
     check_match(cube, table)
-    chosen = option(Part, "part of a table", part)
-    at = area_axis(cube.spec, axis)
+    chosen = Part.named(part)
+    at = area_axis(cube.spec, axis, how="axis=")
     if isinstance(cube, SparseCube):
         raise SpecError(
             f"{cube.spec.title}: the table is too large to be measured code by code. Take"

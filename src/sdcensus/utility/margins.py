@@ -8,10 +8,11 @@ import numpy as np
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
+from sdcensus.utility.bases import Source
 from sdcensus.utility.coarser import on_axes, whole_table
-from sdcensus.utility.parts import Source, option
 
 
 @dataclass(frozen=True, slots=True, repr=False)

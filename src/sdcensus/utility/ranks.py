@@ -11,9 +11,10 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
+from sdcensus.model.parts import Int64, Mask, Part
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
-from sdcensus.utility.parts import Int64, Mask, Part, option
 from sdcensus.utility.rows import Rows, rows_of
 
 #: Groups of equal size, as ONS 2011 has them.

@@ -9,19 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.model.areas import area_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.utility.pairs import (
+from sdcensus.model.pairs import (
     check_match,
     check_published,
     hidden_cells,
+    mask_of,
     published_values,
     true_values,
     whole_numbers,
 )
-from sdcensus.utility.parts import Int64, Mask, Part, area_axis, block_of, region_at
+from sdcensus.model.parts import Int64, Mask, Part, block_of, region_at
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import SparseTable, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,7 +74,7 @@ def rows_of(
             f"{spec.title}: the table is too large to be measured row by row. Take"
             " cube.rollup(...) to fewer or coarser axes."
         )
-    at = area_axis(spec, axis)
+    at = area_axis(spec, axis, how="axis=")
     block = block_of(spec, at, level)
     where = region_at(spec, at, block, part)
     # The axis of the rows comes first, so that the cells of a row lie one behind the other.
@@ -115,9 +117,7 @@ def rows_of_values(
         raise SpecError("There is no cell to measure. Give arrays with one row and column or more.")
     hidden = np.zeros(counts.shape, dtype=bool)
     if withheld is not None:
-        hidden = np.asarray(withheld, dtype=bool)
-    if hidden.shape != counts.shape:
-        raise SpecError("The mask of withheld cells needs one value for each cell.")
+        hidden = mask_of(withheld, counts.shape, "withheld")
     height = len(counts)
     named = [str(at) for at in range(height)] if names is None else list(names)
     if len(named) != height:

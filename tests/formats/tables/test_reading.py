@@ -122,6 +122,7 @@ def edit(path: Path, change: Callable[[list[str]], list[str]]) -> Path:
         (5, "many", "no published count"),
         (6, "", "neither a number nor a sign"),
         (3, "9" * 30, "no whole number"),
+        (3, "9" * 13, "no whole number"),
     ],
 )
 def test_values_that_are_no_counts_are_named_with_their_line(
@@ -174,6 +175,8 @@ def test_a_description_of_another_table_is_noticed(tmp_path: Path) -> None:
     refused("older version", specification=None)
     refused("damaged", specification={"version": 1})
     refused("newer version", specification={"version": 99})
+    for notes in (3, None, ["Read this."], [{"en": 3}]):
+        refused("notes", notes=notes)
     text_file(beside, "[1")
     with pytest.raises(InputError, match="no JSON object"):
         read_published(path)
@@ -255,6 +258,13 @@ def test_columns_that_are_no_codes_are_noticed(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- folders
+
+
+def test_a_file_with_more_columns_than_any_table_is_refused(tmp_path: Path) -> None:
+    names = [f"v{at}" for at in range(100)]
+    path = text_file(tmp_path / "t.csv", ",".join([*names, "value"]), ",".join(["1"] * 101))
+    with pytest.raises(InputError, match="100 columns beside its values"):
+        read_published(path)
 
 
 def test_a_table_in_two_formats_is_read_once(tmp_path: Path) -> None:

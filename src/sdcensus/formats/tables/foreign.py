@@ -32,6 +32,8 @@ _FLAG = "flag"
 #: Files of which fewer cells are listed than one in so many are no tables.
 _MOST_ABSENT = 200
 _MOST_CELLS = 50_000_000
+#: No published table is read by more; an array has no more axes.
+_MOST_COLUMNS = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +72,11 @@ def foreign_table(raw: RawTable, name: str) -> ForeignTable:
             raise raw.mistake(row, f"the column {one!r} has no code.")
     if not raw.rows:
         raise InputError(f"{raw.path} has no rows.")
+    if len(codes) > _MOST_COLUMNS:
+        raise InputError(
+            f"{raw.path} has {len(codes):,} columns beside its values; a table has at most"
+            f" {_MOST_COLUMNS} columns of codes. Take out columns that hold no codes."
+        )
     values, flags = values_and_flags(raw, column, signs)
     return ForeignTable(name, raw, codes, values, flags)
 

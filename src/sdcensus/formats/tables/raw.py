@@ -25,7 +25,7 @@ Mask = npt.NDArray[np.bool_]
 #: What the metadata of a Parquet file is called.
 METADATA = "sdcensus"
 #: Whole numbers with more digits count nothing that exists.
-_WHOLE = "^[0-9]{1,15}([.]0*)?$"
+_WHOLE = "^[0-9]{1,12}([.]0*)?$"
 _NUMBER = "^[+-]?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 _SEPARATORS = ",;\t|"
 

@@ -214,13 +214,22 @@ def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTabl
             f"{raw.path}: the code lists are not those of the table that was published; the"
             " description was changed, or belongs to another table."
         )
-    notes = tuple(Text.of(one) for one in about.get("notes", ()) if isinstance(one, dict))
+    notes = _notes(about.get("notes", []), raw.path)
     values, flags = values_and_flags(raw, _values_column(raw), raw.columns.get("flag"))
     numbers = _numbers(raw, spec)
     if about.get("cells_not_listed") == "published as 0":
         return PublishedTable(name, _sparse(raw, spec, numbers, values, flags, notes), provenance)
     table = _dense(raw, spec, numbers, values, flags, notes)
     return PublishedTable(name, table, provenance)
+
+
+def _notes(document: object, path: Path) -> tuple[Text, ...]:
+    made = []
+    for one in document if isinstance(document, list) else [None]:
+        if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
+            raise InputError(f'{path}: what readers should know ("notes") is damaged.')
+        made.append(Text.of(one))
+    return tuple(made)
 
 
 def _values_column(raw: RawTable) -> str:

@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError
 from sdcensus.kernels.coupling import (
     joint_of_folded_keys,
     joint_of_intervals,
@@ -23,6 +23,7 @@ from sdcensus.kernels.coupling import (
 )
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.model.lookups import Lookup
+from sdcensus.model.options import option
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import KeyRule, PerturbationTable
@@ -85,7 +86,7 @@ def coupling_of(
         key_version: For ``scrambled``, the version of the series.
         grid: How many keys stand for all of them where a row has about as many intervals as keys.
     """
-    chosen = _named(lookup)
+    chosen = option(Lookup, "look-up", lookup)
     if chosen is Lookup.HASHED:
         return _figures(perturbation, None, grid)
     table = _table(perturbation)
@@ -100,13 +101,6 @@ def coupling_of(
         table = scrambled(table, Secret(f"order {example:>10}".encode()))
         of_each.append(_figures(table, table, grid, MOST_WORK // len(_EXAMPLES)))
     return _mean(of_each)
-
-
-def _named(lookup: Lookup | str) -> Lookup:
-    try:
-        return Lookup(lookup)
-    except ValueError:
-        raise UnknownName("look-up", str(lookup), known=list(Lookup)) from None
 
 
 def _mean(figures: Sequence[Coupling]) -> Coupling:

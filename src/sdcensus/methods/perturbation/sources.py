@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from enum import StrEnum
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError
 from sdcensus.kernels.unit_deviations import MOST_UNITS, unit_probabilities
+from sdcensus.model.options import option
 from sdcensus.model.perturbation import Perturbation, Tail
 from sdcensus.model.perturbation_design import BIAS_TOLERANCE, DesignRow, PerturbationDesign
 
@@ -46,12 +47,7 @@ def truncated_normal(
         limit: The largest deviation.
         discretisation: ``round`` or ``pmf``.
     """
-    try:
-        way = Discretisation(discretisation)
-    except ValueError:
-        raise UnknownName(
-            "discretisation", str(discretisation), known=list(Discretisation)
-        ) from None
+    way = option(Discretisation, "discretisation", discretisation)
     if not (math.isfinite(standard_deviation) and standard_deviation > 0):
         raise SpecError("The standard deviation is a number above 0.")
     _check_limit(limit, "The limit")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +38,42 @@ def code_reasons(policy: Policy, spec: TableSpec, role: str | UserRole) -> tuple
 
 
 def passes(policy: Policy, spec: TableSpec, role: str | UserRole) -> bool:
-    """Whether rules on code lists let a table pass, if perhaps with some codes withheld."""
-    return not any(one.refuses for one in code_reasons(policy, spec, role))
+    """Whether rules on code lists let a table pass, if perhaps with some codes withheld.
+
+    A table of which every area is withheld does not pass.
+    """
+    reasons = code_reasons(policy, spec, role)
+    if any(one.refuses for one in reasons):
+        return False
+    areas, available = areas_shown(policy, spec, reasons)
+    return not (reasons and areas and available == 0)
+
+
+def areas_shown(
+    policy: Policy, spec: TableSpec, reasons: Iterable[Reason]
+) -> tuple[int | None, int | None]:
+    """How many areas a table is about, and how many of them these reasons leave."""
+    use = area_use(policy, uses_of(spec))
+    if use is None or use.axis is None:
+        return None, None
+    places = np.flatnonzero(about(use.axis, use.chosen)).tolist()
+    codes = {(use.axis.codes[at].level, use.axis.codes[at].code) for at in places}
+    gone = {
+        (one.level, code)
+        for reason in reasons
+        for one in reason.withheld
+        if one.variable == use.variable.name
+        for code in one.codes
+    }
+    return len(codes), len(codes - gone)
+
+
+def about(axis: Axis, chosen: Mask) -> Mask:
+    """For each position of an axis but its total, whether it holds any of the chosen leaves."""
+    found = np.zeros(len(axis.codes), dtype=bool)
+    for block, level in zip(axis.blocks, axis.levels, strict=False):
+        found[block.start + level.group_array[chosen]] = True
+    return found
 
 
 def name_of(variable: Variable) -> str:

@@ -35,7 +35,8 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level, Variable
-from sdcensus.risk.findings import Findings
+from sdcensus.risk.detectors import detect
+from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.published_before import exempt_differences
 from sdcensus.session.census import Census
 
@@ -43,6 +44,8 @@ Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 #: How many findings of a kind are told.
 MOST_SENTENCES = 10
+#: How many codes of a level are listed; the policy with the decisions has all of them.
+MOST_CODES = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -106,7 +109,7 @@ class DesignReport(Confidential):
         areas: Areas with too small a population, by level.
         categories: Categories with too few people, by variable and level.
         detail: How fine variables may be, by area.
-        exempt: Few people whom exempt totals show together.
+        exempt: Few people whom exempt totals show, by themselves or together.
         one_household: Cells of one household in tables that were named.
     """
 
@@ -137,10 +140,12 @@ class DesignReport(Confidential):
                     if found is self.areas:
                         yield f"{head}: none of {one.of:,}."
                     continue
-                codes = one.codes
+                codes = list(one.codes[:MOST_CODES])
                 if counts:
-                    pairs = zip(one.codes, one.counts, strict=True)
-                    codes = tuple(f"{code} ({count:,})" for code, count in pairs)
+                    pairs = zip(codes, one.counts, strict=False)
+                    codes = [f"{code} ({count:,})" for code, count in pairs]
+                if len(one.codes) > MOST_CODES:
+                    codes.append(f"{len(one.codes) - MOST_CODES:,} more")
                 yield f"{head}: {len(one.codes):,} of {one.of:,}: {joined(codes)}."
                 if one.alone:
                     yield (
@@ -161,15 +166,22 @@ class DesignReport(Confidential):
                 yield f"{head}: {cells.count:,}, {cells.share:.1%} of those that hold anybody."
         if not self.policy.exempt:
             return
-        count = sum(one.count for one in self.exempt)
-        yield (
-            f"Exempt totals that show few people together: {count:,}."
-            if count
-            else "Exempt totals: no two of them differ by few people. This looks at pairs of them,"
-            " not at longer sums."
-        )
-        for findings in self.exempt if counts else ():
-            yield from (f"  {sentence}" for sentence in findings.sentences(MOST_SENTENCES))
+        alone = [one for one in self.exempt if one.kind is FindingKind.IDENTIFICATION]
+        together = [one for one in self.exempt if one.kind is not FindingKind.IDENTIFICATION]
+        for found_so, how in (
+            (alone, "are few people by themselves"),
+            (together, "show few people together"),
+        ):
+            count = sum(one.count for one in found_so)
+            if count:
+                yield f"Exempt totals that {how}: {count:,}."
+            elif found_so is together:
+                yield (
+                    "Exempt totals: no two of them differ by few people. This looks at pairs of"
+                    " them, not at longer sums."
+                )
+            for findings in found_so if counts else ():
+                yield from (f"  {sentence}" for sentence in findings.sentences(MOST_SENTENCES))
 
 
 def design(
@@ -256,10 +268,10 @@ def apply_one_household(policy: Policy, table: Table, found: OneHouseholdCells) 
 
 
 def check_exempt(policy: Policy, census: Census, *, threshold: int = 2) -> tuple[Findings, ...]:
-    """Look for few people that the exempt totals of a policy show together.
+    """Look for few people that the exempt totals of a policy show, alone or together.
 
-    Exempt totals are exact, so the difference of two of them is exact as well: nested areas that
-    differ by a hamlet, or trees of areas that do not nest.
+    Exempt totals are exact. A total of one person is that person; and the difference of two totals
+    is exact as well: nested areas that differ by a hamlet, or trees of areas that do not nest.
 
     Args:
         policy: The policy.
@@ -267,14 +279,12 @@ def check_exempt(policy: Policy, census: Census, *, threshold: int = 2) -> tuple
         threshold: The largest number of units that is found, from 1.
     """
     specs = policy.exempt_specs()
-    return tuple(
-        found
-        for kind in sorted({spec.of for spec in specs})
-        for found in exempt_differences(
-            [spec for spec in specs if spec.of is kind], census.tabulate, threshold=threshold
-        )
-        if found.count
-    )
+    counted = {spec.hash(): census.tabulate(spec) for spec in specs}
+    found = [detect(cube, threshold=threshold)[0] for cube in counted.values()]
+    for kind in sorted({spec.of for spec in specs}):
+        alike = [spec for spec in specs if spec.of is kind]
+        found += exempt_differences(alike, lambda spec: counted[spec.hash()], threshold=threshold)
+    return tuple(one for one in found if one.count)
 
 
 def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]]]:

@@ -12,7 +12,7 @@ from sdcensus.model.axis import Axis
 from sdcensus.model.policy import OnlineRules, Policy, UserRole
 from sdcensus.model.policy_levels import uses_of
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.policy.code_rules import area_use, code_reasons
+from sdcensus.session.policy.code_rules import about, area_use, code_reasons
 from sdcensus.session.policy.remedies import remedies_for
 from sdcensus.session.policy.value_rules import (
     Areas,
@@ -88,14 +88,6 @@ def judge(policy: Policy, spec: TableSpec, areas: Areas, rules: OnlineRules) -> 
     places = _places(axis, areas.spec.axes[0])
     judged = about(axis, areas.use.chosen)
     return Judgement(axis, judged, sparse[places] & judged, small[places] & judged, whole)
-
-
-def about(axis: Axis, chosen: Mask) -> Mask:
-    """For each position of an axis but its total, whether it holds any of the chosen leaves."""
-    found = np.zeros(len(axis.codes), dtype=bool)
-    for block, level in zip(axis.blocks, axis.levels, strict=False):
-        found[block.start + level.group_array[chosen]] = True
-    return found
 
 
 def _places(axis: Axis, other: Axis) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -17,11 +17,10 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.interior import adds_up
 from sdcensus.model.policy import OnlineRules, Policy, UserRole, WhenSparse
-from sdcensus.model.policy_levels import uses_of
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.policy.code_rules import area_use, code_reasons, positions_of
-from sdcensus.session.policy.judging import Judgement, about, judge, remedies_by_numbers
+from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
+from sdcensus.session.policy.judging import Judgement, judge, remedies_by_numbers
 from sdcensus.session.policy.remedies import remedies_for, with_remedies
 from sdcensus.session.policy.value_rules import (
     AnyTable,
@@ -30,6 +29,7 @@ from sdcensus.session.policy.value_rules import (
     areas_of,
     needed_tables,
     shares_of,
+    universe_population,
 )
 from sdcensus.session.policy.verdict import (
     Decision,
@@ -61,7 +61,7 @@ def ask(policy: Policy, spec: TableSpec, *, role: str | UserRole = UserRole.PUBL
             return not strict or not code_reasons(policy, version, role)
 
         reasons = with_remedies(reasons, remedies_for(policy, spec, role, enough=enough))
-    areas, available = _areas(policy, spec, reasons)
+    areas, available = areas_shown(policy, spec, reasons)
     verdict = _nothing_left(Verdict(reasons, areas, available))
     if verdict.outcome is Outcome.REFUSED:
         return verdict
@@ -104,7 +104,7 @@ def show(
     if rules.on_values:
         further, small_become_c = _by_numbers(policy, table, role, rules, published)
         reasons = (*reasons, *further)
-    areas, available = _areas(policy, spec, reasons)
+    areas, available = areas_shown(policy, spec, reasons)
     verdict = _nothing_left(Verdict(reasons, areas, available))
     if verdict.outcome is Outcome.REFUSED:
         return Decision(None, verdict)
@@ -135,18 +135,28 @@ def _by_numbers(
     spec = table.spec
     areas = areas_of(policy, table, published)
     judged = judge(policy, spec, areas, rules)
-    reasons = [*_area_reasons(judged, rules, spec), *_table_reasons(judged, rules, spec)]
+    reasons = [
+        *_area_reasons(judged, rules, spec),
+        *_table_reasons(judged, rules, spec),
+        *_universe_reasons(table, rules, published),
+    ]
     also: Callable[[TableSpec], bool] | None = None
     if not any(one.refuses for one in reasons):
         reasons += _share_reasons(shares_of(table, published), rules) if _shares(rules) else []
-    if published is not None and _shares(rules):
+    by_universe = rules.minimum_population is not None and not spec.universe.everything
+    if published is not None and (_shares(rules) or by_universe):
         publish = published
         left = MOST_PUBLISHED
 
         def also(version: TableSpec) -> bool:
             nonlocal left
             left -= 1
-            return left >= 0 and not _share_reasons(shares_of(publish(version), publish), rules)
+            if left < 0:
+                return False
+            made = publish(version)
+            further = [*_universe_reasons(made, rules, publish)]
+            further += _share_reasons(shares_of(made, publish), rules) if _shares(rules) else []
+            return not further
 
     remedies: tuple[Remedy, ...] = ()
     if reasons:
@@ -209,6 +219,22 @@ def _table_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> It
         )
 
 
+def _universe_reasons(
+    table: AnyTable, rules: OnlineRules, published: Publish | None
+) -> Iterable[Reason]:
+    """A condition that chooses few units, by the published number of them."""
+    spec = table.spec
+    if rules.minimum_population is None or spec.universe.everything:
+        return
+    if universe_population(table, published) < rules.minimum_population:
+        limit = _figure(rules.minimum_population)
+        yield Reason(
+            ReasonCode.SMALL_POPULATION,
+            f"The condition chooses fewer than {limit} {spec.of.plural} by published numbers.",
+            variables=tuple(one.name for one in spec.universe.variables),
+        )
+
+
 def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
     reasons = []
     if shares.above(rules.ones, twos=False):
@@ -254,25 +280,6 @@ def _hidden(spec: TableSpec, reasons: Iterable[Reason]) -> Mask:
 def _across(rows: Mask, at: int, spec: TableSpec) -> Mask:
     """What holds for positions of one axis, for all cells."""
     return np.expand_dims(rows, [other for other in range(len(spec.axes)) if other != at])
-
-
-def _areas(
-    policy: Policy, spec: TableSpec, reasons: Iterable[Reason]
-) -> tuple[int | None, int | None]:
-    """How many areas a table is about, and how many of them are shown."""
-    use = area_use(policy, uses_of(spec))
-    if use is None or use.axis is None:
-        return None, None
-    places = np.flatnonzero(about(use.axis, use.chosen)).tolist()
-    codes = {(use.axis.codes[at].level, use.axis.codes[at].code) for at in places}
-    gone = {
-        (one.level, code)
-        for reason in reasons
-        for one in reason.withheld
-        if one.variable == use.variable.name
-        for code in one.codes
-    }
-    return len(codes), len(codes - gone)
 
 
 def _nothing_left(verdict: Verdict) -> Verdict:

@@ -19,6 +19,9 @@ from sdcensus.session.policy.verdict import Reason, Remedy, RemedyKind
 #: How many remedies are told.
 MOST_REMEDIES = 4
 
+#: More variables than this are not listed one by one to be left out; those that stay are.
+_MOST_LEFT_OUT = 2
+
 #: How many areas of how many a table would show; ``None`` where it shows no areas.
 Counted = Callable[[TableSpec], tuple[int, int] | None]
 
@@ -91,7 +94,10 @@ def _remedy(
         axis = version.axis(name)
         levels = joined([level.name for level in axis.levels])
         parts.append(f"show {name_of(axis.variable)} at the level {levels}")
-    if dropped:
+    if len(dropped) > max(_MOST_LEFT_OUT, len(version.axes)):
+        names = [name_of(axis.variable) for axis in version.axes]
+        parts.append(f"of the axes keep only {joined(names)}")
+    elif dropped:
         names = [name_of(spec.axis(name).variable) for name in dropped]
         parts.append(f"leave out {joined(names)}")
     if free:

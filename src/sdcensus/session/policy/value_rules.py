@@ -70,6 +70,9 @@ def needed_tables(policy: Policy, spec: TableSpec, rules: OnlineRules) -> tuple[
         needed.append(population_spec(policy, spec))
     if rules.ones is not None or rules.ones_and_twos is not None:
         needed.append(unfiltered(spec))
+    everything, totals = spec.universe.everything, all(axis.total for axis in spec.axes)
+    if rules.minimum_population is not None and not everything and not totals:
+        needed.append(spec.with_axes(()))
     return tuple(needed)
 
 
@@ -81,6 +84,15 @@ def areas_of(policy: Policy, table: AnyTable, published: Publish | None) -> Area
     if values is None:
         values = _values(_ask(published, wanted, table.spec))
     return Areas(use, wanted, values)
+
+
+def universe_population(table: AnyTable, published: Publish | None) -> int:
+    """The published number of units that a table is about: of those that its condition chooses."""
+    spec = table.spec
+    if not all(axis.total for axis in spec.axes):
+        table = _ask(published, spec.with_axes(()), spec)
+    # The last cell is the total of everything.
+    return int(table.at(np.array([table.spec.cells - 1], dtype=np.uint64))[0])
 
 
 def _population_in(table: AnyTable, wanted: TableSpec) -> Int64 | None:

@@ -1,4 +1,4 @@
-"""Which cells of a table a measure looks at, and over which of them a mean is taken."""
+"""Parts of a table: all cells, the finest ones, the totals and subtotals, or those of a level."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,9 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.axis import Block
 from sdcensus.model.interior import interior
-from sdcensus.model.layout import mixed_radix
+from sdcensus.model.layout import mixed_radix, positions_on
+from sdcensus.model.options import option
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Role
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -30,40 +30,15 @@ class Part(StrEnum):
     INTERIOR = "interior"
     MARGINS = "margins"
 
+    @classmethod
+    def named(cls, part: Part | str) -> Part:
+        """The part of that name."""
+        return option(cls, "part of a table", part)
 
-class Base(StrEnum):
-    """Over which cells the mean of distances is taken.
-
-    ``nonzero``: over the cells with records. Empty cells that stay empty say nothing about noise,
-    and most cells of a detailed census table are empty: with them in the mean, a method would
-    look the better the emptier the table is. The figures of the founding study are of this kind.
-    ``all``: over every cell.
-    """
-
-    NONZERO = "nonzero"
-    ALL = "all"
-
-
-class Source(StrEnum):
-    """Where the published figure of a coarser table comes from.
-
-    ``published``: the total that was published. ``summed``: the sum of the published interior
-    cells, as a reader makes it who does not find the total.
-    """
-
-    PUBLISHED = "published"
-    SUMMED = "summed"
-
-
-Option = TypeVar("Option", bound=StrEnum)
-
-
-def option(options: type[Option], what: str, value: Option | str) -> Option:
-    """The option of that name; others are refused with those that exist."""
-    try:
-        return options(value)
-    except ValueError:
-        raise SpecError(unknown(what, str(value), list(options))) from None
+    @classmethod
+    def with_margins(cls, margins: bool) -> Part:
+        """All cells, or the finest ones alone."""
+        return cls.ALL if margins else cls.INTERIOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +115,9 @@ def _size(box: tuple[tuple[int, int], ...]) -> int:
 
 def _in_box(numbers: Numbers, shape: Sequence[int], box: tuple[tuple[int, int], ...]) -> Mask:
     inside = np.ones(numbers.size, dtype=bool)
-    for size, weight, (start, end) in zip(shape, mixed_radix(shape), box, strict=True):
-        digit = numbers // np.uint64(weight) % np.uint64(size)
-        inside &= (digit >= start) & (digit < end)
+    for at, (start, end) in enumerate(box):
+        position = positions_on(shape, at, numbers)
+        inside &= (position >= start) & (position < end)
     return inside
 
 
@@ -151,7 +126,7 @@ def region(spec: TableSpec, part: Part | str = Part.ALL) -> Region:
 
     Refuses interior and margins of a table that shows levels of which none is the finest.
     """
-    chosen = option(Part, "part of a table", part)
+    chosen = Part.named(part)
     everything = tuple((0, size) for size in spec.shape)
     if chosen is Part.ALL:
         return Region(everything)
@@ -161,7 +136,7 @@ def region(spec: TableSpec, part: Part | str = Part.ALL) -> Region:
 
 def region_at(spec: TableSpec, axis: int, block: Block, part: Part | str = Part.ALL) -> Region:
     """The cells at one level of an axis; the part is that of the other axes."""
-    chosen = option(Part, "part of a table", part)
+    chosen = Part.named(part)
     other = spec.with_axes(one for at, one in enumerate(spec.axes) if at != axis)
     rest = region(other, chosen)
     own = (block.start, block.start + block.size)
@@ -170,20 +145,6 @@ def region_at(spec: TableSpec, axis: int, block: Block, part: Part | str = Part.
         return (*box[:axis], own, *box[axis:])
 
     return Region(placed(rest.whole), None if rest.without is None else placed(rest.without))
-
-
-def area_axis(spec: TableSpec, axis: str | None) -> int:
-    """The position of the named axis, else of the first geography; refuses where there is none."""
-    if axis is not None:
-        return spec.position(axis)
-    for position, one in enumerate(spec.axes):
-        if one.variable.role is Role.GEOGRAPHY:
-            return position
-    shown = ", ".join(one.variable.name for one in spec.axes) or "none"
-    raise SpecError(
-        f"{spec.title}: no axis of the table is a geography. Its axes are: {shown}. Name the one"
-        " that is meant (axis=)."
-    )
 
 
 def block_of(spec: TableSpec, axis: int, level: str | None) -> Block:
@@ -197,3 +158,14 @@ def block_of(spec: TableSpec, axis: int, level: str | None) -> Block:
     raise SpecError(
         f"Axis {spec.axes[axis].name!r}: {unknown('level', level, [one.level for one in blocks])}"
     )
+
+
+def known_axes(spec: TableSpec, numbers: Numbers) -> Int64:
+    """For each cell, how much is known of its units: on how many axes it stands at no total."""
+    known = np.zeros(numbers.size, dtype=np.int64)
+    for at, axis in enumerate(spec.axes):
+        if axis.total:
+            known += positions_on(spec.shape, at, numbers) != axis.blocks[-1].start
+        else:
+            known += 1
+    return known

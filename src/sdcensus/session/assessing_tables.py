@@ -1,0 +1,362 @@
+"""Assessments of tables of a census: one that is described, a published file, or all of a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sdcensus.documents.policy import read_policy
+from sdcensus.errors import SpecError
+from sdcensus.formats.tables.reading import read_published
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
+from sdcensus.model.plan import Plan, Protection
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.risk.look_budget import LookBudget
+from sdcensus.session.assessing import Assessment, assess_table
+from sdcensus.session.assessing_together import (
+    budget_of_menu,
+    budgets_of,
+    opened_registry,
+    others_of,
+)
+from sdcensus.session.census import Census
+from sdcensus.session.look_budget import opened_plan
+from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method, protect_table
+from sdcensus.store.registry import Registry
+
+#: How a plan that does not say how is protected.
+DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
+#: Larger tables are counted anew rather than kept in memory.
+_KEPT_CELLS = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessOptions:
+    """What is said about every table of an assessment; see ``assess_table``.
+
+    Attributes:
+        sensitive, coalition, compare, exact, language: As there.
+        registry: The folder of a registry of what was published before.
+        policy: The file of a policy: everything that it opens is taken together, and its limit
+            for the chance of recovery holds.
+        recovery_limit: The chance of recovery that is accepted, instead of the policy's.
+    """
+
+    sensitive: tuple[str, ...] | None = None
+    coalition: int = 1
+    compare: bool | None = None
+    exact: bool | None = None
+    language: str | None = None
+    registry: str | Path | None = None
+    policy: str | Path | None = None
+    recovery_limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """The other tables with the same people, and the chance of recovery that is accepted."""
+
+    others: tuple[TableSpec, ...] = ()
+    budgets: tuple[LookBudget, ...] | None = None
+    limit: float | None = None
+
+
+class _Counter:
+    """Counts tables of a census; those that are asked for again and again are kept."""
+
+    def __init__(self, census: Census) -> None:
+        self.census = census
+        self.kept: dict[str, Cube] = {}
+
+    def __call__(self, spec: TableSpec) -> Cube | SparseCube:
+        key = spec.hash()
+        if key in self.kept:
+            return self.kept[key]
+        counted = self.census.tabulate(in_this_census(self.census, spec))
+        if isinstance(counted, Cube) and spec.cells <= _KEPT_CELLS:
+            self.kept[key] = counted
+        return counted
+
+
+def assess_spec(
+    census: Census,
+    spec: TableSpec,
+    method: Method,
+    *,
+    options: AssessOptions | None = None,
+    progress: Progress = no_progress,
+) -> Assessment:
+    """Count a table, protect it, and assess what would be published."""
+    said = options or AssessOptions()
+    around = _surroundings(census, spec, said)
+    return _assessed(
+        census, spec, method, said, around, _Counter(census), number=1, progress=progress
+    )
+
+
+def assess_published(
+    census: Census,
+    path: str | Path,
+    *,
+    method: Method | None = None,
+    options: AssessOptions | None = None,
+    progress: Progress = no_progress,
+) -> Assessment:
+    """Assess a file that was written for publication, against the census that it is from.
+
+    Args:
+        census: The census.
+        path: The file, as ``sdcensus protect`` wrote it.
+        method: How it was protected, if that is known.
+        options: What else is said.
+        progress: Told how far it is.
+    """
+    said = options or AssessOptions()
+    published = read_published(path)
+    made = published.provenance
+    progress(f"counting {published.table.spec.title}", 0.0)
+    spec = in_this_census(census, published.table.spec)
+    cube = census.tabulate(spec)
+    version = cube.origin.data_version
+    if made is not None and made.data_version and version and made.data_version != version:
+        raise SpecError(
+            f"{path} was made from other records than this store holds (version"
+            f" {made.data_version}, and the store has {version}). Give the store that it is from."
+        )
+    table = published.table
+    if isinstance(table, Table):
+        table = replace(table, spec=spec)
+    around = _surroundings(census, spec, said)
+    return assess_table(
+        cube,
+        table,
+        method=method,
+        provenance=made,
+        schema=census.schema,
+        others=around.others,
+        tabulate=_Counter(census),
+        budgets=around.budgets,
+        recovery_limit=around.limit,
+        progress=progress,
+        **_given(said),
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanAssessment(Confidential):
+    """The tables of a plan, assessed.
+
+    Attributes:
+        tables: For each table a name for files, and its assessment.
+        skipped: The tables that cannot be assessed, each with the reason.
+    """
+
+    tables: tuple[tuple[str, Assessment], ...]
+    skipped: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<PlanAssessment of {len(self.tables)} tables: confidential>"
+
+
+def assess_plan(
+    path: str | Path,
+    names: Sequence[str] = (),
+    *,
+    secret: str | Path | None = None,
+    options: AssessOptions | None = None,
+    progress: Progress = no_progress,
+) -> PlanAssessment:
+    """Assess tables of a plan, each together with all others.
+
+    Args:
+        path: The file of the plan.
+        names: The tables to assess; a table among them that cannot be assessed is refused. All
+            of the plan if none is named; those that cannot be assessed are then left out.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        options: What else is said.
+        progress: Told how far it is.
+    """
+    said = options or AssessOptions()
+    plan, census = opened_plan(path)
+    if not plan.tables:
+        raise SpecError(f"{path} has no [[table]], so there is nothing to assess.")
+    chosen = [plan.table(name) for name in dict.fromkeys(names)] or list(plan.tables)
+    planned = plan.specs(census.schema)
+    policy = None if plan.policy is None else plan.path(plan.policy.file)
+    found: list[tuple[str, Assessment]] = []
+    skipped: list[str] = []
+    arounds: dict[Entity, _Surroundings] = {}
+    counter = _Counter(census)
+    for number, one in enumerate(chosen, start=1):
+        spec = one.spec(census.schema)
+        method = _method(plan, census, spec, secret)
+        if spec.of not in arounds:
+            arounds[spec.of] = _surroundings(census, spec, said, planned=planned, obeyed=policy)
+        around = arounds[spec.of]
+        others = {other.hash(): other for other in (*around.others, *planned)}
+        others.pop(spec.hash(), None)
+        around = replace(around, others=tuple(others.values()))
+        try:
+            made = _assessed(
+                census,
+                spec,
+                method,
+                said,
+                around,
+                counter,
+                number=number,
+                title=one.title.show(said.language),
+                progress=progress,
+            )
+        except SpecError as error:
+            if names:
+                raise
+            skipped.append(f"{one.name}: {error}")
+        else:
+            found.append((file_name(one.name), made))
+    if not found:
+        raise SpecError(f"No table of {path} can be assessed. {skipped[0]}")
+    return PlanAssessment(tuple(found), tuple(skipped))
+
+
+def _assessed(
+    census: Census,
+    spec: TableSpec,
+    method: Method,
+    said: AssessOptions,
+    around: _Surroundings,
+    counter: _Counter,
+    *,
+    number: int,
+    title: str = "",
+    progress: Progress,
+) -> Assessment:
+    protected = protect_table(census, spec, method, progress=progress)
+    return assess_table(
+        protected.audit.cube,
+        protected,
+        method=method,
+        schema=census.schema,
+        others=around.others,
+        tabulate=counter,
+        budgets=around.budgets,
+        recovery_limit=around.limit,
+        number=number,
+        title=title,
+        progress=progress,
+        **_given(said),
+    )
+
+
+def _surroundings(
+    census: Census,
+    spec: TableSpec,
+    said: AssessOptions,
+    *,
+    planned: Sequence[TableSpec] = (),
+    obeyed: Path | None = None,
+) -> _Surroundings:
+    """What a table stands beside: a registry, a plan, the menu of a policy.
+
+    Args:
+        census: The census.
+        spec: The table, or one of a plan.
+        said: What was said on the command line or in Python.
+        planned: All tables of the plan, if there is one.
+        obeyed: The file of the policy that the plan obeys: its limit holds, its menu is not meant.
+    """
+    registry = opened_registry(said.registry)
+    others = others_of(spec, registry, planned)
+    budgets: list[LookBudget] = []
+    if others or planned:
+        budgets += budgets_of(spec, others, _scope(len(planned), registry))
+    limit = None
+    if obeyed is not None:
+        limit = read_policy(obeyed, census.schema).online.recovery
+    if said.policy is not None:
+        budget, limit = budget_of_menu(said.policy, census.schema, spec.of)
+        budgets.append(budget)
+    if said.recovery_limit is not None:
+        limit = said.recovery_limit
+    return _Surroundings(others, tuple(budgets), limit)
+
+
+def _scope(planned: int, registry: Registry | None) -> str:
+    """How a budget calls the tables that are taken together."""
+    if not planned:
+        return ""
+    text = f"All {planned} tables of the plan" if planned > 1 else "The one table of the plan"
+    if registry is not None:
+        text += f" and {len(registry.specs()):,} published before"
+    return text
+
+
+def file_name(name: str) -> str:
+    """A name that every file system takes.
+
+    Examples:
+        >>> file_name("Religion by district (1/2)")
+        'religion-by-district-1-2'
+    """
+    made = re.sub(r"\W+", "-", name.casefold()).strip("-")
+    # Names of many axes are longer than file systems allow.
+    return made[:80].rstrip("-") or "table"
+
+
+def _method(plan: Plan, census: Census, spec: TableSpec, secret: str | Path | None) -> Method:
+    protect = plan.protect or DEFAULT
+    settings: dict[str, Any] = dict(protect.settings)
+    known = {one.name for one in fields(MethodOptions)}
+    for name in settings:
+        if name not in known:
+            raise SpecError(f"[protect] has no setting {name!r}.")
+    if "perturbation" in settings:
+        settings["perturbation"] = plan.path(str(settings["perturbation"]))
+    return build_method(
+        protect.method,
+        census,
+        of=spec.of,
+        then=protect.then,
+        options=MethodOptions(**settings),
+        secret=secret,
+    )
+
+
+def _given(said: AssessOptions) -> dict[str, Any]:
+    names = ("sensitive", "coalition", "compare", "exact", "language")
+    return {name: getattr(said, name) for name in names}
+
+
+def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
+    """The same table with the variables of this census, so that it can be counted."""
+    own = {one.name: one for one in census.schema.variables}
+    for variable in [*(axis.variable for axis in spec.axes), *spec.universe.variables]:
+        if variable.name not in own:
+            raise SpecError(
+                f"The published table has a variable {variable.name!r}, which this census has not."
+                " Give the store that the table was made from."
+            )
+        codes, mine = variable.codes, own[variable.name].codes
+        if [one.code for one in codes] != [one.code for one in mine]:
+            raise SpecError(
+                f"The published table has another code list of {variable.name!r} than this census."
+                " Give the store that the table was made from."
+            )
+    by = [axis.name for axis in spec.axes]
+    known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
+    made = replace(known, universe=spec.universe)
+    if made.hash() != spec.hash():
+        raise SpecError(
+            "The published table has other levels than this census. Give the store that it was made"
+            " from."
+        )
+    return made

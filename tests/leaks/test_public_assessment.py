@@ -1,0 +1,108 @@
+"""The public page of an assessment depends on what is published, and on nothing else."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+
+import numpy as np
+import pytest
+
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.light_touch import LightTouch
+from sdcensus.methods.method import Method
+from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.methods.rounding import RandomRounding
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.provenance import Provenance
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Table
+from sdcensus.report import assessment_public_page
+from sdcensus.report.assessing import assess
+from sdcensus.session import assessing_public
+from sdcensus.testing.island import SECRET, island_cube
+from tests.leaks.test_published import NAMES, PRIMES, cube_with
+from tests.leaks.test_published import protected_by as canary_protected_by
+from tests.session.assessed_methods import METHODS, method_of, protected_by
+
+
+def another(cube: Cube, seed: int) -> Cube:
+    """A cube with the same cells and other people in them."""
+    draw = np.random.default_rng(seed)
+    counts = cube.count + draw.integers(0, 9, cube.shape)
+    return Cube(cube.spec, cube.origin, Accumulators(counts.astype(np.int64), cube.key.copy()))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_two_cubes_with_the_same_published_table_have_the_same_public_page(name: str) -> None:
+    protected = protected_by(name)
+    cube = protected.audit.cube
+    assert isinstance(cube, Cube)
+    pages = {
+        assess(one, protected, method=method_of(name), compare=False, exact=False).public_html()
+        for one in (cube, another(cube, 1), another(cube, 2))
+    }
+    assert len(pages) == 1
+    confidential = {
+        assess(one, protected, method=method_of(name), compare=False, exact=False).lead
+        for one in (cube, another(cube, 1))
+    }
+    assert len(confidential) == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_true_count_is_on_the_public_page(name: str) -> None:
+    """Seven-digit primes that are published as something else are looked for."""
+    protected = canary_protected_by(name)
+    cube, table = protected.audit.cube, protected.table
+    assert isinstance(cube, Cube)
+    assert isinstance(table, Table)
+    secret = set(np.ravel(cube.count).tolist()) - set(np.ravel(table.published).tolist())
+    made = assess(cube, protected, compare=False)
+    page = made.public_html().replace(",", "").replace("\N{NO-BREAK SPACE}", "")
+    assert not [one for one in secret if one > 1000 and str(one) in page]
+    keys = set(np.ravel(cube.key).tolist())
+    assert not [one for one in keys if one > 100_000 and str(one) in page]
+
+
+def test_the_canary_is_on_the_confidential_page() -> None:
+    cube = cube_with(PRIMES[:6], [1, 2, 3, 4, 5, 6])
+    table = Table(cube.spec, cube.count + 1)
+    made = assess(cube, table, compare=False)
+    assert f"{PRIMES[0]:,}" in made.html()
+    assert f"{PRIMES[0]:,}" not in made.public_html()
+
+
+def pair(first: Method, second: Method) -> None:
+    """The pages of one table are equal, whichever of two methods is said to have made it."""
+    cube = island_cube("area", "sex")
+    table = first.protect(cube).table
+    pages = [
+        assess(cube, table, method=method, compare=False).public_html()
+        for method in (first, second)
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_no_parameter_is_on_the_public_page() -> None:
+    pair(CellKey(scheme("CP1"), secret=SECRET), CellKey(scheme("CP3(1,2)"), secret=SECRET))
+    pair(CellKey(scheme("CP3"), secret=SECRET), CellKey(scheme("CP3"), lookup="ascending"))
+    pair(LightTouch(secret=SECRET), LightTouch(scheme("CP3"), secret=SECRET))
+    pair(RandomRounding(3), RandomRounding(5))
+
+
+@pytest.mark.parametrize("module", [assessing_public, assessment_public_page])
+def test_nothing_public_takes_or_holds_what_is_confidential(module: object) -> None:
+    for _, made in inspect.getmembers(module):
+        if getattr(made, "__module__", None) != getattr(module, "__name__", ""):
+            continue
+        called = made.__init__ if inspect.isclass(made) else made
+        for hint in typing.get_type_hints(called).values():
+            for one in (hint, *typing.get_args(hint)):
+                if inspect.isclass(one):
+                    assert not issubclass(one, Confidential)
+                    assert one not in (Cube, SparseCube)
+    assert not issubclass(assessing_public.PublicAssessment, Confidential)
+    assert not issubclass(Provenance, Confidential)
