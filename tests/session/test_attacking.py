@@ -173,6 +173,6 @@ def test_a_table_of_one_cell_is_attacked_with_the_others(tmp_path: Path) -> None
     }.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8", newline="\n")
     found = attack_folder(tmp_path, Assumptions(limit=0.0), attacks=["averaging"])
-    lines = claim_lines(found.report.results[0], most=10)
-    assert ("a.csv", "everybody", "100") in [line[:3] for line in lines]
+    claimed = claim_lines(found.report.results[0], most=10)
+    assert ("a.csv", "everybody", "100") in [line[:3] for line in claimed]
     write_report(found, tmp_path / "found.json")

@@ -50,7 +50,7 @@ class Division:
         for at in order.tolist():
             if not any((ways[other] >= ways[at]).all() for other in found):
                 found.append(at)
-        return first[found].tolist()
+        return [int(first[at]) for at in found]
 
 
 def division(finer: Sequence[Level], coarse: Level | None) -> Division:
