@@ -402,3 +402,16 @@ def test_an_assessment_is_not_copied_or_pickled() -> None:
     for way in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(Refused):
             way(made)
+
+
+def test_groups_that_can_still_be_read_are_counted_and_told() -> None:
+    cube = island_cube("area", "age", "sex", people=60)
+    true = sum(one.count for one in detect(cube) if one.kind is FindingKind.GROUP_ATTRIBUTE)
+    assert true > 0
+    exact = assess_table(cube, Table(cube.spec, cube.count.copy()), compare=False)
+    assert exact.groups_readable == true
+    assert any(f"Of {true:,} groups" in one for one in conclusions(exact))
+    # Where no cell is published as 0, nobody can tell that a category is empty.
+    filled = assess_table(cube, Table(cube.spec, cube.count + 1), compare=False)
+    assert filled.groups_readable == 0
+    assert not any("groups in which" in one for one in conclusions(filled))

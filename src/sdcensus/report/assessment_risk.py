@@ -28,6 +28,7 @@ from sdcensus.session.assessing_words import (
     NOTHING,
     chance_text,
     finding_line,
+    groups_sentence,
     how_text,
     knows_text,
     share_text,
@@ -105,6 +106,9 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
         parts.append(_given_away(assessment.given_away))
     if assessment.withheld is not None:
         parts.append(_findings(assessment.withheld, language))
+    groups = groups_sentence(assessment)
+    if groups:
+        parts.append(groups)
     parts.append(_figures(assessment))
     return section(title, *parts)
 

@@ -31,7 +31,7 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.risk.composite import CompositeRisk, composite_risk_of
 from sdcensus.risk.detectors import detect
 from sdcensus.risk.feasibility import Feasibility, How
-from sdcensus.risk.findings import Findings
+from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.look_budget import LookBudget, Looks
 from sdcensus.risk.posterior import (
     PerceivedDisclosure,
@@ -87,6 +87,8 @@ class Assessment(Confidential):
         method: How it was protected, in a few words.
         cautions: What the method itself warns of.
         findings: What the true counts of this table would give away.
+        groups_readable: Of the groups in which all have the same property, how many still look so
+            in the published table.
         withheld: Withheld cells that follow from the numbers around them.
         perceived: Small counts that readers see, and how many are what they seem.
         intruder: What an intruder is taken to know.
@@ -123,6 +125,7 @@ class Assessment(Confidential):
     method: str
     cautions: tuple[str, ...]
     findings: tuple[Findings, ...]
+    groups_readable: int
     withheld: Findings | None
     perceived: PerceivedDisclosure
     intruder: Intruder
@@ -299,6 +302,9 @@ def assess_table(
         method=name,
         cautions=() if method is None else method.claims().cautions,
         findings=tuple(one for one in findings if one),
+        groups_readable=groups_readable(
+            findings, detect(table, sensitive=sensitive, structural=impossible)
+        ),
         withheld=(withheld_that_follow(table) or None) if table.flags is not None else None,
         perceived=perceived_disclosure(cube, table, margins=inside is None),
         intruder=intruder,
@@ -348,3 +354,21 @@ def _name(method: Method | None, noise: Perturbation | None) -> str:
         return "method not named"
     name = getattr(noise, "name", "")
     return f"{method.described_name}, {name}" if name else method.described_name
+
+
+def groups_readable(true: Sequence[Findings], published: Sequence[Findings]) -> int:
+    """How many groups in which all have the same property still look so when published.
+
+    Noise that keeps empty cells empty keeps such groups readable: all other cells of the line are
+    published as 0.
+    """
+
+    def groups(found: Sequence[Findings]) -> set[tuple[int, int]]:
+        return {
+            pair
+            for one in found
+            if one.kind is FindingKind.GROUP_ATTRIBUTE
+            for pair in zip(one.cells.tolist(), one.axes.tolist(), strict=True)
+        }
+
+    return len(groups(true) & groups(published))

@@ -201,6 +201,19 @@ def finding_line(findings: Findings) -> str:
     return text.format(count=number_text(findings.count), unit=of.value, units=of.plural)
 
 
+def groups_sentence(assessment: Assessment) -> str:
+    """How many groups with one property can still be read; empty where there are none."""
+    found = [one for one in assessment.findings if one.kind is FindingKind.GROUP_ATTRIBUTE]
+    count = sum(one.count for one in found)
+    if not count:
+        return ""
+    return (
+        f"Of {number_text(count)} groups in which all {units(assessment)} have the same property,"
+        f" {number_text(assessment.groups_readable)} still look so in the published table: all"
+        " other cells of their lines are published as 0."
+    )
+
+
 def how_text(found: Feasibility) -> str:
     """How intervals were found, in words."""
     return {
@@ -248,6 +261,9 @@ def conclusions(assessment: Assessment) -> tuple[str, ...]:
             f" {units(assessment)} when they are subtracted. Only noise in both tables protects"
             " them: exact totals would not."
         )
+    groups = groups_sentence(assessment)
+    if assessment.groups_readable:
+        said.append(f"{groups} Coarser categories, or noise in empty cells, would help.")
     visible = sum(assessment.perceived.seen.visible)
     if visible:
         right = share_text(assessment.perceived.share_right, digits=0)
