@@ -26,9 +26,11 @@ from sdcensus.solvers import cp_sat, highs
 from sdcensus.solvers.glop import Glop
 from sdcensus.solvers.pdlp import Pdlp
 from sdcensus.solvers.program import Float64, Int64, Program, Solution, Status
-from sdcensus.solvers.table_program import TableProgram
+from sdcensus.solvers.table_program import TableProgram, bounds_of
 
 Goal = Callable[[Float64], Solution]
+#: Something that is done for the bound of a cell: the lower one (1) or the upper one (-1).
+Settle = Callable[[int, int], None]
 
 #: The largest table for which programs are solved.
 MOST_CELLS = 100_000
@@ -39,14 +41,13 @@ MOST_CELLS_AT_ONCE = 25_000
 #: 1e-7; the fractions that occur in tables have small denominators.
 _NEAR = 1e-5
 #: Programs with more variables than this are too large for the simplex method, and for integer
-#: programs without an end to their patience: so many contradictions.
-_LARGE, _PATIENCE = 5_000, 20_000
-#: Cells that are looked at to find a first table, for each entry of the table's sums; and to
-#: find one that reaches a bound: at first, and once more where programs take long.
-_STEPS_TO_START = 500
-_STEPS_TO_REACH, _STEPS_BEFORE_PROGRAMS = 500_000, 10_000_000
-#: Cells whose bounds are looked for in one go.
-_IN_ONE_GO = 64
+#: programs that may take for ever.
+_LARGE = 5_000
+#: Cells that are looked at to find a first table, for each entry of the table's sums; and at most
+#: to find one that reaches a bound: from the table before, and anew.
+_STEPS_TO_START, _STEPS_TO_REACH, _STEPS_ANEW = 500, 500_000, 10_000_000
+#: Cells whose bounds are looked for in one go, and how often one bound is moved without a program.
+_IN_ONE_GO, _MOVES = 64, 20
 
 
 def exact_intervals(
@@ -64,7 +65,7 @@ def exact_intervals(
     A linear program lets cells be fractions; its bounds are rounded inwards, which is right
     because counts are whole. An integer program lets them be whole numbers only: each of its
     bounds is the count of the cell in some table that fits. (In a table of more than 5,000 base
-    cells a solver may give up on a cell; then the wider bound stands that was proven before.)
+    cells, where for a cell no such table is found, the bound of the linear program stands.)
     Where no table fits, the cells that were asked for have empty intervals (lower above upper).
 
     OR-tools is used where it is installed; without it, HiGHS solves each program from scratch.
@@ -141,21 +142,19 @@ class _Search:
         if not self._start(integer=integer):
             return False
         self._reach(threads)
-        program = self._program.linear
-        if program.width > _LARGE:
-            self._reach(threads, _STEPS_BEFORE_PROGRAMS)
-        self._solve("linear programs", threads, lambda: _linear(program), fractions=True)
+        self._each("moving bounds", threads, self._move, fractions=True)
+        linear = _of_thread(lambda: _linear(self._program.linear))
+        self._each("linear programs", threads, self._solve_with(linear), fractions=True)
         if integer:
-            self._reach(threads)
-            whole = self._program.whole()
-            self._solve("integer programs", threads, lambda: _whole(whole), fractions=False)
+            self._each("moving bounds", threads, self._move, fractions=False)
+        if integer and self._program.linear.width <= _LARGE:
+            whole = _whole(self._program.whole())
+            self._each("integer programs", threads, self._solve_with(whole), fractions=False)
         return True
 
     def _start(self, *, integer: bool) -> bool:
         """Find a first table of whole numbers; false if there is none, or not even of fractions."""
-        least, most = self.bounds.least, self.bounds.most
-        middle = np.where(most < UNBOUNDED, (least + most) // 2, least)
-        if self._repaired(middle):
+        if self._repaired(_middle(self.bounds)):
             return True
         program = self._program.linear
         solution = _linear(program)(np.zeros(program.width))
@@ -163,9 +162,10 @@ class _Search:
             return False
         if solution.optimal:
             self._take(solution)
-            if self._repaired(np.clip(np.rint(solution.values).astype(np.int64), least, most)):
+            values = np.rint(solution.values).astype(np.int64)
+            if self._repaired(np.clip(values, self.bounds.least, self.bounds.most)):
                 return True
-        if integer:
+        if integer and program.width <= _LARGE:
             solution = _whole(self._program.whole())(np.zeros(program.width))
             if solution.status is Status.INFEASIBLE:
                 return False
@@ -181,13 +181,13 @@ class _Search:
 
     # -- tables that reach bounds ---------------------------------------------------------------
 
-    def _reach(self, threads: Executor, most_steps: int = _STEPS_TO_REACH) -> None:
+    def _reach(self, threads: Executor) -> None:
         """Look for whole tables in which the cells that are asked for are at their bounds."""
         table = self._table
         if table is None:
             return
         goes = [self._asked[at : at + _IN_ONE_GO] for at in range(0, self._asked.size, _IN_ONE_GO)]
-        steps = min(most_steps, 100 * self._sums.cells.size)
+        steps = self._most(_STEPS_TO_REACH)
 
         def go(cells: Int64) -> None:
             bounded = cells[self.bounds.upper[cells] < UNBOUNDED]
@@ -201,22 +201,40 @@ class _Search:
         for done, _ in enumerate(threads.map(go, goes), start=1):
             self._progress("looking for tables", done / len(goes))
 
+    def _move(self, cell: int, sign: int) -> None:
+        """Take a bound for the count of a cell: it is reached by a table, or it moves by one."""
+        # Other cells keep the bounds that were given: those that were moved are rounded inwards,
+        # and what follows from them depends on the order of cells.
+        bounds, given, shape = self.bounds, self._program.bounds, self._program.spec.shape
+        for _ in range(_MOVES):
+            lower = given.lower.reshape(shape).copy()
+            upper = given.upper.reshape(shape).copy()
+            goal = bounds.lower[cell] if sign > 0 else bounds.upper[cell]
+            lower.reshape(-1)[cell] = upper.reshape(-1)[cell] = goal
+            with_goal = shuttle(self._program.spec, lower, upper)
+            if not with_goal.contradictory:
+                inside = bounds_of(with_goal, self._program.sums)
+                values = _middle(inside)
+                if repair(values, self._sums, inside, self._most(_STEPS_ANEW)):
+                    self._take(Solution(Status.OPTIMAL, values.astype(np.float64), 0.0))
+                return
+            with self._lock:
+                if sign > 0:
+                    bounds.lower[cell] += 1
+                else:
+                    bounds.upper[cell] -= 1
+            if bounds.lower[cell] > bounds.upper[cell]:
+                return
+
+    def _most(self, steps: int) -> int:
+        """A small table needs fewer steps."""
+        return min(steps, 100 * self._sums.cells.size)
+
     # -- programs -------------------------------------------------------------------------------
 
-    def _solve(
-        self, stage: str, threads: Executor, make: Callable[[], Goal], *, fractions: bool
-    ) -> None:
-        """Solve a program for every bound that no table is known to reach."""
-        todo = list(self._unreached(fractions=fractions))
-        of_thread = local()
-
-        def settle(bound: tuple[int, int]) -> None:
-            cell, sign = bound
-            if self._is_reached(cell, sign, fractions=fractions):
-                return
-            if not hasattr(of_thread, "goal"):
-                of_thread.goal = make()
-            solution = of_thread.goal(self._program.goal(cell, sign))
+    def _solve_with(self, solve: Goal) -> Settle:
+        def settle(cell: int, sign: int) -> None:
+            solution = solve(self._program.goal(cell, sign))
             if not solution.optimal:
                 return
             self._take(solution)
@@ -228,7 +246,17 @@ class _Search:
                 else:
                     self.bounds.upper[cell] = min(self.bounds.upper[cell], -least)
 
-        for done, _ in enumerate(threads.map(settle, todo), start=1):
+        return settle
+
+    def _each(self, stage: str, threads: Executor, settle: Settle, *, fractions: bool) -> None:
+        """Do something for every bound that no table is known to reach."""
+        todo = list(self._unreached(fractions=fractions))
+
+        def one(bound: tuple[int, int]) -> None:
+            if not self._is_reached(*bound, fractions=fractions):
+                settle(*bound)
+
+        for done, _ in enumerate(threads.map(one, todo), start=1):
             self._progress(stage, done / len(todo))
 
     def _unreached(self, *, fractions: bool) -> Iterator[tuple[int, int]]:
@@ -261,6 +289,25 @@ class _Search:
                 np.maximum(self._largest, whole, out=self._largest)
 
 
+def _middle(bounds: Bounds) -> Int64:
+    """Base cells in the middle of their bounds, to begin with."""
+    half = (bounds.least + bounds.most) // 2
+    return np.where(bounds.most < UNBOUNDED, half, bounds.least)
+
+
+def _of_thread(make: Callable[[], Goal]) -> Goal:
+    """A solver that every thread makes for itself, when it first needs it."""
+    own = local()
+
+    def solve(cost: Float64) -> Solution:
+        if not hasattr(own, "solver"):
+            own.solver = make()
+        solution: Solution = own.solver(cost)
+        return solution
+
+    return solve
+
+
 def _linear(program: Program) -> Goal:
     """A solver of OR-tools where it is installed and gets through, else HiGHS."""
 
@@ -281,12 +328,11 @@ def _linear(program: Program) -> Goal:
 
 def _whole(program: Program) -> Goal:
     """CP-SAT where it is installed, else HiGHS."""
-    steps = _PATIENCE if program.width > _LARGE else None
 
     def solve(cost: Float64) -> Solution:
         try:
-            return cp_sat.solve(program.with_cost(cost), steps=steps)
+            return cp_sat.solve(program.with_cost(cost))
         except MissingExtra:
-            return highs.solve(program.with_cost(cost), steps=steps)
+            return highs.solve(program.with_cost(cost))
 
     return solve

@@ -11,6 +11,7 @@ from sdcensus.kernels.whole_tables import Bounds, Sums
 from sdcensus.model.axis import Axis
 from sdcensus.model.intervals import Intervals
 from sdcensus.model.knowledge import UNBOUNDED
+from sdcensus.model.table_spec import TableSpec
 from sdcensus.solvers.program import Float64, Int64, Program
 
 
@@ -19,12 +20,14 @@ class TableProgram:
     """A table with bounds for its cells.
 
     Attributes:
+        spec: The table.
         linear: A program without a goal. Its variables are the base cells, its rows the sums that
             can leave their bounds.
         sums: The cells of the table by base cells, as a sparse matrix of scipy.
         bounds: Bounds of base cells and of the cells of the table.
     """
 
+    spec: TableSpec
     linear: Program
     sums: Any
     bounds: Bounds
@@ -38,14 +41,9 @@ class TableProgram:
         for axis in intervals.spec.axes:
             sums = csr_array(kron(sums, _sums_along(axis), format="csr"), dtype=np.int64)
         sums.sort_indices()
-        low, high = intervals.lower.reshape(-1), intervals.upper.reshape(-1)
+        bounds = bounds_of(intervals, sums)
+        least, most, low, high = bounds
         length = np.diff(sums.indptr)
-        least = np.zeros(sums.shape[1], dtype=np.int64)
-        most = np.full(sums.shape[1], UNBOUNDED, dtype=np.int64)
-        alone = np.flatnonzero(length == 1)
-        cell = sums.indices[sums.indptr[alone]]
-        np.maximum.at(least, cell, low[alone])
-        np.minimum.at(most, cell, high[alone])
         binding = (length > 1) & ((sums @ least < low) | (sums @ most > high))
         rows = sums[np.flatnonzero(binding)].tocoo()
         linear = Program(
@@ -59,7 +57,7 @@ class TableProgram:
             row_lower=low[binding].astype(np.float64),
             row_upper=_infinite(high[binding]),
         )
-        return cls(linear, sums, Bounds(least, most, low, high))
+        return cls(intervals.spec, linear, sums, bounds)
 
     def whole(self) -> Program:
         """The same program in whole numbers, with finite bounds."""
@@ -85,6 +83,18 @@ class TableProgram:
         part = slice(self.sums.indptr[cell], self.sums.indptr[cell + 1])
         cost[self.sums.indices[part]] = sign
         return cost
+
+
+def bounds_of(intervals: Intervals, sums: Any) -> Bounds:
+    """Bounds of the base cells and of the cells of a table; a base cell may not be shown."""
+    low, high = intervals.lower.reshape(-1), intervals.upper.reshape(-1)
+    least = np.zeros(sums.shape[1], dtype=np.int64)
+    most = np.full(sums.shape[1], UNBOUNDED, dtype=np.int64)
+    alone = np.flatnonzero(np.diff(sums.indptr) == 1)
+    cell = sums.indices[sums.indptr[alone]]
+    np.maximum.at(least, cell, low[alone])
+    np.minimum.at(most, cell, high[alone])
+    return Bounds(least, most, low, high)
 
 
 def _sums_along(axis: Axis) -> Any:
