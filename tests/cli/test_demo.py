@@ -61,7 +61,8 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_demo_ends_with_protected_tables(run: Run, here: Path) -> None:
-    answer = run("demo", *SMALL)
+    # With enough areas that some total is not the sum of its parts, whatever the secret is.
+    answer = run("demo", "--persons", "8000")
     shown = answer.out.split("One table, as the office knows it")[1].split("What to try next")[0]
     public, office = here / "demo" / "published", here / "demo" / "office"
     methods = [name for _, name, _ in SHOWN]
