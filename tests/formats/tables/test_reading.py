@@ -297,3 +297,10 @@ def test_a_file_that_cannot_be_read_is_named_or_left_out(tmp_path: Path) -> None
     found = scan_published(tmp_path, skip_unreadable=True)
     assert [one.name for one in found.tables] == ["good.csv"]
     assert [one.name for one in found.skipped] == ["bad.csv"]
+
+
+@pytest.mark.parametrize("what", ["deviation", "target"])
+def test_the_noise_itself_among_published_files_is_an_alarm(tmp_path: Path, what: str) -> None:
+    text_file(tmp_path / "noise.csv", f"count,{what},probability", "0,0,1.0")
+    with pytest.raises(InputError, match="the noise itself"):
+        read_published_folder(tmp_path)

@@ -192,6 +192,11 @@ def _check_public(raw: RawTable) -> None:
             f"{raw.path} holds cell keys: it is a confidential file of the office, not a published"
             " table. Take it out of the folder, and find out who has seen it."
         )
+    if "probability" in raw.columns and not {"deviation", "target"}.isdisjoint(raw.columns):
+        raise InputError(
+            f"{raw.path} holds a perturbation table: it is the noise itself, a confidential file of"
+            " the office. Take it out of the folder, and find out who has seen it."
+        )
     if {"parts", "error_factor"} <= set(raw.columns):
         raise InputError(
             f"{raw.path} holds sums of published values, which say nothing that the table itself"
