@@ -11,7 +11,8 @@ BIN := $(VENV)/bin
 export VENV
 
 # Debian packages that tests need besides Python: installed when missing and when we may.
-TEST_PACKAGES :=
+# Java is what Spark runs on.
+TEST_PACKAGES := openjdk-17-jre-headless
 
 # What the wheelhouse is for: windows, or here (this machine), and the Python there.
 TARGET ?= windows

@@ -26,4 +26,4 @@ compile() {
 }
 
 compile requirements.lock --extra formats --extra frames --extra optimise --extra reports "$@"
-compile requirements-dev.lock --extra formats --extra frames --extra optimise --extra reports --extra dev --constraint requirements.lock "$@"
+compile requirements-dev.lock --extra formats --extra frames --extra optimise --extra reports --extra spark --extra dev --constraint requirements.lock "$@"

@@ -25,6 +25,8 @@ class PlannedTable:
         rows, columns: Its axes, in the grammar of plans.
         universe: The condition for what is counted; empty for everything.
         of, measure: What is counted, and how.
+        share: The condition of ``measure = "share(…)"``: of the records of each cell, the
+            percentage that fulfils it is published. Empty for a table of counts.
     """
 
     name: str
@@ -34,6 +36,7 @@ class PlannedTable:
     universe: str = ""
     of: Entity = Entity.PERSON
     measure: Measure = Measure.COUNT
+    share: str = ""
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -50,6 +53,52 @@ class PlannedTable:
             measure=self.measure,
             name=self.name,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedIndicator:
+    """Figures computed from published counts, as a plan writes them.
+
+    Attributes:
+        name, title: As of a table.
+        kind: What is computed, by name.
+        by: For which groups, in the grammar of plans.
+        of: What is counted.
+        universe: The condition for what is counted; empty for everything.
+        numerator, denominator: Conditions, for kinds that divide two counts.
+        variable: For kinds that need one: medians, means, distributions.
+        per: What a ratio is given per.
+        decimals: How many digits behind the point are published.
+    """
+
+    name: str
+    title: Text = Text()
+    kind: str = "share"
+    by: tuple[str, ...] = ()
+    of: Entity = Entity.PERSON
+    universe: str = ""
+    numerator: str = ""
+    denominator: str = ""
+    variable: str = ""
+    per: int = 100
+    decimals: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOffice:
+    """Who publishes, for notes and for the heads of files.
+
+    Attributes:
+        name: The office.
+        legal_basis: The law by which it protects data and publishes.
+        contact: Where readers can ask.
+        symbols: The office's own signs, by the name of what they mean.
+    """
+
+    name: Text = Text()
+    legal_basis: Text = Text()
+    contact: str = ""
+    symbols: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -90,6 +139,8 @@ class PlanOutput:
         formats, languages: Of the files, by name.
         notes: Whether notes for readers are written.
         evaluation: Whether an evaluation is written to the office folder.
+        labels: Whether csv and parquet files have columns of labels; ``None`` for tables of the
+            plan's own only, since those of a programme have codes that their readers know.
     """
 
     folder: str
@@ -99,6 +150,7 @@ class PlanOutput:
     languages: tuple[str, ...] = ()
     notes: bool = True
     evaluation: bool = False
+    labels: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,17 +159,29 @@ class Plan:
 
     Attributes:
         store: The census store, as the plan writes it: from the folder of the plan.
-        tables: What is published.
+        tables: Tables of the plan's own.
+        programme: The name of a ready-made programme of tables; empty for none.
+        programme_tables: Which of its tables, as patterns such as ``1.*``; empty for all.
+        mapping: The file that connects the store's variables to the programme's breakdowns.
+        indicators: Figures that are computed from published counts.
+        office: Who publishes.
         protect, policy, output: How, within what, and where to; ``None`` where the plan is silent.
         folder: Where the plan lies.
+        file: What the plan is called.
     """
 
     store: str
     tables: tuple[PlannedTable, ...] = ()
+    programme: str = ""
+    programme_tables: tuple[str, ...] = ()
+    mapping: str = ""
+    indicators: tuple[PlannedIndicator, ...] = ()
+    office: PlanOffice = PlanOffice()
     protect: Protection | None = None
     policy: PlanPolicy | None = None
     output: PlanOutput | None = None
     folder: Path = field(default=Path(), compare=False)
+    file: str = field(default="plan.toml", compare=False)
 
     def table(self, name: str) -> PlannedTable:
         """The table of that name."""

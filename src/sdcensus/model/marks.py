@@ -1,0 +1,49 @@
+"""What stands beside a delivered number, or in its place. Public."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from sdcensus.model.text import Text
+
+
+class Mark(IntEnum):
+    """Why a delivered cell has no number, or what is to be known about the one that it has.
+
+    The first members have the values of ``Flag``, so that flags of a table are marks as they are.
+    """
+
+    NONE = 0
+    WITHHELD = 1
+    BELOW_THRESHOLD = 2
+    REFUSED = 3
+    NOT_AVAILABLE = 4
+    LOW_RELIABILITY = 5
+    POPULATED = 6
+
+    @property
+    def has_number(self) -> bool:
+        """Whether a number stands in the cell."""
+        return self in (Mark.NONE, Mark.LOW_RELIABILITY, Mark.POPULATED)
+
+    @property
+    def sign(self) -> str:
+        """What files show: instead of a number, or beside it in a column of its own."""
+        return _SIGNS[self.value]
+
+    @property
+    def meaning(self) -> Text:
+        """What the sign means, for a legend."""
+        return _MEANING[self.value]
+
+
+_SIGNS = ("", "c", "..", ".", ":", "( )", "populated")
+_MEANING = (
+    Text(),
+    Text.of({"en": "confidential: withheld", "es": "confidencial: no se publica"}),
+    Text.of({"en": "too small to be published", "es": "demasiado pequeño para publicarse"}),
+    Text.of({"en": "not published for this area", "es": "no se publica para esta zona"}),
+    Text.of({"en": "not available", "es": "no disponible"}),
+    Text.of({"en": "of low reliability", "es": "de baja fiabilidad"}),
+    Text.of({"en": "the cell is populated", "es": "la celda está habitada"}),
+)
