@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from sdcensus.model.table_spec import TableSpec
     from sdcensus.report.assessing import assess
     from sdcensus.session.audit_output import write_audit
-    from sdcensus.session.census import Census, from_frame, open_files, open_store
+    from sdcensus.session.census import Census, from_frame, open_files, open_parquet, open_store
     from sdcensus.session.confidential_output import write_confidential
     from sdcensus.session.describing import describe
+    from sdcensus.session.exporting import export
     from sdcensus.session.loading import load
     from sdcensus.session.recommending import recommend
     from sdcensus.store.secrets import new_secret, read_secret
@@ -52,10 +53,12 @@ _NAMES = {
     "assess": "sdcensus.report.assessing",
     "describe": "sdcensus.session.describing",
     "design_perturbation": "sdcensus.methods.perturbation.design",
+    "export": "sdcensus.session.exporting",
     "from_frame": "sdcensus.session.census",
     "load": "sdcensus.session.loading",
     "new_secret": "sdcensus.store.secrets",
     "open_files": "sdcensus.session.census",
+    "open_parquet": "sdcensus.session.census",
     "open_store": "sdcensus.session.census",
     "read_schema": "sdcensus.documents.schema",
     "read_secret": "sdcensus.store.secrets",
@@ -77,11 +80,13 @@ __all__ = [
     "attack",
     "describe",
     "design_perturbation",
+    "export",
     "from_frame",
     "load",
     "methods",
     "new_secret",
     "open_files",
+    "open_parquet",
     "open_store",
     "perturbation",
     "policy",

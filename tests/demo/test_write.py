@@ -109,7 +109,7 @@ def test_a_demo_country_is_written_over_and_leaves_no_file_of_the_last(tmp_path:
     second = _make(tmp_path, seed=3)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {
-        "schema.toml", "codes",
+        "schema.toml", "codes", "eu-mapping.toml",
         "buildings.csv", "dwellings.csv", "households.csv", "persons.csv",
     }  # fmt: skip
     assert second.schema.is_file()

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sdcensus.engine.memory import MemoryEngine, packs
+from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SpecError
 from sdcensus.kernels.tabulate import BLOCK_ROWS
+from sdcensus.model.accumulators import packs
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity, EntitySpec
 from sdcensus.model.key_space import Combine, KeySpace

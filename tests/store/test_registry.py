@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,12 +16,16 @@ from hypothesis import strategies as st
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cell_hashes import cell_hashes
 from sdcensus.model.cube import Cube
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publication import PublishedTable
 from sdcensus.model.record_sets import cells_of
+from sdcensus.model.shared_cells import shared_cells
+from sdcensus.model.spec_document import spec_to_json
 from sdcensus.model.table import Flag, SparseTable, Table
-from sdcensus.store import registry as registry_module
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.store import registry_batch as batch_module
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.registry import Registry
 from sdcensus.testing.island import SECRET, island, island_cube
@@ -182,17 +187,9 @@ def test_the_registry_holds_no_counts_and_no_keys(tmp_path: Path) -> None:
     registry.add(protected.table, provenance=protected.provenance)
     (values,) = registry.path.rglob("*.parquet")
     columns = pq.read_table(values)
-    assert columns.column_names == [
-        "spec",
-        "cell",
-        "number",
-        "value",
-        "flag",
-        "method",
-        "key_version",
-    ]
+    # Values stand in the order of the cells; no hash, no count and no key beside them.
+    assert columns.column_names == ["value"]
     assert columns.column("value").to_numpy().tolist() == protected.table.published.ravel().tolist()
-    assert columns.column("cell").type.byte_width == 16
     with pytest.raises(SpecError, match="never true counts"):
         registry.add(cube)  # type: ignore[arg-type]
 
@@ -218,7 +215,7 @@ def test_an_interrupted_addition_leaves_the_registry_readable(
     def interrupted(path: Path, data: bytes) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(registry_module, "write_owner_only", interrupted)
+    monkeypatch.setattr(batch_module, "write_owner_only", interrupted)
     with pytest.raises(KeyboardInterrupt):
         registry.add(table("age"))
     monkeypatch.undo()
@@ -246,7 +243,7 @@ def test_what_is_no_registry_or_a_newer_one_is_refused(registry: Registry, tmp_p
     registry.add(table("sex"))
     about = registry.path / "registry.json"
     for text, match in (
-        ('{"format": "sdcensus-registry", "version": 2}', "newer sdcensus"),
+        ('{"format": "sdcensus-registry", "version": 3}', "newer sdcensus"),
         ('{"format": "sdcensus-registry", "version": "x"}', "unknown registry version"),
         ('{"format": "other", "version": 1}', "not a registry of published"),
         ("[]", "damaged"),
@@ -277,7 +274,7 @@ def test_damaged_publications_are_refused(registry: Registry) -> None:
         {"spec_hash": "0" * 32},
         {"spec": {}},
         {"provenance": {"method": 1}},
-        {"order": "first"},
+        {"spec": {**content["spec"], "code_lists": ["0" * 32]}},
         {"id": "0" * 32},
     )
     for change in changes:
@@ -285,7 +282,7 @@ def test_damaged_publications_are_refused(registry: Registry) -> None:
         description.write_text(made, encoding="utf-8", newline="\n")
         with pytest.raises(StoreError, match="damaged"):
             registry.entries()
-    newer = json.dumps({**content, "version": 2})
+    newer = json.dumps({**content, "version": 3})
     description.write_text(newer, encoding="utf-8", newline="\n")
     with pytest.raises(StoreError, match="newer sdcensus"):
         registry.entries()
@@ -294,3 +291,157 @@ def test_damaged_publications_are_refused(registry: Registry) -> None:
 def test_cells_that_do_not_exist_are_refused(registry: Registry) -> None:
     with pytest.raises(SpecError, match="from 0 to 2"):
         registry.value(table("sex").spec, 3)
+
+
+def test_a_batch_exists_whole_or_not_at_all(registry: Registry) -> None:
+    batch = registry.batch()
+    for by in ("sex", "age", "married"):
+        batch.add(table(by), provenance=MADE, name=by)
+        assert Registry.open(registry.path).entries() == ()
+    batch.commit("first")
+    entries = Registry.open(registry.path).entries()
+    assert [one.name for one in entries] == ["sex", "age", "married"]
+    assert [one.order for one in entries] == [0, 1, 2]
+    assert {one.publication for one in entries} == {"first"}
+    assert registry.batch().commit("nothing") == ()
+    assert len(registry.entries()) == 3
+
+
+def test_a_killed_batch_is_taken_up_or_forgotten(registry: Registry) -> None:
+    killed = registry.batch()
+    kept, lost = killed.add(table("sex")), killed.add(table("age"))
+    batch = registry.batch()
+    batch.take(kept)
+    batch.forget_others()
+    assert not list(registry.path.rglob(f"{lost}*"))
+    batch.commit("second run")
+    assert list(registry.tables()) == [table("sex")]
+    with pytest.raises(StoreError, match="Begin the run anew"):
+        batch.take(lost)
+
+
+def test_the_last_publication_of_a_table_counts(registry: Registry) -> None:
+    first, second = table("sex", "age"), table("sex", "age", shift=1)
+    registry.add_many([PublishedTable("t", first, MADE)], publication="2026")
+    registry.add_many([PublishedTable("t", second, MADE)], publication="2027")
+    assert [one.publication for one in registry.latest()] == ["2027"]
+    assert registry.value(table("sex").spec, 0) == int(second.published[0, -1])
+    assert registry.conflicts(second) == ()
+    assert len(registry.conflicts(first)) == 1
+    # Back to the first numbers: they are the last ones again.
+    registry.add_many([PublishedTable("t", first, MADE)], publication="2028")
+    assert registry.conflicts(first) == ()
+    assert [one.publication for one in registry.entries()] == ["2026", "2027", "2028"]
+
+
+def test_what_is_made_in_the_same_way_needs_no_comparison(registry: Registry) -> None:
+    registry.add(table("sex", "age"), provenance=MADE, consistent=True)
+    other = table("sex", shift=1)
+    assert len(registry.conflicts(other)) == 1
+    assert registry.conflicts(other, provenance=MADE, consistent=True) == ()
+    for made in (replace(MADE, key_version=2), replace(MADE, data_version="x"), None):
+        assert len(registry.conflicts(other, provenance=made, consistent=True)) == 1
+    assert len(registry.conflicts(other, provenance=MADE)) == 1
+
+
+def test_a_table_without_kept_values_is_known_and_not_compared(registry: Registry) -> None:
+    batch = registry.batch()
+    batch.add_digest(table("sex").spec, "d" * 32, provenance=MADE, name="large")
+    batch.commit("p")
+    (entry,) = registry.entries()
+    assert (entry.has_values, entry.digest) == (False, "d" * 32)
+    assert list(registry.tables()) == []
+    assert registry.conflicts(table("sex", shift=1)) == ()
+    assert registry.value(table("sex").spec, 0) is None
+    assert registry.specs() == (table("sex").spec,)
+    with pytest.raises(SpecError, match="streamed"):
+        registry.table(entry)
+
+
+def test_code_lists_are_kept_once(registry: Registry) -> None:
+    for by in (("sex", "age"), ("age", "area@parish"), ("area@parish", "sex")):
+        registry.add(table(*by))
+    assert len(list((registry.path / "lists").iterdir())) == 3
+
+
+def test_a_registry_of_the_first_version_is_brought_up(registry: Registry) -> None:
+    folder = registry.path / "published"
+    for order, by in enumerate(("sex", "age")):
+        made = table(by)
+        identity = f"{order:032x}"
+        flags = np.zeros(made.spec.cells, dtype=np.uint8)
+        columns = {
+            "number": np.arange(made.spec.cells, dtype=np.uint64)[::-1],
+            "value": made.published[::-1],
+            "flag": flags,
+        }
+        pq.write_table(pa.table(columns), folder / f"{identity}.parquet")
+        description = {
+            "version": 1,
+            "id": identity,
+            "order": order,
+            "name": by,
+            "spec_hash": made.spec.hash(),
+            "spec": spec_to_json(made.spec),
+            "provenance": MADE.to_json(),
+            "sparse": False,
+            "rows": made.spec.cells,
+        }
+        text = json.dumps(description)
+        (folder / f"{identity}.json").write_text(text, encoding="utf-8", newline="\n")
+    about = '{"format": "sdcensus-registry", "version": 1}'
+    (registry.path / "registry.json").write_text(about, encoding="utf-8", newline="\n")
+    (registry.path / "publications").rmdir()
+    opened = Registry.open(registry.path)
+    assert [one.name for one in opened.entries()] == ["sex", "age"]
+    assert list(opened.tables()) == [table("sex"), table("age")]
+    opened.add(table("married"))
+    assert len(Registry.open(registry.path).entries()) == 3
+
+
+def test_a_damaged_publication_or_code_list_is_refused(registry: Registry) -> None:
+    registry.add(table("sex"))
+    (event,) = (registry.path / "publications").iterdir()
+    whole = event.read_bytes()
+    for data, match in ((b"{}", "damaged"), (b"[", "damaged"), (b"[]", "damaged")):
+        event.write_bytes(data)
+        with pytest.raises(StoreError, match=match):
+            Registry.open(registry.path).entries()
+    event.write_bytes(whole.replace(b'"version": 2', b'"version": 3'))
+    with pytest.raises(StoreError, match="newer sdcensus"):
+        Registry.open(registry.path).entries()
+    event.write_bytes(whole)
+    (codes,) = (registry.path / "lists").iterdir()
+    codes.write_bytes(codes.read_bytes().replace(b"sex", b"xes"))
+    with pytest.raises(StoreError, match="damaged"):
+        Registry.open(registry.path).entries()
+    codes.unlink()
+    with pytest.raises(StoreError, match="damaged"):
+        Registry.open(registry.path).entries()
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_shared_cells_are_those_with_equal_hashes(data: st.DataObject) -> None:
+    census = island(people=5)
+    axes = ["sex", "age@class+half", "age@half-total", "married-total", "area@parish+district"]
+    conditions = [None, "sex == 1", "age >= 5", "sex == 1 or age >= 5", "married == 0"]
+
+    def drawn() -> TableSpec:
+        by = data.draw(st.lists(st.sampled_from(axes), max_size=3, unique_by=lambda one: one[:3]))
+        return census.spec(*by, universe=data.draw(st.sampled_from(conditions)))
+
+    spec, other = drawn(), drawn()
+    mine, theirs = cell_hashes(spec), {tuple(one) for one in cell_hashes(other).tolist()}
+    wanted = {at for at, one in enumerate(mine.tolist()) if any(one) and tuple(one) in theirs}
+    shared = shared_cells(spec, other)
+    if shared is None:
+        assert not wanted
+        return
+    numbers, places = shared.all()
+    assert set(numbers.tolist()) == wanted
+    assert (cell_hashes(spec, cells=numbers) == cell_hashes(other, cells=places)).all()
+    every = np.arange(spec.cells, dtype=np.uint64)
+    kept, again = shared.of(every)
+    assert (every[kept] == numbers).all()
+    assert (again == places).all()

@@ -8,20 +8,26 @@ import typer
 
 from sdcensus._version import __version__
 from sdcensus.cli import (
+    approve,
     assess,
     attack,
     compare,
     demo,
     describe,
+    export,
+    fill,
     load,
     looks,
+    plan,
     policy,
     protect,
     ptable,
+    publish,
     recommend,
     schema,
     secret,
     tabulate,
+    verify,
 )
 from sdcensus.cli.options import examples
 
@@ -74,6 +80,9 @@ app.command("demo", epilog=demo.EXAMPLES, short_help="Make a fictional country a
 app.command("load", epilog=load.EXAMPLES, short_help="Check census files and write the store.")(
     load.load
 )
+app.command("export", epilog=export.EXAMPLES, short_help="Write a store as encoded parquet.")(
+    export.export
+)
 app.command("describe", epilog=describe.EXAMPLES, short_help="Show what a store holds.")(
     describe.describe
 )
@@ -82,6 +91,18 @@ app.command("tabulate", epilog=tabulate.EXAMPLES, short_help="Count a table exac
 )
 app.command("protect", epilog=protect.EXAMPLES, short_help="Protect a table and write it.")(
     protect.protect
+)
+app.command("publish", epilog=publish.EXAMPLES, short_help="Publish all tables of a plan.")(
+    publish.publish
+)
+app.command("fill", epilog=fill.EXAMPLES, short_help="Put published values into a workbook.")(
+    fill.fill
+)
+app.command("verify", epilog=verify.EXAMPLES, short_help="Check the files of a publication.")(
+    verify.verify
+)
+app.command("approve", epilog=approve.EXAMPLES, short_help="Put two names under a publication.")(
+    approve.approve
 )
 app.command("recommend", epilog=recommend.EXAMPLES, short_help="Propose scheme, policy, tables.")(
     recommend.recommend
@@ -98,6 +119,7 @@ app.command("looks", epilog=looks.EXAMPLES, short_help="How often tables togethe
 app.command("attack", epilog=attack.EXAMPLES, short_help="Attack published tables as an intruder.")(
     attack.attack
 )
+app.add_typer(plan.app, name="plan", short_help="Draft a plan of tables, or check one.")
 app.add_typer(policy.app, name="policy", short_help="Check a policy, or ask it about a table.")
 app.add_typer(schema.app, name="schema", short_help="Draft or check a schema.")
 app.add_typer(secret.app, name="secret", short_help="Make, check or restore the office secret.")

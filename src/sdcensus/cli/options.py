@@ -33,6 +33,7 @@ class Engine(StrEnum):
 
     MEMORY = "memory"
     DUCKDB = "duckdb"
+    SPARK = "spark"
 
 
 class FileFormat(StrEnum):

@@ -168,7 +168,7 @@ def protect(
     What is shown and written is public: published values, notes for readers, and how the table
     was made. True counts are written nowhere, unless --audit asks for them.
     """
-    from sdcensus.session.census import open_store
+    from sdcensus.session.census import open_census
     from sdcensus.session.grouping import group_table, write_grouped
     from sdcensus.session.protecting import (
         MethodOptions,
@@ -183,7 +183,7 @@ def protect(
     if registry is not None and out is None:
         raise SpecError("--registry records what is published: --out FILE.")
     _check_groups(groups, groups_out, minimum_population, subtraction)
-    census = open_store(store)
+    census = open_census(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None

@@ -70,7 +70,7 @@ def tabulate(
     True counts are confidential. Without --confidential the answer is the shape of the table and
     the time that it took.
     """
-    from sdcensus.session.census import open_store
+    from sdcensus.session.census import open_census
     from sdcensus.session.confidential_output import check_target, write_confidential
 
     output = Output(quiet=quiet)
@@ -82,7 +82,7 @@ def tabulate(
     if out is not None:
         check_target(out, confidential=confidential)
     where = where.strip() or None if where else None
-    census = open_store(store)
+    census = open_census(store)
     check_language(census, language)
     spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
     began = time.perf_counter()

@@ -7,14 +7,18 @@ the questions of a Caribbean census and every breakdown of the European census p
 
 from sdcensus.demo.country import PRESETS, Country, make_country, study_axes, study_shape
 from sdcensus.demo.eu import eu_mapping
+from sdcensus.demo.eu_documents import MAPPING_FILE, PLAN_FILE, eu_plan
 from sdcensus.demo.write import DemoFiles, DemoFormat, write_country
 
 __all__ = [
+    "MAPPING_FILE",
+    "PLAN_FILE",
     "PRESETS",
     "Country",
     "DemoFiles",
     "DemoFormat",
     "eu_mapping",
+    "eu_plan",
     "make_country",
     "study_axes",
     "study_shape",

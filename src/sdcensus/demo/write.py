@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sdcensus.demo.census import Census
 from sdcensus.demo.country import Country, study_axes
+from sdcensus.demo.eu_documents import MAPPING_FILE, eu_documents
 from sdcensus.demo.files import CsvWriter, ParquetWriter, RecordWriter, Together
 from sdcensus.demo.layout import Layout
 from sdcensus.demo.maps import extent_of_grid, write_map
@@ -43,6 +44,7 @@ class DemoFiles:
     seed: int
     records: dict[str, int]
     study_axes: tuple[str, ...]
+    eu_mapping: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def write_country(
     progress: Progress | None = None,
 ) -> DemoFiles:
     """Make a country and write it into ``folder``: schema, code lists, map and four files.
+
+    A mapping to the European census programme is written as well.
 
     The same country and number give the same bytes (of parquet: the same rows). The folder is
     made if it is not there; one that holds anything but an earlier demo country is refused.
@@ -139,6 +143,8 @@ def _write(
             for name, count in piece.records.items():
                 records[name] += count
             tell("Counting the people", records["person"] / country.persons)
+    for name, text in eu_documents(census).items():
+        _write_text(folder / name, text)
     # The schema is complete when everything that it names is there.
     _write_text(schema, schema_text(census, str(file_format), extent_of_grid(census)))
     return DemoFiles(
@@ -149,6 +155,7 @@ def _write(
         seed=seed,
         records=records,
         study_axes=study_axes(country),
+        eu_mapping=folder / MAPPING_FILE,
     )
 
 

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
 
-from sdcensus.documents.toml_lines import KeyPath, TomlDocument
+from sdcensus.documents.toml_lines import KeyPath
 from sdcensus.errors import DocumentError, Mistake
 
-#: Tables whose entries have names of their own, which a message should say.
-_NAMED = frozenset({"files", "entity", "variable", "role"})
+
+class Document(Protocol):
+    """A document that a person wrote: its values, and where each of them stands."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        ...
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The values."""
+        ...
+
+    def line_of(self, *path: str | int) -> int:
+        """The line of a value, from 1; 0 where documents of this kind have no lines."""
+        ...
+
+    def where(self, *path: str | int) -> str:
+        """How a message calls the place of a value, besides its line."""
+        ...
 
 
 @dataclass(slots=True)
 class Mistakes:
     """The mistakes found so far in one document."""
 
-    document: TomlDocument
+    document: Document
     found: dict[Mistake, None] = field(default_factory=dict)
 
     def add(self, path: KeyPath, text: str) -> None:
-        """Note a mistake at the line of ``path``."""
-        where = section_name(path)
+        """Note a mistake at the place of ``path``."""
+        where = self.document.where(*path)
         self.found[Mistake(self.document.line_of(*path), f"{where}: {text}" if where else text)] = (
             None
         )
@@ -38,19 +59,3 @@ class Mistakes:
         """Stop here if there was any mistake."""
         if self.found:
             raise DocumentError(str(self.document.path), self.found)
-
-
-def section_name(path: KeyPath) -> str:
-    """How a message calls the part of the document that a path lies in.
-
-    Examples:
-        >>> section_name(("variable", "age", "range")), section_name(("impossible", 0, "when"))
-        ('variable.age', 'impossible (number 1)')
-    """
-    if not path:
-        return ""
-    if len(path) > 1 and path[0] in _NAMED:
-        return f"{path[0]}.{path[1]}"
-    if len(path) > 1 and isinstance(path[1], int):
-        return f"{path[0]} (number {path[1] + 1})"
-    return str(path[0])

@@ -22,6 +22,8 @@ KeyPath = tuple[str | int, ...]
 #: A document that a person wrote is never larger; anything that is, is something else.
 LARGEST_DOCUMENT = 16 * 1024 * 1024
 
+#: Tables whose entries have names of their own, which a message should say.
+_NAMED = frozenset({"files", "entity", "variable", "role"})
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _PLAIN_WORDS = (
     ("Cannot overwrite a value", "this setting was given before"),
@@ -65,6 +67,26 @@ class TomlDocument:
             if line is not None:
                 return line
         return 0
+
+    def where(self, *path: str | int) -> str:
+        """The part of the document that a key lies in, as messages call it."""
+        return section_name(path)
+
+
+def section_name(path: KeyPath) -> str:
+    """How a message calls the part of the document that a path lies in.
+
+    Examples:
+        >>> section_name(("variable", "age", "range")), section_name(("impossible", 0, "when"))
+        ('variable.age', 'impossible (number 1)')
+    """
+    if not path:
+        return ""
+    if len(path) > 1 and path[0] in _NAMED:
+        return f"{path[0]}.{path[1]}"
+    if len(path) > 1 and isinstance(path[1], int):
+        return f"{path[0]} (number {path[1] + 1})"
+    return str(path[0])
 
 
 def read_toml(path: Path, *, what: str = "document") -> TomlDocument:

@@ -14,66 +14,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from sdcensus.engine.needs import Needs, needs_of
+from sdcensus.engine.finest import check_complete, cube_of, finest_plan
+from sdcensus.engine.needs import needs_of
+from sdcensus.engine.parquet_records import ParquetRecords
 from sdcensus.engine.raw_records import FileRecords
-from sdcensus.engine.records import (
-    HOUSEHOLD_COLUMN,
-    KEY_COLUMN,
-    Records,
-    Source,
-    StoreRecords,
-    register,
-    register_universe,
-    summed,
-)
+from sdcensus.engine.records import Records, StoreRecords, registering
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
-from sdcensus.engine.sql import (
-    CELL,
-    DUCKDB,
-    FIRST,
-    KEYS,
-    LAST,
-    LEAF,
-    PART,
-    RECORDS,
-    Finest,
-    Mapped,
-    finest_query,
-)
+from sdcensus.engine.sql import DUCKDB, finest_query
 from sdcensus.errors import EngineError, InputError, SdcensusError
-from sdcensus.model.accumulators import (
-    COUNT,
-    FIRST_HOUSEHOLD,
-    KEY,
-    LAST_HOUSEHOLD,
-    SUM_OF,
-    WEIGHT,
-)
 from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.layout import mixed_radix
 from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret
-from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble, check_size
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
 from sdcensus.store.column import RecordSource
+from sdcensus.store.parquet_census import ParquetCensus
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-Integers = npt.NDArray[Any]
 
 _CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
 
 
 class DuckdbEngine:
-    """Tabulates a census store, or parquet and csv files as they are.
+    """Tabulates a census store, an exported census, or parquet and csv files as they are.
 
-    Made by ``over_store`` or ``over_files``.
+    Made by ``over_store``, ``over_parquet`` or ``over_files``.
     """
 
     name: ClassVar[str] = "duckdb"
@@ -151,6 +117,35 @@ class DuckdbEngine:
         )
 
     @property
+    def origin(self) -> Origin:
+        """Where its numbers come from."""
+        return self._records.origin
+
+    @classmethod
+    def over_parquet(
+        cls,
+        census: ParquetCensus,
+        *,
+        threads: int = 2,
+        memory_limit: str | None = None,
+        largest_dense: int = LARGEST_DENSE_GRID,
+    ) -> DuckdbEngine:
+        """Tabulate an exported census.
+
+        Args:
+            census: The exported census.
+            threads: How many threads to use.
+            memory_limit: How much memory DuckDB may take, such as ``"4GB"``; it spills to disk.
+            largest_dense: Grids with more cells are kept as their non-empty cells.
+        """
+        return cls(
+            ParquetRecords(census),
+            threads=threads,
+            memory_limit=memory_limit,
+            largest_dense=largest_dense,
+        )
+
+    @property
     def schema(self) -> Schema:
         """The schema for which tables are to be made."""
         return self._records.schema
@@ -163,61 +158,16 @@ class DuckdbEngine:
         needs = needs_of(request, self._records.schema)
         with connected(threads=self._threads, memory_limit=self._memory_limit) as connection:
             source = self._records.hand_over(connection, request, needs)
-            plan = _plan(connection, source, request, needs, self._records.origin)
+            plan = finest_plan(
+                registering(connection), source, request, needs, self._records.origin
+            )
             answer = connection.sql(finest_query(plan, DUCKDB), params=dict(source.parameters))
             rows = answer.to_arrow_table()
             self._records.check_unchanged()
-        return self._assembled(spec, request, needs, rows)
-
-    def _assembled(
-        self, spec: TableSpec, request: Tabulate, needs: Needs, rows: pa.Table
-    ) -> Cube | SparseCube:
-        def column(name: str, dtype: npt.DTypeLike) -> Integers:
-            array: Integers = rows.column(name).to_numpy()
-            return array.astype(dtype)
-
-        sums = {COUNT: column(RECORDS, np.int64), KEY: column(KEYS, np.uint64)}
-        if needs.weight is not None:
-            sums[WEIGHT] = column("sum_0", np.int64)
-        if request.households:
-            sums[FIRST_HOUSEHOLD] = column(FIRST, np.uint32)
-            sums[LAST_HOUSEHOLD] = column(LAST, np.uint32)
-        before = int(needs.weight is not None)
-        for at, variable in enumerate(needs.sums, start=before):
-            sums[f"{SUM_OF}{variable.name}"] = column(f"sum_{at}", np.int64)
-        return assemble(
-            spec,
-            self._records.origin,
-            column(CELL, np.uint64),
-            sums,
-            largest_dense=self._largest_dense,
+        check_complete(rows, request, self._records.known_rows(spec.of))
+        return cube_of(
+            rows, request, needs, self._records.origin, largest_dense=self._largest_dense
         )
-
-
-def _plan(
-    connection: DuckDBPyConnection,
-    source: Source,
-    request: Tabulate,
-    needs: Needs,
-    origin: Origin,
-) -> Finest:
-    """Register what the leaves of each axis and of the universe add up to, and say so."""
-    spec = request.spec
-    axes = []
-    for at, (axis, weight) in enumerate(zip(spec.axes, mixed_radix(spec.base_shape), strict=True)):
-        parts = [int(group) * weight for group in axis.base]
-        register(connection, f"axis_{at}", {LEAF: range(len(parts)), PART: parts})
-        axes.append(Mapped(source.leaves[axis.variable.name], f"axis_{at}"))
-    return Finest(
-        source=source.relation,
-        axes=tuple(axes),
-        universe=register_universe(connection, spec.universe, source.leaves, prefix="universe"),
-        truth="universe",
-        key=KEY_COLUMN,
-        key_space=origin.key_space,
-        sums=tuple(source.values[one.name] for one in summed(needs)),
-        household=HOUSEHOLD_COLUMN if request.households else None,
-    )
 
 
 @contextmanager

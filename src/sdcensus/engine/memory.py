@@ -40,12 +40,12 @@ from sdcensus.model.accumulators import (
     SUM_OF,
     WEIGHT,
     Accumulators,
+    packs,
     sum_type,
 )
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.encoding import NO_VALUE
 from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import Combine as KeyCombine
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.layout import Layout, mixed_radix
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble, check_size
@@ -86,6 +86,11 @@ class MemoryEngine:
         self._threads = max(1, threads)
         self._largest_dense = largest_dense
         self._summable: set[tuple[Entity, str]] = set()
+
+    @property
+    def origin(self) -> Origin:
+        """Where its numbers come from."""
+        return self._store.origin
 
     def tabulate(self, request: Tabulate) -> Cube | SparseCube:
         """The cube of a table."""
@@ -293,12 +298,6 @@ def _number(cells: Cells, axes: list[_Axis], rows: slice) -> None:
         cells[:] = 0
     for at, axis in enumerate(axes):
         (add_axis if at else start_cells)(cells, axis.column[rows], axis.offsets)
-
-
-def packs(space: KeySpace, rows: int) -> bool:
-    """Whether count and key sum fit one 64-bit integer without a loss."""
-    power_of_two = space.modulus & (space.modulus - 1) == 0
-    return space.combine is KeyCombine.SUM and power_of_two and rows < 1 << 32
 
 
 def _without(items: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from sdcensus.engine.raw_query import (
     map_name,
     value_name,
 )
-from sdcensus.engine.records import Source, register_universe, summed
+from sdcensus.engine.records import Source, register_universe, registering, summed
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
 from sdcensus.kernels.keys import keys_from_decimals, record_digests, record_keys
@@ -89,6 +89,10 @@ class FileRecords(Confidential):
                 " them again when they are complete."
             )
 
+    def known_rows(self, entity: Entity) -> int | None:
+        """Only the query can say."""
+        return None
+
     def _current(self) -> tuple[object, ...]:
         return tuple(file.fingerprint() for file in self._files.values())
 
@@ -128,7 +132,7 @@ class FileRecords(Confidential):
             return None
         condition = universe_of(schema.keys.reference_person, schema)
         leaves = {one.name: leaf_name(one, schema) for one in condition.variables}
-        mapped = register_universe(connection, condition, leaves, prefix=REFERENCE)
+        mapped = register_universe(registering(connection), condition, leaves, prefix=REFERENCE)
         return Reference(condition.variables, mapped)
 
     def _check_secret(self, of: Entity, reference: Reference | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +14,7 @@ from sdcensus.engine.requests import Tabulate
 from sdcensus.engine.sql import COMBINATION, DUCKDB, LEAF, PART, Mapped
 from sdcensus.model.cube import Origin
 from sdcensus.model.encoding import NO_VALUE
+from sdcensus.model.entity import Entity
 from sdcensus.model.layout import mixed_radix
 from sdcensus.model.schema import Schema
 from sdcensus.model.universe import Universe
@@ -22,6 +23,9 @@ from sdcensus.store.column import Column, RecordSource
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+#: Makes columns of 64-bit integers known to an engine as a relation of that name.
+Register = Callable[[str, Mapping[str, Sequence[int]]], None]
 
 #: Rows that are handed over at a time.
 _BATCH_ROWS = 1 << 18
@@ -63,6 +67,9 @@ class Records(Protocol):
     def check_unchanged(self) -> None:
         """Refuse an answer for which the data changed under the query."""
 
+    def known_rows(self, entity: Entity) -> int | None:
+        """How many records of a kind there are; ``None`` where only the query can say."""
+
 
 class StoreRecords:
     """The columns of a store, handed over piece by piece and without a copy where that is possible.
@@ -89,6 +96,10 @@ class StoreRecords:
 
     def check_unchanged(self) -> None:
         """A store does not change."""
+
+    def known_rows(self, entity: Entity) -> int | None:
+        """How many records of a kind there are."""
+        return self._store.rows(entity)
 
     def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
         """Register a stream of the columns that the request needs."""
@@ -130,7 +141,7 @@ def _stream(columns: Mapping[str, tuple[Column, np.dtype[Any]]], rows: int) -> A
 
 
 def register_universe(
-    connection: DuckDBPyConnection,
+    register: Register,
     universe: Universe,
     leaves: Mapping[str, str],
     *,
@@ -145,16 +156,18 @@ def register_universe(
         zip(universe.variables, universe.classes, weights, strict=True)
     ):
         parts = [int(one) * weight for one in classes]
-        register(connection, f"{prefix}_{at}", {LEAF: range(len(parts)), PART: parts})
+        register(f"{prefix}_{at}", {LEAF: range(len(parts)), PART: parts})
         mapped.append(Mapped(leaves[variable.name], f"{prefix}_{at}"))
     true = np.flatnonzero(np.ascontiguousarray(universe.truth).reshape(-1))
-    register(connection, prefix, {COMBINATION: true.tolist()})
+    register(prefix, {COMBINATION: true.tolist()})
     return tuple(mapped)
 
 
-def register(
-    connection: DuckDBPyConnection, name: str, columns: Mapping[str, Sequence[int]]
-) -> None:
-    """Make columns of 64-bit integers known as a relation."""
-    arrays = {key: pa.array(list(values), pa.int64()) for key, values in columns.items()}
-    connection.register(name, pa.table(arrays))
+def registering(connection: DuckDBPyConnection) -> Register:
+    """How small relations are made known to a connection of DuckDB."""
+
+    def register(name: str, columns: Mapping[str, Sequence[int]]) -> None:
+        arrays = {key: pa.array(list(values), pa.int64()) for key, values in columns.items()}
+        connection.register(name, pa.table(arrays))
+
+    return register

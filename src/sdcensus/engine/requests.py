@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 from sdcensus.errors import EngineError
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
 
@@ -62,6 +62,11 @@ class Engine(Protocol):
 
     name: ClassVar[str]
     can: ClassVar[frozenset[Can]]
+
+    @property
+    def origin(self) -> Origin:
+        """Where its numbers come from."""
+        ...
 
     def tabulate(self, request: Tabulate) -> Cube | SparseCube:
         """The cube of a table: dense where the grid fits, else its non-empty cells."""

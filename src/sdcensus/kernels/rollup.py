@@ -55,3 +55,54 @@ def regroup(
     source = np.ascontiguousarray(cells).reshape(outer, shape[axis], inner)
     add_groups(source, group, target, 0, int(combine))
     return target.reshape(*shape[:axis], size, *shape[axis + 1 :])
+
+
+@compiled
+def fold_packed(
+    count: Integers, key: Integers, outer: Integers, inner: Integers, packed: Integers
+) -> None:
+    """Add finer cells to those that hold them: counts in the low, keys in the high 32 bits.
+
+    Args:
+        count, key: Finer cells as ``(outer, inner)``.
+        outer, inner: What the two positions of a finer cell add to the number of its cell.
+        packed: The cells.
+    """
+    for o in range(count.shape[0]):
+        for i in range(count.shape[1]):
+            if count[o, i] != 0:
+                value = np.uint64(count[o, i]) + (np.uint64(key[o, i]) << np.uint64(32))
+                packed[outer[o] + inner[i]] += value
+
+
+@compiled
+def fold(
+    count: Integers,
+    values: Integers,
+    outer: Integers,
+    inner: Integers,
+    target: Integers,
+    combine: int,
+) -> None:
+    """Combine values of finer cells in those that hold them; finer cells without records have none.
+
+    Args:
+        count, values: Finer cells as ``(outer, inner)``.
+        outer, inner: What the two positions of a finer cell add to the number of its cell.
+        target: The cells.
+        combine: A member of ``Combine``.
+    """
+    for o in range(count.shape[0]):
+        for i in range(count.shape[1]):
+            if count[o, i] == 0:
+                continue
+            at = outer[o] + inner[i]
+            value = values[o, i]
+            if combine == 0:
+                target[at] += value
+            elif combine == 1:
+                target[at] ^= value
+            elif combine == 2:
+                target[at] = min(target[at], value)
+            else:
+                target[at] = max(target[at], value)

@@ -134,7 +134,7 @@ class BuildingBlocks:
                 f"The group {name!r} of {axis.variable.name!r} counts some records twice: one of"
                 " its codes is named twice or lies in another. Name each part once."
             )
-        covered = _fewest(axis, members > 0, subtraction=self.subtraction)
+        covered = fewest_codes(axis, members > 0, subtraction=self.subtraction)
         if covered is None or np.abs(covered).sum() >= given.sum():
             return given
         return covered
@@ -197,7 +197,7 @@ def _members(axis: Axis, position: int) -> Int64:
     return np.asarray(block.group == position - block.start).astype(np.int64)
 
 
-def _fewest(axis: Axis, wanted: Mask, *, subtraction: bool) -> Int64 | None:
+def fewest_codes(axis: Axis, wanted: Mask, *, subtraction: bool) -> Int64 | None:
     """The fewest codes of nested levels that make a set of base groups; ``None`` if none do.
 
     From the finest level up, each code is either taken whole, or made of what lies in it; with

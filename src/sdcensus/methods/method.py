@@ -21,11 +21,14 @@ from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.delivery import delivered_axis
 from sdcensus.model.options import Option, option
 from sdcensus.model.protected import Audit, Protected
 from sdcensus.model.provenance import Provenance, fingerprint
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.model.sparse_cube import LARGEST_GRID, SparseBlock, SparseCube
+from sdcensus.model.sparse_cube import LARGEST_GRID, SparseCube
+from sdcensus.model.sparse_stream import map_cells
+from sdcensus.model.streamed_cells import StreamedCells
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import Measure, TableSpec
 
@@ -203,6 +206,32 @@ class CellMethod(Method):
             _put_exactly(outcome, self.exact(cube.values, cube.spec), at)
         return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
 
+    def publish_listed(
+        self,
+        cells: Accumulators,
+        numbers: Numbers,
+        exempt: Numbers,
+        spec: TableSpec,
+        origin: Origin,
+    ) -> Int64:
+        """What is published for cells of a table too large to be held.
+
+        Args:
+            cells: The accumulators of the cells.
+            numbers: Their numbers, ascending.
+            exempt: The numbers of cells that are published exactly, ascending.
+            spec, origin: The table.
+        """
+        outcome = self.publish(cells, spec, origin)
+        if outcome.flags is not None and outcome.flags.any():
+            raise SpecError(f"The method {self.name!r} cannot withhold cells of a sparse table.")
+        if exempt.size and numbers.size:
+            first, last = np.searchsorted(exempt, [numbers[0], numbers[-1]])
+            here = exempt[first : last + 1]
+            at = np.minimum(np.searchsorted(numbers, here), numbers.size - 1)
+            _put_exactly(outcome, self.exact(cells, spec), at[numbers[at] == here])
+        return outcome.published
+
     def _sparse(self, cube: SparseCube) -> SparseTable:
         if cube.spec.cells >= LARGEST_GRID:
             raise SpecError(
@@ -210,23 +239,19 @@ class CellMethod(Method):
                 " axes."
             )
         exempt = self.exempt_cells(cube.spec)
-        parts = [self._sparse_block(block, cube.origin, exempt) for block in cube.blocks()]
-        numbers = np.concatenate([one for one, _ in parts])
-        order = np.argsort(numbers, kind="stable")
-        published = np.concatenate([one for _, one in parts])
-        return SparseTable(cube.spec, numbers[order], published[order])
 
-    def _sparse_block(
-        self, block: SparseBlock, origin: Origin, exempt: Numbers
-    ) -> tuple[Numbers, Int64]:
-        outcome = self.publish(block.values, block.spec, origin)
-        if outcome.flags is not None and outcome.flags.any():
-            raise SpecError(f"The method {self.name!r} cannot withhold cells of a sparse table.")
-        numbers = block.numbers
-        if exempt.size:
-            _put_exactly(outcome, self.exact(block.values, block.spec), np.isin(numbers, exempt))
-        shown = outcome.published != 0
-        return numbers[shown], outcome.published[shown]
+        def work(cells: StreamedCells) -> tuple[Numbers, Int64]:
+            published = self.publish_listed(
+                cells.values, cells.numbers, exempt, cube.spec, cube.origin
+            )
+            shown = published != 0
+            return cells.numbers[shown], published[shown]
+
+        # Every position as it is: delivered numbers are those of the table.
+        axes = [delivered_axis(axis) for axis in cube.spec.axes]
+        empty = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        numbers, published = zip(empty, *map_cells(cube, axes, work), strict=True)
+        return SparseTable(cube.spec, np.concatenate(numbers), np.concatenate(published))
 
 
 def _put_exactly(outcome: Outcome, exact: Int64, at: Any) -> None:

@@ -36,6 +36,12 @@ def sum_type(name: str) -> npt.DTypeLike:
     return SUM_TYPE.get(name, np.int64)
 
 
+def packs(space: KeySpace, rows: int) -> bool:
+    """Whether count and key sum of so many records fit one 64-bit integer without a loss."""
+    power_of_two = space.modulus & (space.modulus - 1) == 0
+    return space.combine is KeyCombine.SUM and power_of_two and rows < 1 << 32
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Accumulators(Confidential):
     """Arrays of one shape, one value for each cell.

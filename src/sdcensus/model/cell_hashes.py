@@ -54,9 +54,8 @@ def cell_hashes(spec: TableSpec, *, cells: npt.NDArray[Any] | None = None) -> UI
             place += position * size
             size *= len(axis.codes)
             continue
-        blocks = leaf_blocks(spec, axis.variable)
-        digests = np.concatenate([_code_digests(axis.variable, block) for block in blocks])
-        possible &= np.concatenate([block.leaves > 0 for block in blocks])[position]
+        digests, held = code_digests(spec, axis.variable)
+        possible &= held[position]
         made += digests[position]
     if joint:
         digests, held = _joint_digests(spec, joint)
@@ -66,13 +65,23 @@ def cell_hashes(spec: TableSpec, *, cells: npt.NDArray[Any] | None = None) -> UI
         shown = {axis.variable.name for axis in spec.axes}
         rest = [one for one in spec.universe.variables if one.name not in shown]
         for variable in rest:
-            block = leaf_blocks(spec, variable)[0]
-            made += _code_digests(variable, block)[0]
+            made += code_digests(spec, variable)[0][0]
     made[~possible] = 0
     return made
 
 
-def _code_digests(variable: Variable, block: LeafBlock) -> UInt64:
+def code_digests(spec: TableSpec, variable: Variable) -> tuple[UInt64, npt.NDArray[np.bool_]]:
+    """For each code of a variable in a table the digest of its leaves, and if it has any.
+
+    A variable that is no axis has one code: what the condition of the table leaves of it.
+    Conditions on several variables together are taken for the leaves that occur in them at all.
+    """
+    blocks = leaf_blocks(spec, variable)
+    digests = np.concatenate([_block_digests(variable, block) for block in blocks])
+    return digests, np.concatenate([block.leaves > 0 for block in blocks])
+
+
+def _block_digests(variable: Variable, block: LeafBlock) -> UInt64:
     """For each code of a level the digest of its set of leaves; 0 for all leaves together."""
     members: list[list[str]] = [[] for _ in range(block.size)]
     for code, group in zip(variable.codes, block.group.tolist(), strict=True):

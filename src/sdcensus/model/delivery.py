@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from sdcensus.model.variable import Role
 
 Int64 = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]
+Number = TypeVar("Number", bound=np.generic)
 
 #: No parent, where positions of parents are given.
 NO_PARENT = -1
@@ -215,6 +216,17 @@ def parents_of(axis: Axis) -> tuple[int, ...]:
     return tuple(made)
 
 
+def delivered_cells(
+    array: npt.NDArray[Number], axes: Sequence[DeliveredAxis]
+) -> npt.NDArray[Number]:
+    """What an array holds for the cells of a table, for those that are delivered."""
+    for at, axis in enumerate(axes):
+        if not np.array_equal(axis.positions, np.arange(array.shape[at])):
+            array = np.take(array, axis.positions, axis=at)
+    # A single cell is contiguous, and would get an axis of its own.
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
 def deliver(
     table: Table,
     *,
@@ -245,21 +257,14 @@ def deliver(
     if len(shown) != len(spec.axes):
         raise SpecError(f"{spec.title}: every axis of the table is delivered, and no other.")
 
-    def chosen(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        for at, axis in enumerate(shown):
-            whole = np.arange(array.shape[at])
-            if not np.array_equal(axis.positions, whole):
-                array = np.take(array, axis.positions, axis=at)
-        return np.ascontiguousarray(array)
-
     languages = {key for axis in shown for one in axis.labels for key, _ in one.by_language}
     heading = Text.of({one: table_heading(spec, one) for one in sorted(languages) or ["en"]})
     return DeliveredTable(
         name=name or spec.name or "table",
         title=title or heading,
         axes=shown,
-        values=chosen(table.published).astype(np.int64, copy=False),
-        marks=None if table.flags is None else chosen(table.flags).astype(np.uint8, copy=False),
+        values=delivered_cells(table.published, shown),
+        marks=None if table.flags is None else delivered_cells(table.flags, shown),
         unit=Text.of({one: units_text(spec, one) for one in ("en", "es")}),
         rows=rows,
         notes=table.notes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.entity import Entity
@@ -13,6 +13,9 @@ from sdcensus.model.text import Text
 
 #: A setting of a method: a text, a number, a choice, or several texts.
 Setting = str | int | float | bool | tuple[str, ...]
+
+#: The formats in which tables are delivered, by name.
+FORMAT_NAMES = ("csv", "parquet", "xlsx", "json-stat", "sdmx-csv", "px")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +137,8 @@ class PlanOutput:
 
     Attributes:
         folder: For what is published.
-        office_folder: For what only the office may see; never inside ``folder``.
+        office_folder: For what only the office may see; never inside ``folder``. Empty for the
+            one that ``for_office`` names.
         date: The date that is written into files, as ISO text; empty for none.
         formats, languages: Of the files, by name.
         notes: Whether notes for readers are written.
@@ -151,6 +155,11 @@ class PlanOutput:
     notes: bool = True
     evaluation: bool = False
     labels: bool | None = None
+
+    @property
+    def for_office(self) -> str:
+        """The folder for what only the office may see: the one that is named, or one beside."""
+        return self.office_folder or f"{PurePath(self.folder).as_posix()}.office"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

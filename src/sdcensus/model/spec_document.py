@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import InputError, SdcensusError
-from sdcensus.model.axis import Axis, make_axis
+from sdcensus.model.axis import make_axis
 from sdcensus.model.entity import Entity
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
@@ -24,18 +24,21 @@ Json = dict[str, Any]
 VERSION = 1
 
 
-def spec_to_json(spec: TableSpec) -> Json:
-    """The specification as plain values; the same for the same specification."""
-    shown = {axis.variable.name: axis for axis in spec.axes}
-    lists = [axis.variable for axis in spec.axes]
-    lists += [one for one in spec.universe.variables if one.name not in shown]
+def spec_to_json(spec: TableSpec, *, code_lists: bool = True) -> Json:
+    """The specification as plain values; the same for the same specification.
+
+    Args:
+        spec: The table.
+        code_lists: Whether its code lists are in it; whoever has them already leaves them out.
+    """
+    lists = code_lists_of(spec) if code_lists else []
     return {
         "version": VERSION,
         "name": spec.name,
         "of": spec.of.value,
         "measure": spec.measure.value,
         "weight_decimals": spec.weight_decimals,
-        "code_lists": [_variable(one, shown.get(one.name)) for one in lists],
+        "code_lists": [code_list_to_json(one, levels) for one, levels in lists],
         "axes": [
             {
                 "variable": axis.variable.name,
@@ -78,9 +81,16 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
         raise InputError(f"The description of {where} is damaged{detail}.") from None
 
 
-def _variable(variable: Variable, axis: Axis | None) -> Json:
+def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:
+    """The variables of a specification, each with those of its levels that are shown."""
+    found = [(axis.variable, axis.levels) for axis in spec.axes]
+    shown = {one.name for one, _ in found}
+    return found + [(one, ()) for one in spec.universe.variables if one.name not in shown]
+
+
+def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
     """The leaves of a variable, and of its levels those that are shown."""
-    shown = [] if axis is None else [one for one in axis.levels if one.name != variable.leaf_level]
+    shown = [one for one in levels if one.name != variable.leaf_level]
     return {
         "name": variable.name,
         "label": _text(variable.label),

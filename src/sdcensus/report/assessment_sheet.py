@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from typing import Any
 
-from sdcensus.formats.tables.workbook import NO_CLOCK, library
+from sdcensus.formats.tables.sheets import NO_CLOCK, library
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.session.assessing import Assessment
 from sdcensus.session.assessing_words import conclusions, lead, part_text
@@ -41,6 +41,21 @@ _WIDTH, _LINE_HEIGHT = 11, 15.0
 
 def evaluation_workbook(assessments: Sequence[Assessment]) -> bytes:
     """A workbook: a row for each table with margins and without, distances, conclusions."""
+
+    def more(book: Any, formats: _Formats) -> None:
+        _distances(book, formats, assessments)
+        _intervals(book, formats, assessments)
+        _conclusions(book, formats, assessments)
+
+    return _workbook([one.evaluation for one in assessments], more)
+
+
+def rows_workbook(rows: Sequence[EvaluationRow]) -> bytes:
+    """A workbook with nothing but a row for each table, with margins and without."""
+    return _workbook(rows, lambda book, formats: None)
+
+
+def _workbook(rows: Sequence[EvaluationRow], more: Callable[[Any, _Formats], None]) -> bytes:
     buffer = BytesIO()
     book = library().Workbook(
         buffer,
@@ -48,12 +63,9 @@ def evaluation_workbook(assessments: Sequence[Assessment]) -> bytes:
     )
     book.set_properties({"created": NO_CLOCK, "title": "Evaluation of tables"})
     formats = _Formats(book)
-    rows = [one.evaluation for one in assessments]
     _evaluation(book, formats, "With margins", rows, margins=True)
     _evaluation(book, formats, "Without margins", rows, margins=False)
-    _distances(book, formats, assessments)
-    _intervals(book, formats, assessments)
-    _conclusions(book, formats, assessments)
+    more(book, formats)
     _meaning(book, formats)
     book.close()
     return buffer.getvalue()

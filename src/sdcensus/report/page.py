@@ -157,6 +157,11 @@ def code(text: str) -> Html:
     return Html(f"<code>{escape(text)}</code>")
 
 
+def link(text: str, target: str) -> Html:
+    """Words that lead to a file beside the page."""
+    return Html(f'<a href="{escape(target)}">{inline(text)}</a>')
+
+
 def together(*parts: str) -> Html:
     """Plain and marked words in one sentence."""
     return Html("".join(inline(one) for one in parts))

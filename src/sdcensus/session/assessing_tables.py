@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
-from sdcensus.model.plan import Plan, Protection
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Table
@@ -30,11 +29,10 @@ from sdcensus.session.assessing_together import (
 )
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import opened_plan
-from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method, protect_table
+from sdcensus.session.plan_method import planned_method
+from sdcensus.session.protecting import protect_table
 from sdcensus.store.registry import Registry
 
-#: How a plan that does not say how is protected.
-DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
 #: Larger tables are counted anew rather than kept in memory.
 _KEPT_CELLS = 200_000
 
@@ -198,7 +196,7 @@ def assess_plan(
     counter = _Counter(census)
     for number, one in enumerate(chosen, start=1):
         spec = one.spec(census.schema)
-        method = _method(plan, census, spec, secret)
+        method = planned_method(plan, census, spec.of, secret=secret)
         if spec.of not in arounds:
             arounds[spec.of] = _surroundings(census, spec, said, planned=planned, obeyed=policy)
         around = arounds[spec.of]
@@ -310,25 +308,6 @@ def file_name(name: str) -> str:
     made = re.sub(r"\W+", "-", name.casefold()).strip("-")
     # Names of many axes are longer than file systems allow.
     return made[:80].rstrip("-") or "table"
-
-
-def _method(plan: Plan, census: Census, spec: TableSpec, secret: str | Path | None) -> Method:
-    protect = plan.protect or DEFAULT
-    settings: dict[str, Any] = dict(protect.settings)
-    known = {one.name for one in fields(MethodOptions)}
-    for name in settings:
-        if name not in known:
-            raise SpecError(f"[protect] has no setting {name!r}.")
-    if "perturbation" in settings:
-        settings["perturbation"] = plan.path(str(settings["perturbation"]))
-    return build_method(
-        protect.method,
-        census,
-        of=spec.of,
-        then=protect.then,
-        options=MethodOptions(**settings),
-        secret=secret,
-    )
 
 
 def _given(said: AssessOptions) -> dict[str, Any]:

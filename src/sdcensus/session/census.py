@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sdcensus.documents.schema import read_schema
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
+from sdcensus.engine.spark import SparkEngine, is_address
 from sdcensus.errors import SpecError, StoreError
 from sdcensus.ingest.frame import records_from_frame
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.options import option
@@ -23,16 +26,22 @@ from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.session.exporting import spark_over_store
 from sdcensus.session.loading import find_secret
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
+from sdcensus.store.parquet_census import ParquetCensus, is_exported
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class EngineName(StrEnum):
-    """The engines that can answer for a store."""
+    """The engines that can answer for a census."""
 
     MEMORY = "memory"
     DUCKDB = "duckdb"
+    SPARK = "spark"
 
 
 class Census(Confidential):
@@ -44,20 +53,36 @@ class Census(Confidential):
         <Cube 17×3×22: confidential>
     """
 
-    __slots__ = ("_engines", "_store", "_threads", "schema")
+    __slots__ = (
+        "_default",
+        "_engines",
+        "_lock",
+        "_memory_limit",
+        "_parquet",
+        "_store",
+        "_threads",
+        "schema",
+    )
 
     def __init__(
         self,
         schema: Schema,
         store: RecordSource | None = None,
         *,
+        parquet: ParquetCensus | None = None,
         engines: Mapping[EngineName, Engine] | None = None,
+        default: EngineName | None = None,
         threads: int | None = None,
+        memory_limit: str | None = None,
     ) -> None:
         self.schema = schema
         self._store = store
+        self._parquet = parquet
         self._threads = threads or default_threads()
+        self._memory_limit = memory_limit
         self._engines = dict(engines or {})
+        self._default = default or (EngineName.DUCKDB if store is None else EngineName.MEMORY)
+        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<Census {self.schema.census.name!r}: confidential>"
@@ -68,6 +93,26 @@ class Census(Confidential):
         if not isinstance(self._store, CensusStore):
             raise StoreError("This census was not loaded; it has no store on disk.")
         return self._store
+
+    @property
+    def origin(self) -> Origin:
+        """Where its numbers come from: which data, which keys."""
+        for source in (self._store, self._parquet):
+            if source is not None:
+                return source.origin
+        return self._engine(self._default).origin
+
+    def rows(self, of: str | Entity = Entity.PERSON) -> int | None:
+        """How many records of a kind there are; ``None`` where files were not loaded. Confidential.
+
+        Args:
+            of: Persons, families, households, dwellings, buildings.
+        """
+        entity = Entity.parse(of)
+        for source in (self._store, self._parquet):
+            if source is not None:
+                return source.rows(entity)
+        return None
 
     def spec(
         self,
@@ -103,7 +148,7 @@ class Census(Confidential):
             weights: Also sum the weights beside a count.
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
-            engine: ``memory`` (for a store) or ``duckdb``; the numbers are the same.
+            engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
             spec = by[0]
@@ -114,18 +159,47 @@ class Census(Confidential):
             spec = self.spec(*texts, of=of, universe=universe, measure=measure)
         names = (sums,) if isinstance(sums, str) else tuple(sums)
         request = Tabulate(spec=spec, weights=weights, sums=names, households=households)
-        default = EngineName.DUCKDB if self._store is None else EngineName.MEMORY
-        return self._engine(option(EngineName, "engine", engine or default)).tabulate(request)
+        return self.engine(engine).tabulate(request)
+
+    def engine(self, name: str | EngineName | None = None, *, threads: int | None = None) -> Engine:
+        """Who answers for the records.
+
+        Args:
+            name: ``memory`` (for a store, and by default for one), ``duckdb`` or ``spark``.
+            threads: How many threads it uses; only the engine ``memory`` can be asked for others
+                than those of the census.
+        """
+        chosen = option(EngineName, "engine", name or self._default)
+        own = threads not in (None, self._threads)
+        if own and chosen is EngineName.MEMORY and self._store is not None:
+            return MemoryEngine(self._store, threads=threads or self._threads)
+        return self._engine(chosen)
 
     def _engine(self, name: EngineName) -> Engine:
-        if name not in self._engines:
-            if self._store is None:
-                raise StoreError("These files were not loaded; only the engine duckdb reads them.")
-            if name is EngineName.MEMORY:
-                self._engines[name] = MemoryEngine(self._store, threads=self._threads)
-            else:
-                self._engines[name] = DuckdbEngine.over_store(self.store, threads=self._threads)
-        return self._engines[name]
+        with self._lock:
+            if name not in self._engines:
+                self._engines[name] = self._made(name)
+            return self._engines[name]
+
+    def _made(self, name: EngineName) -> Engine:
+        threads, limit = self._threads, self._memory_limit
+        if self._parquet is not None:
+            if name is EngineName.SPARK:
+                return SparkEngine(self._parquet)
+            if name is EngineName.DUCKDB and not is_address(self._parquet.location):
+                return DuckdbEngine.over_parquet(self._parquet, threads=threads, memory_limit=limit)
+            raise StoreError(
+                f"The engine {name} does not read {self._parquet.location}: an exported census in a"
+                " folder of this machine is read by the engines duckdb and spark, one at an address"
+                " by spark. Choose with --engine or engine=."
+            )
+        if self._store is None:
+            raise StoreError("These files were not loaded; only the engine duckdb reads them.")
+        if name is EngineName.MEMORY:
+            return MemoryEngine(self._store, threads=threads)
+        if name is EngineName.DUCKDB:
+            return DuckdbEngine.over_store(self.store, threads=threads, memory_limit=limit)
+        return spark_over_store(self.store)
 
 
 def from_frame(
@@ -147,10 +221,67 @@ def from_frame(
     return Census(records.schema, records)
 
 
-def open_store(path: str | Path) -> Census:
-    """Open a census store that ``sdcensus load`` made."""
+def open_store(path: str | Path, *, memory_limit: str | None = None) -> Census:
+    """Open a census store that ``sdcensus load`` made.
+
+    Args:
+        path: The folder of the store.
+        memory_limit: How much memory the engine duckdb may take, such as ``"4GB"``.
+    """
     store = CensusStore.open(Path(path))
-    return Census(store.schema, store)
+    return Census(store.schema, store, memory_limit=memory_limit)
+
+
+def open_parquet(
+    folder: str | Path,
+    *,
+    engine: str | EngineName = EngineName.DUCKDB,
+    memory_limit: str | None = None,
+    verify: bool = False,
+    session: SparkSession | None = None,
+) -> Census:
+    """Open an exported census, for Spark or for DuckDB.
+
+    Args:
+        folder: The folder that ``sdcensus export`` made; for Spark also an address of one, such
+            as ``hdfs://names/census``.
+        engine: ``spark`` or ``duckdb``: which one answers unless another is asked for.
+        memory_limit: How much memory DuckDB may take, such as ``"4GB"``.
+        verify: Compare every file of a folder with its digest first.
+        session: The Spark session to work beside; else the active one, else a local one.
+    """
+    chosen = option(EngineName, "engine", engine)
+    if chosen is EngineName.MEMORY:
+        raise SpecError("The engine memory reads stores only. Take duckdb or spark.")
+    engines: dict[EngineName, Engine] = {}
+    if chosen is EngineName.SPARK and (is_address(folder) or session is not None):
+        spark = SparkEngine.over_parquet(folder, session=session, verify=verify)
+        parquet, engines[chosen] = spark.census, spark
+    elif is_address(folder):
+        raise SpecError(
+            f"{folder}: the engine {chosen} reads folders of this machine only. Take the engine"
+            " spark, or mount the storage."
+        )
+    else:
+        parquet = ParquetCensus.open(Path(folder), verify=verify)
+    return Census(
+        parquet.schema,
+        parquet=parquet,
+        engines=engines,
+        default=chosen,
+        memory_limit=memory_limit,
+    )
+
+
+def open_census(path: str | Path) -> Census:
+    """Open a store, or a census that was exported from one.
+
+    Args:
+        path: The folder that ``sdcensus load`` or ``sdcensus export`` made.
+    """
+    if is_address(path) or is_exported(Path(path)):
+        return open_parquet(path, engine=EngineName.SPARK if is_address(path) else "duckdb")
+    return open_store(path)
 
 
 def open_files(

@@ -9,7 +9,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.demo import PRESETS, Country, make_country, write_country
+from sdcensus.demo import (
+    MAPPING_FILE,
+    PLAN_FILE,
+    PRESETS,
+    Country,
+    eu_plan,
+    make_country,
+    write_country,
+)
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
@@ -128,7 +136,7 @@ def _names_of_ours(out: Path) -> frozenset[str]:
             return frozenset()
         content = json.loads((out / MARK).read_text(encoding="utf-8"))
         if content["made_by"].startswith(_MADE_BY):
-            return frozenset({COUNTRY, SECRET, STORE, MARK, PUBLISHED, OFFICE})
+            return frozenset({COUNTRY, SECRET, STORE, MARK, PUBLISHED, OFFICE, PLAN_FILE})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     raise OutputError(
@@ -150,6 +158,8 @@ def _make(
     report = load(files.schema, folder / STORE, secret=secret.path, progress=progress)
     loaded = time.perf_counter()
     _write_mark(folder, country, seed)
+    plan = eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}")
+    (folder / PLAN_FILE).write_text(plan, encoding="utf-8", newline="\n")
     return Demonstration(
         folder=folder,
         country=country.name,

@@ -15,6 +15,7 @@ from sdcensus.methods.notes import notes_for
 from sdcensus.model.entity import Entity
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import PerturbationTable
+from sdcensus.model.plan_words import METHOD_SETTINGS, STEP_SETTINGS
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.protected import Protected
 from sdcensus.model.secret import Secret
@@ -252,35 +253,21 @@ def _withhold_sparse(options: MethodOptions) -> Step:
 
 
 _METHODS: Mapping[str, _Entry] = {
-    "cell-key": _Entry(
-        (
-            *(
-                "perturbation",
-                "allow_bias",
-                "repeat",
-                "scheme",
-                "strength",
-                "lookup",
-                "key_version",
-            ),
-            *("zeros", "zero_share", "exempt"),
-        ),
-        _cell_key,
-    ),
-    "random-rounding": _Entry(("base", "lookup", "key_version"), _random_rounding),
-    "semi-controlled-rounding": _Entry(("base", "to", "area", "key_version"), _semi_controlled),
-    "conventional-rounding": _Entry(("base",), _conventional),
-    "small-cell-adjustment": _Entry(("base", "threshold"), _small_cells),
-    "per-unit-deviations": _Entry(("units", "totals", "key_version"), _per_unit),
-    "light-touch": _Entry(
-        ("perturbation", "allow_bias", "repeat", "scheme", "strength", "lookup", "key_version"),
-        _light_touch,
-    ),
-    "threshold-and-rounding": _Entry(("threshold", "base", "zeros"), _threshold),
+    name: _Entry(METHOD_SETTINGS[name], build)
+    for name, build in (
+        ("cell-key", _cell_key),
+        ("random-rounding", _random_rounding),
+        ("semi-controlled-rounding", _semi_controlled),
+        ("conventional-rounding", _conventional),
+        ("small-cell-adjustment", _small_cells),
+        ("per-unit-deviations", _per_unit),
+        ("light-touch", _light_touch),
+        ("threshold-and-rounding", _threshold),
+    )
 }
 _STEPS: Mapping[str, _StepEntry] = {
-    "additivity": _StepEntry(("mode",), _additivity),
-    "withhold-sparse-areas": _StepEntry(("area", "mean_cell_size", "below"), _withhold_sparse),
+    name: _StepEntry(STEP_SETTINGS[name], build)
+    for name, build in (("additivity", _additivity), ("withhold-sparse-areas", _withhold_sparse))
 }
 
 #: The methods and the steps after them, by the names under which users know them.

@@ -1,18 +1,15 @@
 """The registry of what was published: specifications and published values, never counts or keys.
 
-A folder that only its owner can read. Each publication is a description (JSON) and a file of
-values (Parquet); the description is written last and makes it exist, so an interrupted addition
-leaves nothing that is read.
+A folder that only its owner can read. Each table is a description (JSON) and a file of values by
+cell number (Parquet). A publication is a list of tables; its file is written last and makes them
+exist, so an interrupted publication leaves nothing that is read.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,50 +17,54 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.errors import InputError, OutputError, Refused, SpecError, StoreError
-from sdcensus.model.cell_hashes import cell_hashes
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publication import PublishedTable
-from sdcensus.model.spec_document import spec_from_json, spec_to_json
+from sdcensus.model.shared_cells import shared_cells
+from sdcensus.model.spec_document import spec_from_json
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.store.owner_only import (
-    make_owner_only_folder,
-    open_owner_only,
-    write_owner_only,
+from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.registry_batch import Batch
+from sdcensus.store.registry_files import (
+    ABOUT_FILE,
+    FOLDER,
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    as_bytes,
+    damaged,
+    event_files,
+    get_spec,
+    make_folders,
+    read_json,
+    upgrade,
 )
 from sdcensus.store.registry_values import (
-    Found,
-    cells_of,
-    content_of,
-    hashes_in,
-    identity_of,
-    lookup,
+    Differences,
+    Values,
+    differences,
+    making_of,
 )
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
 
-FORMAT_NAME = "sdcensus-registry"
-#: Raised when older programs could not read the folder rightly.
-FORMAT_VERSION = 1
-ABOUT_FILE = "registry.json"
-FOLDER = "published"
-#: A sparse publication with more cells is compared by the cells that it lists only.
-_MOST_UNLISTED = 5_000_000
-_ID = re.compile(r"[0-9a-f]{32}")
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One publication.
+    """One table of one publication.
 
     Attributes:
         id: A digest of what was published and how.
-        order: How many publications the registry held before.
+        order: How many tables the registry held before.
         name: How the office calls it.
         spec: The table.
         provenance: How the numbers were made.
         sparse: Whether cells that are not listed were published as 0.
+        publication: The name of the publication or revision.
+        consistent: Whether the method gives the same records the same number in every table.
+        has_values: Whether the values are kept; of tables that were streamed only a digest is.
+        digest: A digest of the published values.
+        series: Of which census it is, where the office tells them apart.
     """
 
     id: str
@@ -72,6 +73,17 @@ class Entry:
     spec: TableSpec
     provenance: Provenance | None
     sparse: bool
+    publication: str = ""
+    consistent: bool = False
+    has_values: bool = True
+    digest: str = ""
+    series: str = ""
+
+    def agrees_with(self, provenance: Provenance | None, *, consistent: bool) -> bool:
+        """Whether a table made like that has the same numbers for the same records anyway."""
+        if provenance is None or self.provenance is None or not (consistent and self.consistent):
+            return False
+        return making_of(self.provenance) == making_of(provenance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +109,11 @@ class Conflicts:
 class Registry:
     """Published specifications and values of an office, in a folder of its own."""
 
-    __slots__ = ("path",)
+    __slots__ = ("_known", "path")
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._known: dict[str, tuple[tuple[int, int], Entry]] = {}
 
     def __repr__(self) -> str:
         return f"<Registry {self.path}>"
@@ -113,56 +126,101 @@ class Registry:
             raise OutputError(f"{folder} is a registry already. Open it instead.")
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise OutputError(f"{folder} is not empty. Choose a new folder for the registry.")
-        make_owner_only_folder(folder)
-        make_owner_only_folder(folder / FOLDER)
+        make_folders(folder)
         about = {"format": FORMAT_NAME, "version": FORMAT_VERSION}
-        write_owner_only(folder / ABOUT_FILE, _bytes(about))
+        write_owner_only(folder / ABOUT_FILE, as_bytes(about))
         return cls(folder)
 
     @classmethod
     def open(cls, path: str | Path) -> Registry:
-        """Open a registry.
+        """Open a registry; one of the first version is brought into the present one.
 
         Raises:
             StoreError: There is none, it is damaged, or a newer version made it.
         """
         folder = Path(path)
-        about = _read_json(folder / ABOUT_FILE, missing=f"{folder} is not a registry.")
+        about = read_json(folder / ABOUT_FILE, missing=f"{folder} is not a registry.")
         if about.get("format") != FORMAT_NAME:
             raise StoreError(f"{folder} is not a registry of published tables.")
         version = about.get("version")
-        if isinstance(version, int) and version > FORMAT_VERSION:
+        if type(version) is not int or version < 1:
+            raise StoreError(f"{folder} has an unknown registry version. Restore it from a backup.")
+        if version > FORMAT_VERSION:
             raise StoreError(
                 f"{folder} was made by a newer sdcensus (registry version {version}, this one"
                 f" reads {FORMAT_VERSION}). Update sdcensus."
             )
-        if version != FORMAT_VERSION:
-            raise StoreError(f"{folder} has an unknown registry version. Restore it from a backup.")
+        if version < FORMAT_VERSION:
+            upgrade(folder)
         return cls(folder)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All publications, in the order in which they were added."""
-        found = [self._entry(path) for path in self._descriptions()]
-        return tuple(sorted(found, key=lambda one: (one.order, one.id)))
+        """All tables of all publications, in the order in which they were added."""
+        return tuple(self._entries())
+
+    def latest(self) -> tuple[Entry, ...]:
+        """Of every table the last publication: later ones take the place of earlier ones."""
+        return tuple({(one.series, one.spec.hash()): one for one in self._entries()}.values())
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that was published, once."""
-        return tuple({one.spec.hash(): one.spec for one in self.entries()}.values())
+        return tuple({one.spec.hash(): one.spec for one in self._entries()}.values())
 
     def tables(self) -> Iterator[Table | SparseTable]:
-        """Every publication as a table, in the order in which they were added."""
+        """Every publication whose values are kept, in the order in which they were added."""
         for entry in self.entries():
-            yield self.table(entry)
+            if entry.has_values:
+                yield self.table(entry)
+
+    def entry(self, identity: str) -> Entry:
+        """A table by the digest of what was published, also of a publication in the making."""
+        return self._entry(identity)
 
     def table(self, entry: Entry) -> Table | SparseTable:
         """The published values of one publication."""
-        numbers, values, flags = self._values(entry)
-        if entry.sparse:
-            return SparseTable(entry.spec, numbers, values)
-        if numbers.size != entry.spec.cells:
-            raise self._damaged(entry.id)
-        shape = entry.spec.shape
-        return Table(entry.spec, values.reshape(shape), flags.reshape(shape))
+        return self.values(entry).table(entry.spec)
+
+    def values(self, entry: Entry) -> Values:
+        """The published values by cell number."""
+        if not entry.has_values:
+            raise SpecError(
+                f"{entry.name}: the table was streamed; the registry holds its specification and a"
+                " digest, and no values."
+            )
+        path = self.path / FOLDER / f"{entry.id}.parquet"
+        try:
+            columns = pq.read_table(path, page_checksum_verification=True)
+            values = Values.from_columns(columns)
+            values = values if entry.sparse else values.dense(entry.spec.cells)
+        except (OSError, ValueError, KeyError, pa.ArrowException):
+            raise damaged(self.path / FOLDER / entry.id) from None
+        if not entry.sparse and values.published.size != entry.spec.cells:
+            raise damaged(self.path / FOLDER / entry.id)
+        return values
+
+    def batch(self) -> Batch:
+        """A publication of several tables, which exist together or not at all."""
+        return Batch(self.path)
+
+    def add_many(
+        self,
+        tables: Iterable[PublishedTable],
+        *,
+        publication: str = "",
+        consistent: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Add a publication of several tables; all of them, or none if anything fails.
+
+        Args:
+            tables: The published tables.
+            publication: What the publication is called.
+            consistent: Whether the same records have the same number in all of them.
+        """
+        batch = self.batch()
+        for one in tables:
+            batch.add(one.table, provenance=one.provenance, name=one.name, consistent=consistent)
+        added = batch.commit(publication)
+        return self.entries()[-len(added) :] if added else ()
 
     def add(
         self,
@@ -171,14 +229,16 @@ class Registry:
         provenance: Provenance | None = None,
         name: str = "",
         allow_conflicts: bool = False,
+        consistent: bool = False,
     ) -> Entry:
-        """Add a publication; adding the same again changes nothing.
+        """Add a publication of one table; adding the same again changes nothing.
 
         Args:
             published: The published table.
             provenance: How it was made, if ``published`` does not say so itself.
             name: How the office calls it.
             allow_conflicts: Whether cells may have been published before with another value.
+            consistent: Whether the same records have the same number however they are reached.
 
         Raises:
             Refused: Cells were published before with another value.
@@ -192,29 +252,29 @@ class Registry:
             table = published
         else:
             raise SpecError("A registry takes published tables only, never true counts.")
-        content = content_of(table, provenance)
-        identity = identity_of(table.spec, provenance, content)
-        entries = self.entries()
-        for entry in entries:
-            if entry.id == identity:
-                return entry
+        known = self._same(table, provenance)
+        if known is not None:
+            return known
         if not allow_conflicts:
             self.refuse_conflicts(table)
-        order = 1 + max((one.order for one in entries), default=-1)
-        self._write(identity, content)
-        description = {
-            "version": FORMAT_VERSION,
-            "id": identity,
-            "order": order,
-            "name": name or table.spec.title,
-            "spec_hash": table.spec.hash(),
-            "spec": spec_to_json(table.spec),
-            "provenance": None if provenance is None else provenance.to_json(),
-            "sparse": isinstance(table, SparseTable),
-            "rows": content.num_rows,
-        }
-        write_owner_only(self.path / FOLDER / f"{identity}.json", _bytes(description))
-        return self._entry(self.path / FOLDER / f"{identity}.json")
+        batch = self.batch()
+        batch.add(table, provenance=provenance, name=name, consistent=consistent)
+        batch.commit(name or table.spec.title)
+        return self.entries()[-1]
+
+    def _same(self, table: Table | SparseTable, provenance: Provenance | None) -> Entry | None:
+        """The same numbers, made in the same way, if they were published before."""
+        own = Values.of(table)
+        wanted = table.spec.hash()
+        for entry in self._entries():
+            if entry.sparse is not isinstance(table, SparseTable) or not entry.has_values:
+                continue
+            if entry.spec.hash() != wanted or making_of(entry.provenance) != making_of(provenance):
+                continue
+            found = differences(table.spec, own, entry.spec, self.values(entry))
+            if found is not None and found.compared >= own.published.size and not found.cells.size:
+                return entry
+        return None
 
     def value(self, spec: TableSpec, cell: int) -> int | None:
         """What was last published for the records of a cell, in any table; ``None`` if nothing.
@@ -225,47 +285,51 @@ class Registry:
         """
         if not 0 <= cell < spec.cells:
             raise SpecError(f"{spec.title}: the cells have numbers from 0 to {spec.cells - 1}.")
-        wanted = cell_hashes(spec, cells=np.array([cell], dtype=np.uint64))
+        wanted = np.array([cell], dtype=np.uint64)
         latest: int | None = None
         for entry in self._alike(spec):
-            found = self._find(entry, wanted)
-            if found.seen[0]:
-                latest = int(found.values[0])
+            for _, value in zip(*self._numbers(spec, wanted, entry), strict=True):
+                latest = int(value)
         return latest
 
-    def conflicts(self, table: Table | SparseTable) -> tuple[Conflicts, ...]:
-        """Cells of a table that were published before with another value, by publication."""
-        numbers, values, flags = cells_of(table)
-        numbers, values = numbers[flags == 0], values[flags == 0]
-        if isinstance(table, SparseTable) and table.spec.cells <= _MOST_UNLISTED:
-            # Cells that are not listed are published as 0, and may have been something else.
-            numbers = np.arange(table.spec.cells, dtype=np.uint64)
-            values = table.at(numbers)
-        wanted = cell_hashes(table.spec, cells=numbers)
+    def conflicts(
+        self,
+        table: Table | SparseTable,
+        *,
+        provenance: Provenance | None = None,
+        consistent: bool = False,
+    ) -> tuple[Conflicts, ...]:
+        """Cells of a table that were published before with another value, by publication.
+
+        Args:
+            table: The table.
+            provenance: How it was made. Publications that were made in the same way by a
+                consistent method agree with it and are not looked at.
+            consistent: Whether its method is consistent.
+        """
+        own = Values.of(table)
         made = []
         for entry in self._alike(table.spec):
-            found = self._find(entry, wanted)
-            other = np.flatnonzero(found.seen & (found.values != values))
-            if other.size:
-                made.append(Conflicts(entry, numbers[other], values[other], found.values[other]))
+            if entry.agrees_with(provenance, consistent=consistent):
+                continue
+            found = differences(table.spec, own, entry.spec, self.values(entry))
+            if found is None:
+                continue
+            both = np.flatnonzero((found.flags == 0) & (found.flags_before == 0))
+            if both.size:
+                made.append(_conflicts(entry, found, both))
         return tuple(made)
 
     def published_elsewhere(self, table: Table) -> Numbers:
         """Withheld cells of a table whose records were published before with a number."""
         if table.flags is None:
             return np.zeros(0, dtype=np.uint64)
-        numbers = np.flatnonzero(table.flags.reshape(-1)).astype(np.uint64)
-        wanted = cell_hashes(table.spec, cells=numbers)
-        seen = np.zeros(numbers.size, dtype=bool)
+        withheld = np.flatnonzero(table.flags.reshape(-1)).astype(np.uint64)
+        seen = np.zeros(withheld.size, dtype=bool)
         for entry in self._alike(table.spec):
-            seen |= self._find(entry, wanted).seen
-        return numbers[seen]
-
-    def _alike(self, spec: TableSpec) -> Iterator[Entry]:
-        """Publications that count the same kind of units in the same way."""
-        for entry in self.entries():
-            if entry.spec.of is spec.of and entry.spec.measure is spec.measure:
-                yield entry
+            kept, _ = self._numbers(table.spec, withheld, entry)
+            seen[kept] = True
+        return withheld[seen]
 
     def refuse_conflicts(self, table: Table | SparseTable) -> None:
         """Refuse a table with numbers that contradict what was published before."""
@@ -280,101 +344,79 @@ class Registry:
                 " allow_conflicts=True)."
             )
 
-    def _find(self, entry: Entry, wanted: Numbers) -> Found:
-        """Values that a publication has for cells with these hashes."""
-        columns = self._read(entry.id, ["cell", "value"])
-        own = hashes_in(columns)
-        published = columns.column("value")
-        numbered = np.asarray(published.is_valid().to_numpy())
-        values = published.fill_null(0).to_numpy()
-        if entry.sparse:
-            return self._find_sparse(entry, own, values, wanted)
-        return lookup(own[numbered], values[numbered], wanted)
+    def _numbers(self, spec: TableSpec, cells: Numbers, entry: Entry) -> tuple[Int64, Int64]:
+        """Of some cells those that a publication has with a number, and the numbers."""
+        shared = shared_cells(spec, entry.spec)
+        if shared is None:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        kept, theirs = shared.of(cells)
+        values = self.values(entry)
+        numbered = values.flags_at(theirs) == 0
+        return kept[numbered], values.at(theirs[numbered])
 
-    def _find_sparse(self, entry: Entry, own: Numbers, values: Int64, wanted: Numbers) -> Found:
-        found = lookup(own, values, wanted)
-        # What is not listed was published as 0, but only cells of that table are not listed.
-        missing = np.flatnonzero(~found.seen)
-        if missing.size and entry.spec.cells <= _MOST_UNLISTED:
-            everything = cell_hashes(entry.spec)
-            zeros = np.zeros(everything.shape[0], dtype=np.int64)
-            inside = lookup(everything, zeros, wanted[missing])
-            found.seen[missing] = inside.seen
-        return found
+    def _alike(self, spec: TableSpec) -> Iterator[Entry]:
+        """The last publications that count the same kind of units in the same way."""
+        for entry in self.latest():
+            same = entry.spec.of is spec.of and entry.spec.measure is spec.measure
+            if same and entry.has_values:
+                yield entry
 
-    def _values(self, entry: Entry) -> tuple[Numbers, Int64, npt.NDArray[np.uint8]]:
-        columns = self._read(entry.id, ["number", "value", "flag"])
-        numbers = columns.column("number").to_numpy()
-        values = columns.column("value").fill_null(0).to_numpy().astype(np.int64)
-        flags = columns.column("flag").to_numpy().astype(np.uint8)
-        order = np.argsort(numbers, kind="stable")
-        return numbers[order], values[order], flags[order]
+    def _entries(self) -> Iterator[Entry]:
+        order = 0
+        for _, path in event_files(self.path):
+            content = read_json(path, missing=f"{path} cannot be read.")
+            try:
+                name, identities = str(content["name"]), [str(one) for one in content["entries"]]
+                newer = int(content["version"]) > FORMAT_VERSION
+            except (LookupError, TypeError, ValueError):
+                raise damaged(path) from None
+            if newer:
+                raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
+            for identity in identities:
+                entry = self._entry(identity)
+                yield replace(entry, order=order, publication=name)
+                order += 1
 
-    def _write(self, identity: str, content: pa.Table) -> None:
-        with open_owner_only(self.path / FOLDER / f"{identity}.parquet") as file:
-            pq.write_table(content, file, compression="zstd", write_page_checksum=True)
-
-    def _read(self, identity: str, columns: list[str]) -> pa.Table:
+    def _entry(self, identity: str) -> Entry:
+        path = self.path / FOLDER / f"{identity}.json"
         try:
-            return pq.read_table(
-                self.path / FOLDER / f"{identity}.parquet",
-                columns=columns,
-                page_checksum_verification=True,
-            )
-        except (OSError, ValueError, KeyError, pa.ArrowException):
-            raise self._damaged(identity) from None
-
-    def _descriptions(self) -> list[Path]:
-        try:
-            names = [one.name for one in (self.path / FOLDER).iterdir()]
+            state = path.stat()
         except OSError:
-            raise StoreError(
-                f"{self.path} has lost its publications. Restore it from a backup."
-            ) from None
-        found = [one[:-5] for one in names if one.endswith(".json")]
-        return [self.path / FOLDER / f"{one}.json" for one in found if _ID.fullmatch(one)]
+            raise damaged(path) from None
+        mark = (state.st_mtime_ns, state.st_size)
+        known = self._known.get(identity)
+        if known is None or known[0] != mark:
+            known = (mark, self._read(path))
+            self._known[identity] = known
+        return known[1]
 
-    def _entry(self, path: Path) -> Entry:
-        content = _read_json(path, missing=f"{path} cannot be read.")
+    def _read(self, path: Path) -> Entry:
+        content = read_json(path, missing=f"{path} cannot be read.")
         try:
             if int(content["version"]) > FORMAT_VERSION:
                 raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
-            spec = spec_from_json(content["spec"], where=f"the table in {path.name}")
+            document = get_spec(self.path, content["spec"])
+            spec = spec_from_json(document, where=f"the table in {path.name}")
             made = content["provenance"]
             entry = Entry(
                 id=str(content["id"]),
-                order=int(content["order"]),
+                order=0,
                 name=str(content["name"]),
                 spec=spec,
                 provenance=None if made is None else Provenance(**made),
                 sparse=bool(content["sparse"]),
+                consistent=bool(content.get("consistent", False)),
+                has_values=content.get("values", "kept") != "none",
+                digest=str(content.get("digest", "")),
+                series=str(content.get("series", "")),
             )
+            same = entry.id == path.stem and spec.hash() == content["spec_hash"]
         except (InputError, LookupError, TypeError, ValueError, AttributeError):
-            raise self._damaged(path.stem) from None
-        if entry.id != path.stem or spec.hash() != content["spec_hash"]:
-            raise self._damaged(path.stem)
+            raise damaged(path.with_suffix("")) from None
+        if not same:
+            raise damaged(path.with_suffix(""))
         return entry
 
-    def _damaged(self, identity: str) -> StoreError:
-        return StoreError(
-            f"{self.path / FOLDER / identity} is damaged. Restore the registry from a backup."
-        )
 
-
-def _bytes(content: dict[str, Any]) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def _read_json(path: Path, *, missing: str) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(
-            f"{missing} Name the folder of a registry; protect --registry and Registry.create make"
-            " a new one."
-        ) from None
-    except (OSError, ValueError):
-        raise StoreError(f"{path} is damaged. Restore the registry from a backup.") from None
-    if not isinstance(content, dict):
-        raise StoreError(f"{path} is damaged. Restore the registry from a backup.")
-    return content
+def _conflicts(entry: Entry, found: Differences, chosen: Int64) -> Conflicts:
+    return Conflicts(entry, found.cells[chosen], found.values[chosen], found.before[chosen])

@@ -8,9 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,40 +19,20 @@ from sdcensus._version import __version__
 from sdcensus.errors import OutputError
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
-from sdcensus.store.manifest import (
-    MANIFEST_FILE,
-    SCHEMA_FILE,
-    UNFINISHED_FILE,
-    ColumnInfo,
-    Manifest,
-    column_file,
-)
-from sdcensus.store.owner_only import make_owner_only_folder
+from sdcensus.store.manifest import FORMAT_NAME, SCHEMA_FILE, ColumnInfo, Manifest, column_file
 from sdcensus.store.schema_json import schema_digest, schema_to_json
+from sdcensus.store.whole_folder import FolderInTheMaking
 
 Integers = npt.NDArray[Any]
 
 
-class StoreWriter:
-    """A store in the making, in a folder of its own beside where it will stand."""
+class StoreWriter(FolderInTheMaking):
+    """A store in the making."""
 
     def __init__(self, out: Path, *, replace: bool = False) -> None:
-        self.out = out
-        self.replace = replace
-        if not replace and (out.exists() or out.is_symlink()):
-            raise OutputError(
-                f"{out} already exists. Choose another name, or add --replace to load it anew."
-            )
-        if replace and out.exists() and not (out / MANIFEST_FILE).is_file():
-            raise OutputError(f"{out} is not a census store, so it is not replaced.")
-        self.folder = out.with_name(f"{out.name}.partial-{secrets.token_hex(4)}")
+        super().__init__(out, replace=replace, what="a census store", format_name=FORMAT_NAME)
         self._columns: dict[Entity, dict[str, ColumnInfo]] = {}
         self._rows: dict[Entity, int] = {}
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            make_owner_only_folder(self.folder)
-        except OSError as error:
-            raise OutputError(f"{out} cannot be written: {error.strerror}.") from None
 
     def add_entity(self, entity: Entity, rows: int) -> None:
         """Declare a kind of unit and how many records it has."""
@@ -97,34 +74,10 @@ class StoreWriter:
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         try:
             (self.folder / SCHEMA_FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
-            path = self.folder / UNFINISHED_FILE
-            with path.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(manifest.to_json())
-                file.flush()
-                os.fsync(file.fileno())
         except OSError as error:
-            raise OutputError(f"{self.out} cannot be written: {error.strerror}.") from None
+            raise self.not_written(error) from None
+        self.write_manifest(manifest.to_json())
         return manifest
-
-    def publish(self) -> None:
-        """Make it a store, and give the folder its real name."""
-        old: Path | None = None
-        try:
-            (self.folder / UNFINISHED_FILE).replace(self.folder / MANIFEST_FILE)
-            if self.replace and self.out.exists():
-                old = self.folder.with_name(f"{self.folder.name}.old")
-                self.out.replace(old)
-            self.folder.replace(self.out)
-        except OSError as error:
-            if old is not None and old.exists() and not self.out.exists():
-                old.replace(self.out)
-            raise OutputError(f"{self.out} cannot be written: {error.strerror}.") from None
-        if old is not None:
-            shutil.rmtree(old, ignore_errors=True)
-
-    def abandon(self) -> None:
-        """Remove what was written."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

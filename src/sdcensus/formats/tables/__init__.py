@@ -79,7 +79,7 @@ def check_table_target(path: str | Path) -> Path:
     if ending == ".csv":
         check_new(about_file(target))
     if ending == ".xlsx":
-        from sdcensus.formats.tables.workbook import library
+        from sdcensus.formats.tables.sheets import library
 
         library()
     return target

@@ -12,6 +12,13 @@ from sdcensus.model.spec_document import spec_to_json
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.text import Text
 
+
+class ReadyText(str):
+    """A value of a document that is written already, as JSON."""
+
+    __slots__ = ()
+
+
 #: The words for what a provenance holds.
 MADE = {
     "method": Text.of({"en": "Method", "es": "Método"}),
@@ -24,7 +31,8 @@ MADE = {
     "spec_hash": Text.of({"en": "Table", "es": "Tabla"}),
 }
 
-_ABSENT = Text.of(
+#: What is said where a file does not list all cells.
+ABSENT = Text.of(
     {
         "en": "Cells that are not listed are published as 0.",
         "es": "Las celdas que no figuran se publican con valor 0.",
@@ -42,7 +50,7 @@ def signs_in(table: Table | SparseTable) -> list[Flag]:
 
 def all_notes(table: Table | SparseTable, more: Sequence[Text] = ()) -> list[Text]:
     """The notes of a table, further ones, and that absent cells are 0 where some are absent."""
-    absent = [_ABSENT] if isinstance(table, SparseTable) else []
+    absent = [ABSENT] if isinstance(table, SparseTable) else []
     return list(dict.fromkeys([*table.notes, *more, *absent]))
 
 
@@ -60,8 +68,8 @@ def about(
         "measure": spec.measure.value,
         "axes": [_axis(table, at, language) for at in range(len(spec.axes))],
         "cells_not_listed": "published as 0" if isinstance(table, SparseTable) else "none",
-        "signs": {flag.sign: _languages(flag.meaning) for flag in signs_in(table)},
-        "notes": [_languages(note) for note in notes],
+        "signs": {flag.sign: languages_of(flag.meaning) for flag in signs_in(table)},
+        "notes": [languages_of(note) for note in notes],
         "provenance": provenance.to_json(),
         # Code lists only: what tells which records a cell is about, also to a program.
         "specification": spec_to_json(spec),
@@ -70,11 +78,14 @@ def about(
 
 def about_text(content: Mapping[str, Any]) -> str:
     """The same as a document; code lists, which are long, stand on one line."""
-    lines = [f" {json.dumps(name)}: {_value_text(name, value)}" for name, value in content.items()]
+    lines = [f" {json.dumps(name)}: {value_text(name, value)}" for name, value in content.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _value_text(name: str, value: object) -> str:
+def value_text(name: str, value: object) -> str:
+    """One value of such a document as text."""
+    if isinstance(value, ReadyText):
+        return value
     if name == "specification":
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
@@ -91,5 +102,6 @@ def _axis(table: Table | SparseTable, at: int, language: str | None) -> dict[str
     }
 
 
-def _languages(text: Text) -> dict[str, str]:
+def languages_of(text: Text) -> dict[str, str]:
+    """A text by language."""
     return dict(text.by_language)

@@ -37,14 +37,20 @@ def axis_columns(
             if kind == "_level" and len(axis.levels) < 2:
                 continue
             words = _words(axis, kind, language)
-            # Every word once: where a dictionary repeats itself, Arrow 26 writes whatever its
-            # memory holds into the dictionary page of a Parquet file.
-            place = {word: number for number, word in enumerate(dict.fromkeys(words))}
-            number = np.array([place[word] for word in words], dtype=np.int32)
-            column = pa.DictionaryArray.from_arrays(
-                pa.array(number[at]), pa.array(list(place), pa.string())
-            )
+            every, number = word_numbers(words)
+            column = pa.DictionaryArray.from_arrays(pa.array(number[at]), every)
             yield f"{axis.variable.name}{kind}", column
+
+
+def word_numbers(words: Sequence[str]) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    """Every word once, for a dictionary, and the number of each word in it.
+
+    Where a dictionary repeats itself, Arrow 26 writes whatever its memory holds into the
+    dictionary page of a Parquet file.
+    """
+    place = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    numbers = np.array([place[word] for word in words], dtype=np.int32)
+    return pa.array(list(place), pa.string()), numbers
 
 
 def _words(axis: Axis, kind: str, language: str | None) -> list[str]:

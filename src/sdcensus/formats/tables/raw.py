@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,15 @@ METADATA = "sdcensus"
 _WHOLE = "^[0-9]{1,12}([.]0*)?$"
 _NUMBER = "^[+-]?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 _SEPARATORS = ",;\t|"
+_FLAG_SIGNS = {flag.sign: flag for flag in Flag if flag}
+
+
+#: Rows of a delivered file beyond which it is not read back: its columns are held as texts.
+MOST_ROWS = 25_000_000
+
+
+class NoPublishedTable(InputError):
+    """A file that is as it should be, and holds no table that can be read back."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +70,20 @@ class RawTable:
             )
         return self.columns[name]
 
+    def check_once(self, numbers: npt.NDArray[np.uint64]) -> None:
+        """Refuse a cell that stands in the file twice; cells by their numbers, row by row."""
+        order = np.argsort(numbers, kind="stable")
+        again = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+        if again.size:
+            raise self.mistake(int(order[again + 1].min()), "this cell stands in the file twice.")
+
+    def incomplete(self, cells: int) -> InputError:
+        """An error about a file that does not have all cells of its table."""
+        return InputError(
+            f"{self.path} has {self.rows:,} of the {cells:,} cells of its table. It was cut off,"
+            " or lines were taken out."
+        )
+
 
 def read_raw(path: Path, about: dict[str, Any] | None) -> RawTable:
     """Read a csv or Parquet file; a csv file gets what stands beside it."""
@@ -77,7 +100,13 @@ def read_raw(path: Path, about: dict[str, Any] | None) -> RawTable:
 
 def _read_parquet(path: Path) -> RawTable:
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            rows = file.metadata.num_rows
+            if rows > MOST_ROWS and METADATA.encode() in (file.schema_arrow.metadata or {}):
+                raise NoPublishedTable(
+                    f"{path} lists {rows:,} cells, more than can be read back ({MOST_ROWS:,})."
+                )
+            table = file.read()
     except pa.ArrowInvalid:
         raise InputError(f"{path} is no Parquet file, or a damaged one.") from None
     said = (table.schema.metadata or {}).get(METADATA.encode())
@@ -175,26 +204,35 @@ def parse_about(text: str | bytes, where: str) -> dict[str, Any]:
     return found
 
 
-def values_and_flags(raw: RawTable, name: str, signs: pa.Array | None) -> tuple[Int64, Int64]:
+def values_and_flags(
+    raw: RawTable,
+    name: str,
+    signs: pa.Array | None,
+    *,
+    instead: Mapping[str, Flag] = _FLAG_SIGNS,
+    beside: Collection[str] = (),
+) -> tuple[Int64, Int64]:
     """Published values, and flags for those that are none; 0 stands where a flag does.
 
     Args:
         raw: The file.
         name: The column of values.
         signs: The column of signs, if there is one; else signs stand among the values.
+        instead: The signs that stand for a number, and the flag that each is.
+        beside: The signs that stand beside a number.
     """
     text = pc.utf8_trim_whitespace(raw.columns[name])
     number = _mask(pc.match_substring_regex(text, _WHOLE))
     signs = text if signs is None else pc.utf8_trim_whitespace(signs)
     flags = np.zeros(raw.rows, dtype=np.int64)
-    for flag in Flag:
-        if flag:
-            flags[~number & _mask(pc.equal(signs, flag.sign))] = flag.value
+    for sign, flag in instead.items():
+        flags[~number & _mask(pc.equal(signs, sign.strip()))] = flag.value
     bad = ~number & (flags == 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise raw.mistake(row, _why(str(text[row].as_py())))
-    both = number & _mask(pc.is_in(signs, pa.array([flag.sign for flag in Flag if flag])))
+        raise raw.mistake(row, _why(str(text[row].as_py()), instead))
+    alone = pa.array([one.strip() for one in instead if one not in beside], pa.string())
+    both = number & _mask(pc.is_in(signs, alone))
     if both.any():
         row = int(np.flatnonzero(both)[0])
         raise raw.mistake(row, "a cell has a number or a sign in its place, not both.")
@@ -203,14 +241,14 @@ def values_and_flags(raw: RawTable, name: str, signs: pa.Array | None) -> tuple[
     return values.astype(np.int64), flags
 
 
-def _why(text: str) -> str:
+def _why(text: str, instead: Iterable[str]) -> str:
     """What is wrong with a value."""
     if not text:
         return "the cell has neither a number nor a sign that says why."
     shown = repr(text if len(text) <= 40 else f"{text[:40]}…")
     lower = pa.array([text.lower()])
     if not pc.match_substring_regex(lower, _NUMBER)[0].as_py():
-        signs = ", ".join(repr(flag.sign) for flag in Flag if flag)
+        signs = ", ".join(map(repr, instead)) or "of which this table has none"
         return f"{shown} is no published count. A cell holds a whole number or a sign ({signs})."
     if text.startswith("-"):
         return f"{shown} is negative. Published counts are 0 or more."

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import InputError
+from sdcensus.formats.tables.delivered import check_delivered, delivered_table, is_delivered
 from sdcensus.formats.tables.foreign import ForeignTable, foreign_table, foreign_tables
 from sdcensus.formats.tables.raw import (
     Int64,
+    NoPublishedTable,
     RawTable,
     parse_about,
     positions_of,
@@ -37,6 +39,9 @@ from sdcensus.model.text import Text
 READABLE = (".csv", ".parquet")
 _ABOUT = ".about.json"
 _WORKBOOK = ".xlsx"
+_SDMX = ".sdmx.csv"
+#: The columns with which the lines of an SDMX-CSV file begin.
+_SDMX_COLUMNS = {"STRUCTURE", "STRUCTURE_ID", "ACTION"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +104,31 @@ def scan_published(
         for name, path in files
         if path.suffix.lower() == _WORKBOOK
     ]
-    chosen = [(name, path) for name, path in files if path.suffix.lower() in READABLE]
+    chosen = [
+        (name, path)
+        for name, path in files
+        if path.suffix.lower() in READABLE and not _has_twin(path)
+    ]
     for at, (name, path) in enumerate(chosen):
         progress("reading published tables", at / len(chosen))
         try:
             found.append(_read_file(path, name))
         except InputError as error:
-            if not skip_unreadable:
+            if not skip_unreadable and not isinstance(error, NoPublishedTable):
                 raise
             skipped.append(SkippedFile(name, str(error)))
     tables = _in_order(found)
     if not tables:
         raise InputError(_nothing(root, skipped))
     return PublishedFolder(tables, tuple(skipped))
+
+
+def _has_twin(path: Path) -> bool:
+    """Whether this is an SDMX-CSV file, and its table stands beside it in a form that is read."""
+    table, ending = path.name[: -len(_SDMX)], path.name[-len(_SDMX) :]
+    return ending.lower() == _SDMX and any(
+        path.with_name(f"{table}{one}").is_file() for one in READABLE
+    )
 
 
 def _in_order(found: Sequence[PublishedTable | ForeignTable]) -> tuple[PublishedTable, ...]:
@@ -170,6 +187,11 @@ def _read_file(path: Path, name: str) -> PublishedTable | ForeignTable:
     raw = read_raw(path, _about_beside(path) if ending == ".csv" else None)
     _check_public(raw)
     if raw.about is None:
+        if set(raw.columns) >= _SDMX_COLUMNS:
+            raise NoPublishedTable(
+                f"{path} is an SDMX-CSV file, whose code lists stand elsewhere. The same table as"
+                " .csv or .parquet is read."
+            )
         return foreign_table(raw, name)
     return _described(raw, raw.about, name)
 
@@ -205,6 +227,9 @@ def _check_public(raw: RawTable) -> None:
 
 
 def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTable:
+    delivered = is_delivered(about)
+    if delivered:
+        check_delivered(raw, about)
     document = about.get("specification")
     if not isinstance(document, dict):
         raise InputError(
@@ -213,13 +238,17 @@ def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTabl
             " away, and the table is read from its columns alone."
         )
     spec = spec_from_json(document, where=str(raw.path))
-    provenance = _provenance(about.get("provenance"), raw.path)
-    if provenance.spec_hash != spec.hash():
+    provenance = None
+    if not delivered or "provenance" in about:
+        provenance = _provenance(about.get("provenance"), raw.path)
+    if provenance is not None and provenance.spec_hash != spec.hash():
         raise InputError(
             f"{raw.path}: the code lists are not those of the table that was published; the"
             " description was changed, or belongs to another table."
         )
     notes = _notes(about.get("notes", []), raw.path)
+    if delivered:
+        return PublishedTable(name, delivered_table(raw, about, spec, notes), provenance)
     values, flags = values_and_flags(raw, _values_column(raw), raw.columns.get("flag"))
     numbers = _numbers(raw, spec)
     if about.get("cells_not_listed") == "published as 0":
@@ -263,11 +292,7 @@ def _numbers(raw: RawTable, spec: TableSpec) -> np.ndarray[Any, np.dtype[np.uint
                 row, f"{code!r} is no code of {axis.variable.name!r} at the levels of this table."
             )
         numbers += at.astype(np.uint64) * np.uint64(weight)
-    order = np.argsort(numbers, kind="stable")
-    again = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
-    if again.size:
-        row = int(order[again + 1].min())
-        raise raw.mistake(row, "this cell stands in the file twice.")
+    raw.check_once(numbers)
     return numbers
 
 
@@ -295,10 +320,7 @@ def _dense(
     notes: tuple[Text, ...],
 ) -> Table:
     if raw.rows != spec.cells:
-        raise InputError(
-            f"{raw.path} has {raw.rows:,} of the {spec.cells:,} cells of its table. It was cut off,"
-            " or lines were taken out."
-        )
+        raise raw.incomplete(spec.cells)
     at = numbers.astype(np.int64)
     published = np.zeros(spec.cells, dtype=np.int64)
     published[at] = values

@@ -8,15 +8,15 @@ follow from the results that it prints, and are the values that agree best with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
-from sdcensus.errors import UnknownName
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.perturbation import Tail
 from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
+from sdcensus.model.plan_words import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def scheme(name: str) -> PerturbationDesign:
         >>> scheme("RR3").targets(4)
         array([3, 6])
     """
-    return _made(_named("scheme", name, SCHEMES))
+    return _made(named("scheme", name, SCHEMES))
 
 
 def strength(name: str) -> PerturbationDesign:
@@ -53,7 +53,7 @@ def strength(name: str) -> PerturbationDesign:
         >>> strength("light")
         <PerturbationDesign CP3(EU) with 4 rows: confidential>
     """
-    return scheme(STRENGTHS[_named("strength", name, STRENGTHS)].scheme)
+    return scheme(STRENGTHS[named("strength", name, STRENGTHS)].scheme)
 
 
 def random_rounding(base: int) -> PerturbationDesign:
@@ -121,15 +121,3 @@ STRENGTHS: Mapping[str, Strength] = MappingProxyType(
 @cache
 def _made(name: str) -> PerturbationDesign:
     return replace(_DESIGNS[name](), name=name)
-
-
-def _named(kind: str, name: object, known: Iterable[str]) -> str:
-    """The name that was meant: case, brackets, commas, dashes and blanks do not matter."""
-    names = {_plain(one): one for one in known}
-    if not isinstance(name, str) or _plain(name) not in names:
-        raise UnknownName(kind, str(name), known=names.values())
-    return names[_plain(name)]
-
-
-def _plain(name: str) -> str:
-    return "".join(one for one in name.casefold() if one.isalnum())

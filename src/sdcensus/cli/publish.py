@@ -1,0 +1,155 @@
+"""``sdcensus publish``: everything that a plan names, protected and delivered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.options import Engine, Quiet, SecretFile, examples
+from sdcensus.cli.progress import Stages
+from sdcensus.cli.running import all_or_nothing
+from sdcensus.errors import SpecError
+
+if TYPE_CHECKING:
+    from sdcensus.session.publishing.run import PublishReport
+
+EXAMPLES = examples(
+    "sdcensus publish plan.toml --secret office.secret",
+    "sdcensus publish plan.xlsx --out published",
+    "sdcensus publish plan.toml --memory 4GB --threads 2",
+    "sdcensus publish plan.toml --revision 2026-corrections --old-store old.store",
+    "sdcensus publish plan.toml --revision new-keys --rekey",
+)
+
+#: Names that a list shows.
+SHOWN = 12
+
+PlanFile = Annotated[
+    Path, typer.Argument(metavar="PLAN", help="The plan: plan.toml, or an Excel workbook.")
+]
+Memory = Annotated[
+    str, typer.Option("--memory", metavar="SIZE", help="Memory to keep within, such as 4GB.")
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", metavar="N", min=1, help="Processors to use; by default all."),
+]
+
+
+def publish(
+    plan: PlanFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FOLDER", help="The published folder, instead of the plan's."
+        ),
+    ] = None,
+    secret: SecretFile = None,
+    engine: Annotated[
+        Engine | None,
+        typer.Option("--engine", help="Where it is counted; the numbers are the same."),
+    ] = None,
+    data: Annotated[
+        str,
+        typer.Option(
+            "--parquet",
+            metavar="FOLDER",
+            help="Count the encoded files that sdcensus export wrote, instead of the store.",
+        ),
+    ] = "",
+    memory: Memory = "4GB",
+    threads: Threads = None,
+    revision: Annotated[
+        str | None,
+        typer.Option(
+            "--revision",
+            metavar="NAME",
+            help="Published numbers may change, as far as the guard of revisions lets them.",
+        ),
+    ] = None,
+    rekey: Annotated[
+        bool,
+        typer.Option("--rekey", help="With --revision: change every number, as a named event."),
+    ] = False,
+    old_store: Annotated[
+        Path | None,
+        typer.Option(
+            "--old-store",
+            metavar="STORE",
+            help="The store that was published before, if it is no longer where it was.",
+        ),
+    ] = None,
+    revision_minimum: Annotated[
+        int | None,
+        typer.Option(
+            "--revision-minimum",
+            metavar="N",
+            min=1,
+            help="How many changed records must stand behind every changed number.",
+        ),
+    ] = None,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Throw away what an interrupted run has left."),
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Publish all tables of a plan: count, protect, write, evaluate.
+
+    The published folder appears when everything is complete. A run that was interrupted goes on
+    where it stopped when the same command is run again. Numbers that were published before never
+    change without --revision.
+    """
+    from sdcensus.report.publishing import publish_plan
+
+    output = Output(quiet=quiet)
+    if rekey and not revision:
+        raise SpecError("--rekey changes every published number: name the event, --revision NAME.")
+    with all_or_nothing(), Stages(output, "checking the plan") as stages:
+        report = publish_plan(
+            plan,
+            out=out,
+            secret=secret,
+            engine=None if engine is None else engine.value,
+            data=data or None,
+            memory=memory,
+            threads=threads,
+            revision=revision,
+            rekey=rekey,
+            old_store=old_store,
+            revision_minimum=revision_minimum,
+            restart=restart,
+            progress=stages,
+        )
+    _say(output, report)
+
+
+def _say(output: Output, report: PublishReport) -> None:
+    products = len(report.products)
+    tables = f"{products:,} table{'s' if products != 1 else ''}"
+    if report.unchanged:
+        output.say(f"{report.published} holds exactly this already: {tables}, nothing to do.")
+        return
+    output.say(f"Published {tables} in {report.published}", style="bold")
+    facts = plain_table(header=False)
+    facts.add_column()
+    facts.add_column(overflow="fold")
+    facts.add_row("cells", f"{report.cells:,}")
+    facts.add_row("files", f"{report.files:,}, {bytes_text(report.size)}")
+    if report.made < products:
+        facts.add_row("made now", f"{report.made:,}; the others by the run that was interrupted")
+    facts.add_row("passes over the records", f"{report.scans:,}")
+    if report.changed:
+        facts.add_row("numbers that changed", f"{report.changed:,}")
+    facts.add_row("time", seconds_text(report.seconds))
+    facts.add_row("for the office", str(report.office))
+    output.show(facts)
+    for warning in report.warnings:
+        output.note(f"warning: {warning}")
+    output.say(
+        f"Check the files with: sdcensus verify {typed(report.published)}\n"
+        f"Try to break them with: sdcensus attack {typed(report.published)}"
+    )

@@ -1,0 +1,156 @@
+"""What engines that speak SQL have in common: the plan of a query, and the cube of its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.engine.needs import Needs
+from sdcensus.engine.records import (
+    HOUSEHOLD_COLUMN,
+    KEY_COLUMN,
+    Register,
+    Source,
+    register_universe,
+    summed,
+)
+from sdcensus.engine.requests import Tabulate
+from sdcensus.engine.sql import (
+    CELL,
+    FIRST,
+    KEYS,
+    LAST,
+    LEAF,
+    PART,
+    RECORDS,
+    Dialect,
+    Finest,
+    Mapped,
+)
+from sdcensus.errors import StoreError
+from sdcensus.model.accumulators import (
+    COUNT,
+    FIRST_HOUSEHOLD,
+    KEY,
+    LAST_HOUSEHOLD,
+    SUM_OF,
+    WEIGHT,
+)
+from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.layout import mixed_radix
+from sdcensus.model.sparse_cube import SparseCube, assemble
+from sdcensus.store.parquet_census import ParquetCensus
+
+Integers = npt.NDArray[Any]
+
+
+def finest_plan(
+    register: Register,
+    source: Source,
+    request: Tabulate,
+    needs: Needs,
+    origin: Origin,
+    *,
+    prefix: str = "",
+) -> Finest:
+    """Register what the leaves of each axis and of the universe add up to, and say so.
+
+    Args:
+        register: Makes small relations known to the engine.
+        source: The records.
+        request: What is asked.
+        needs: The variables behind it.
+        origin: Where the numbers come from.
+        prefix: In front of the names of the relations, where requests share them.
+    """
+    spec = request.spec
+    axes = []
+    for at, (axis, weight) in enumerate(zip(spec.axes, mixed_radix(spec.base_shape), strict=True)):
+        parts = [int(group) * weight for group in axis.base]
+        register(f"{prefix}axis_{at}", {LEAF: range(len(parts)), PART: parts})
+        axes.append(Mapped(source.leaves[axis.variable.name], f"{prefix}axis_{at}"))
+    truth = f"{prefix}universe"
+    return Finest(
+        source=source.relation,
+        axes=tuple(axes),
+        universe=register_universe(register, spec.universe, source.leaves, prefix=truth),
+        truth=truth,
+        key=KEY_COLUMN,
+        key_space=origin.key_space,
+        sums=tuple(source.values[one.name] for one in summed(needs)),
+        household=HOUSEHOLD_COLUMN if request.households else None,
+    )
+
+
+def parquet_source(
+    census: ParquetCensus, request: Tabulate, needs: Needs, relation: str, dialect: Dialect
+) -> Source:
+    """The records of an exported census that a request needs, as a query over its files.
+
+    Args:
+        census: The exported census.
+        request: What is asked.
+        needs: The variables behind it.
+        relation: The files of what is counted, as a relation.
+        dialect: Of the engine.
+    """
+    of, name = request.spec.of, dialect.name
+    leaves = {one.name: f"leaf_{at}" for at, one in enumerate(needs.codes)}
+    values = {one.name: f"value_{at}" for at, one in enumerate(summed(needs))}
+    wanted = [f"{name(census.dataset(of).key.name)} AS {name(KEY_COLUMN)}"]
+    wanted += [f"{name(census.codes(of, one))} AS {name(leaves[one.name])}" for one in needs.codes]
+    # A missing amount adds nothing to a sum.
+    wanted += [
+        f"coalesce({name(census.values(of, one))}, 0) AS {name(values[one.name])}"
+        for one in summed(needs)
+    ]
+    if request.households:
+        wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
+    return Source(
+        relation=f"(SELECT {', '.join(wanted)} FROM {relation})", leaves=leaves, values=values
+    )
+
+
+def check_complete(rows: Any, request: Tabulate, known: int | None) -> None:
+    """Refuse an answer that does not count every record, where every record belongs.
+
+    A leaf that is in no code list meets nothing and would be lost without a word.
+
+    Args:
+        rows: The answer, a table of Arrow.
+        request: What was asked.
+        known: How many records there are; ``None`` where only the engine can say.
+    """
+    if known is None or not request.spec.universe.everything:
+        return
+    counted = int(np.sum(rows.column(RECORDS).to_numpy(), dtype=np.int64))
+    if counted != known:
+        raise StoreError(
+            "The exported census is damaged, or files of it were exchanged: not every record could"
+            " be counted. Export it again with: sdcensus export STORE --out FOLDER"
+        )
+
+
+def cube_of(
+    rows: Any, request: Tabulate, needs: Needs, origin: Origin, *, largest_dense: int
+) -> Cube | SparseCube:
+    """The cube of a table from the answer to its query, a table of Arrow with a row per cell."""
+
+    def column(name: str, dtype: npt.DTypeLike) -> Integers:
+        array: Integers = rows.column(name).to_numpy()
+        return array.astype(dtype)
+
+    sums = {COUNT: column(RECORDS, np.int64), KEY: column(KEYS, np.uint64)}
+    if needs.weight is not None:
+        sums[WEIGHT] = column("sum_0", np.int64)
+    if request.households:
+        sums[FIRST_HOUSEHOLD] = column(FIRST, np.uint32)
+        sums[LAST_HOUSEHOLD] = column(LAST, np.uint32)
+    before = int(needs.weight is not None)
+    for at, variable in enumerate(needs.sums, start=before):
+        sums[f"{SUM_OF}{variable.name}"] = column(f"sum_{at}", np.int64)
+    return assemble(
+        request.spec, origin, column(CELL, np.uint64), sums, largest_dense=largest_dense
+    )

@@ -1,0 +1,214 @@
+"""Shares, ratios, medians and means from published counts, in whole numbers. Public.
+
+Nothing here has ever seen a true count. Values are integers with some digits behind the point,
+rounded half to even; limits for brackets are fixed numbers, so that they tell nothing about how
+counts were changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.marks import Mark
+
+Int64 = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+#: More digits behind the point than this say nothing, and might not fit 64 bits.
+MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a figure is unreliable, and when it is not given at all.
+
+    Attributes:
+        low_below: A figure stands in brackets if a published count behind it is below this.
+        none_below: It is not given if the published count that it is divided by is below this.
+    """
+
+    low_below: int = 10
+    none_below: int = 3
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.none_below <= self.low_below:
+            raise SpecError("Limits of reliability are 1 or more, that for brackets the larger.")
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Published counts, and marks where some have no number."""
+
+    counts: Int64
+    marks: Marks | None = None
+
+    @property
+    def missing(self) -> Mask:
+        """Where there is no number."""
+        if self.marks is None:
+            return np.zeros(self.counts.shape, dtype=bool)
+        return np.asarray(self.marks != 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """Figures as integers with ``decimals`` digits behind the point, and their marks."""
+
+    values: Int64
+    marks: Marks
+    decimals: int
+
+
+def quotient(
+    numerator: Counted,
+    denominator: Counted,
+    *,
+    per: int = 100,
+    decimals: int = 1,
+    share: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Figures:
+    """One published count per so many of another.
+
+    Args:
+        numerator, denominator: The published counts.
+        per: What the figure is given per: 100 for percentages.
+        decimals: How many digits stand behind the point.
+        share: Whether the first is a part of the second: its share is never above the whole, also
+            where the two were changed in different directions.
+        limits: When a figure is unreliable.
+
+    Examples:
+        >>> one = Counted(np.array([12, 31, 5])), Counted(np.array([30, 30, 0]))
+        >>> figures = quotient(*one, share=True)
+        >>> figures.values.tolist(), figures.marks.tolist()
+        ([400, 1000, 0], [0, 0, 4])
+    """
+    scale = _scale(per, decimals)
+    enough = denominator.counts >= limits.none_below
+    below = np.where(enough, denominator.counts, 1)
+    values = rounded(numerator.counts * scale, below)
+    if share:
+        values = np.minimum(values, scale)
+    low = np.minimum(numerator.counts, denominator.counts) < limits.low_below
+    return _marked(values, enough, low, (numerator, denominator), decimals)
+
+
+def complement(figures: Figures, *, per: int = 100) -> Figures:
+    """The rest of a share: both add up to the whole."""
+    there = figures.marks != Mark.NOT_AVAILABLE
+    whole = _scale(per, figures.decimals)
+    numbered = np.isin(figures.marks, [Mark.NONE, Mark.LOW_RELIABILITY]) & there
+    values = np.where(numbered, whole - figures.values, 0)
+    return Figures(values, figures.marks, figures.decimals)
+
+
+def median(
+    counts: Counted,
+    lower: Sequence[int],
+    upper: Sequence[int | None],
+    *,
+    decimals: int = 1,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Figures:
+    """The middle value, from published counts of classes of whole numbers along the last axis.
+
+    Within the class of the middle, people are spread evenly from its lowest value up to the
+    lowest of the next class. Where the middle lies in a class without an end, none is given.
+
+    Args:
+        counts: The published counts; the last axis has the classes, ascending.
+        lower, upper: The lowest and highest value of each class; ``None`` for "and over".
+        decimals: How many digits stand behind the point.
+        limits: When a figure is unreliable.
+    """
+    scale = _scale(1, decimals)
+    values = counts.counts
+    size = values.sum(axis=-1)
+    reached = np.cumsum(values, axis=-1)
+    at = np.argmax(2 * reached >= size[..., None], axis=-1)
+    own = np.take_along_axis(values, at[..., None], axis=-1)[..., 0]
+    before = np.take_along_axis(reached, at[..., None], axis=-1)[..., 0] - own
+    low = np.array(lower, dtype=np.int64)[at]
+    ends = [1 if end is None else end - start + 1 for start, end in zip(lower, upper, strict=True)]
+    width = np.array(ends, dtype=np.int64)[at]
+    closed = np.array([end is not None for end in upper])[at]
+    enough = (size >= limits.none_below) & (own > 0) & closed
+    below = np.where(enough, 2 * own, 1)
+    found = rounded((2 * low * own + (size - 2 * before) * width) * scale, below)
+    whole = Counted(size, None if counts.marks is None else counts.marks.max(axis=-1))
+    return _marked(found, enough, size < limits.low_below, (whole,), decimals)
+
+
+def mean(
+    counts: Counted,
+    lower: Sequence[int],
+    upper: Sequence[int | None],
+    *,
+    decimals: int = 1,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Figures:
+    """The mean, from published counts of classes of whole numbers along the last axis.
+
+    A class counts with its middle; one without an end with its lowest value.
+
+    Args:
+        counts: The published counts; the last axis has the classes.
+        lower, upper: The lowest and highest value of each class; ``None`` for "and over".
+        decimals: How many digits stand behind the point.
+        limits: When a figure is unreliable.
+    """
+    scale = _scale(1, decimals)
+    twice = [2 * a if b is None else a + b for a, b in zip(lower, upper, strict=True)]
+    size = counts.counts.sum(axis=-1)
+    total = counts.counts @ np.array(twice, dtype=np.int64)
+    enough = size >= limits.none_below
+    found = rounded(total * scale, np.where(enough, 2 * size, 1))
+    whole = Counted(size, None if counts.marks is None else counts.marks.max(axis=-1))
+    return _marked(found, enough, size < limits.low_below, (whole,), decimals)
+
+
+def rounded(numerator: Int64, denominator: Int64) -> Int64:
+    """Whole numbers nearest to quotients, ties to the even one; denominators are above 0.
+
+    Examples:
+        >>> rounded(np.array([5, 7, 9, -5]), np.array([2, 2, 4, 2])).tolist()
+        [2, 4, 2, -2]
+    """
+    whole, rest = np.divmod(numerator, denominator)
+    twice = 2 * rest
+    up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))
+    return np.asarray(whole + up)
+
+
+def _scale(per: int, decimals: int) -> int:
+    if type(per) is not int or per < 1:
+        raise SpecError("Figures are given per a whole number, 1 or more.")
+    if type(decimals) is not int or not 0 <= decimals <= MOST_DECIMALS:
+        raise SpecError(f"Figures have from 0 to {MOST_DECIMALS} digits behind the point.")
+    if per > 1_000_000 or per * 10**decimals > 10**9:
+        raise SpecError("Figures with so many digits do not fit. Take fewer decimals.")
+    return int(per * 10**decimals)
+
+
+def _marked(
+    values: Int64, enough: Mask, low: Mask, behind: Sequence[Counted], decimals: int
+) -> Figures:
+    """Values with their marks: what stands for a missing count comes first."""
+    marks = np.where(low, np.uint8(Mark.LOW_RELIABILITY), np.uint8(Mark.NONE))
+    marks = np.where(enough, marks, np.uint8(Mark.NOT_AVAILABLE))
+    for one in behind:
+        if one.marks is not None:
+            marks = np.where(one.missing, one.marks, marks)
+    marks = marks.astype(np.uint8)
+    numbered = (marks == Mark.NONE) | (marks == Mark.LOW_RELIABILITY)
+    return Figures(np.where(numbered, values, 0).astype(np.int64), marks, decimals)

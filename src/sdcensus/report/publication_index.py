@@ -1,0 +1,150 @@
+"""The evaluation of a whole publication as one page with links. Confidential."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+from sdcensus.model.headings import number_text
+from sdcensus.report.page import (
+    Cell,
+    Html,
+    Tile,
+    Tone,
+    link,
+    page,
+    paragraph,
+    section,
+    table,
+    tiles,
+)
+from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
+
+_NOTHING = "–"
+#: A share of changed numbers above which a row stands out: such a table says little.
+_MUCH_CHANGED = 0.75
+
+
+def evaluation_index(
+    rows: Sequence[EvaluationRow],
+    files: Mapping[str, Sequence[str]],
+    *,
+    publication: str,
+    date: str = "",
+    sheet: str = "evaluation.xlsx",
+    published: str = "",
+) -> str:
+    """A page with a line for each table: what was counted, what is published, how far apart.
+
+    Args:
+        rows: The evaluation of each table.
+        files: The published files of each product, by its name.
+        publication: What was published.
+        date: The date of the publication.
+        sheet: The workbook with all figures.
+        published: The published folder, as seen from the page.
+    """
+    changed = [one for one in map(_published, rows) if one is not None]
+    cells = sum(one.cells for one in changed)
+    equal = sum((one.share_equal or 0.0) * one.cells for one in changed)
+    largest = max((one.max_change or 0 for one in changed), default=0)
+    shown = tiles(
+        [
+            Tile(number_text(len(rows)), "tables, counted with their margins"),
+            Tile(number_text(cells), "numbers are published in them"),
+            Tile(_percent(equal / cells if cells else None), "of them equal the true count"),
+            Tile(number_text(largest), "is the largest change of a number"),
+        ]
+    )
+    facts = " · ".join(one for one in (publication, date) if one)
+    return page(
+        "Evaluation of a publication",
+        shown,
+        section("All tables", _lines(rows, files, published), _reading()),
+        section(
+            "All figures",
+            paragraph(
+                Html(
+                    f"The workbook {link(sheet, quote(sheet))} has every figure of every table,"
+                    " with margins and without, before and after protection."
+                )
+            ),
+        ),
+        facts=facts,
+        stamp="Figures on this page were computed from true counts.",
+    )
+
+
+def _lines(
+    rows: Sequence[EvaluationRow], files: Mapping[str, Sequence[str]], published: str
+) -> Html:
+    stages = list(dict.fromkeys(one.stage for row in rows for one in row.stages))
+    swapped = Stage.SWAPPED in stages
+    head = ["table", "files", "cells", "withheld", "small before", "small published"]
+    head += ["mean change after swap"] if swapped else []
+    head += ["mean change", "largest change", "equal"]
+    made: list[list[Cell | str]] = []
+    for row in rows:
+        line: list[Cell | str] = [row.table, _links(row.table, files, published)]
+        before, after = _told(row, Stage.ORIGINAL), _told(row, Stage.PUBLISHED)
+        line += [after["cells"], after["withheld"], before["unsafe"], after["unsafe"]]
+        line += [_told(row, Stage.SWAPPED)["mean_change"]] if swapped else []
+        line += [after["mean_change"], after["max_change"]]
+        found = _published(row)
+        share = None if found is None else found.share_equal
+        tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
+        made.append([*line, Cell(_percent(share), tone)])
+    return table("Every table with its margins", head, made, words=2)
+
+
+def _reading() -> Html:
+    return paragraph(
+        "Small: the share of cells with a count of 1 or 2. A published 1 or 2 may stand for another"
+        " true count. Changes are between the true and the published number of a cell; equal is"
+        " the share of cells where there is none.",
+        soft=True,
+    )
+
+
+def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Html:
+    product = name if name in files else name.rpartition(" (")[0]
+    found = files.get(product, ())
+    kinds = {one[len(product) :].lstrip("."): one for one in found}
+    before = f"{published.rstrip('/')}/" if published else ""
+    return Html(
+        ", ".join(link(kind, before + quote(file)) for kind, file in kinds.items()) or _NOTHING
+    )
+
+
+def _told(row: EvaluationRow, stage: Stage) -> dict[str, str]:
+    """The figures of a stage as text; a dash where there is none."""
+    one = _stage(row, stage)
+    if one is None:
+        return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), _NOTHING)
+    return {
+        "cells": _whole(one.cells),
+        "withheld": _whole(one.withheld),
+        "unsafe": _percent(one.unsafe_share),
+        "mean_change": _decimal(one.mean_change),
+        "max_change": _whole(one.max_change),
+    }
+
+
+def _stage(row: EvaluationRow, stage: Stage) -> StageFigures | None:
+    return next((one for one in row.stages if one.stage is stage and one.margins), None)
+
+
+def _published(row: EvaluationRow) -> StageFigures | None:
+    return _stage(row, Stage.PUBLISHED)
+
+
+def _whole(value: int | None) -> str:
+    return _NOTHING if value is None else number_text(value)
+
+
+def _percent(value: float | None) -> str:
+    return _NOTHING if value is None else f"{100 * value:.1f} %"
+
+
+def _decimal(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.3f}"

@@ -1,0 +1,54 @@
+"""The method that a plan asks for, ready for what it counts."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.method import Method
+from sdcensus.model.entity import Entity
+from sdcensus.model.plan import Plan, Protection
+from sdcensus.session.census import Census
+from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method
+
+#: How a plan that does not say how is protected.
+DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
+
+
+def planned_method(
+    plan: Plan,
+    census: Census,
+    of: Entity,
+    *,
+    secret: str | Path | None = None,
+    key_version: int | None = None,
+) -> Method:
+    """The method of a plan for tables of one kind of unit.
+
+    Args:
+        plan: The plan; its perturbation file lies beside it.
+        census: The census whose tables are protected.
+        of: What the tables count.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        key_version: The version of the series of numbers, where it is not the plan's.
+    """
+    protect = plan.protect or DEFAULT
+    settings: dict[str, Any] = dict(protect.settings)
+    known = {one.name for one in fields(MethodOptions)}
+    for name in settings:
+        if name not in known:
+            raise SpecError(f"[protect] has no setting {name!r}.")
+    if "perturbation" in settings:
+        settings["perturbation"] = plan.path(str(settings["perturbation"]))
+    if key_version is not None:
+        settings["key_version"] = key_version
+    return build_method(
+        protect.method,
+        census,
+        of=of,
+        then=protect.then,
+        options=MethodOptions(**settings),
+        secret=secret,
+    )

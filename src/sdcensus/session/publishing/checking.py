@@ -1,0 +1,130 @@
+"""What a plan will take: tables, cells, passes over the records, memory, time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.sizes import parse_bytes
+from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
+from sdcensus.session.census import default_threads
+from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
+from sdcensus.session.publishing.resolving import resolve
+from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProduct:
+    """One product of a plan.
+
+    Attributes:
+        name, title: What it is called.
+        of: What it counts.
+        axes: Its axes in the grammar of plans.
+        cells: How many cells are delivered.
+        streamed: Whether it is too large to be held, so that only non-empty cells are written.
+    """
+
+    name: str
+    title: str
+    of: str
+    axes: tuple[str, ...]
+    cells: int
+    streamed: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class PlanCheck(Confidential):
+    """What a plan will take.
+
+    Attributes:
+        file: The plan.
+        publication: What it publishes.
+        products: Every product, in the order of the plan.
+        method: How tables are protected, by name.
+        policy: The policy that it obeys; empty for none.
+        formats, languages: Of the files.
+        published, office: Where to.
+        scans: How often the records are gone through.
+        workers: How many tables are in work at the same time.
+        peak_bytes: About how much memory it takes at most.
+        seconds: About how long it takes on this machine, csv alone.
+        enough: Whether the memory that may be taken is enough.
+    """
+
+    file: Path
+    publication: str
+    products: tuple[CheckedProduct, ...]
+    method: str
+    policy: str
+    formats: tuple[str, ...]
+    languages: tuple[str, ...]
+    published: Path
+    office: Path
+    scans: int
+    workers: int
+    peak_bytes: int
+    seconds: float
+    enough: bool
+
+    def __repr__(self) -> str:
+        return f"<PlanCheck of {self.file.name}: {len(self.products)} products>"
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        return sum(one.cells for one in self.products)
+
+
+def check_plan(
+    plan: str | Path,
+    *,
+    out: str | Path | None = None,
+    secret: str | Path | None = None,
+    memory: str | int = DEFAULT_MEMORY,
+    threads: int | None = None,
+) -> PlanCheck:
+    """Check a plan in full, without counting anything.
+
+    Args:
+        plan: The plan.
+        out: The published folder, instead of the one that the plan names.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        memory: How much memory the run may take.
+        threads: How many threads would work.
+    """
+    resolved = resolve(plan, out=out, secret=secret)
+    limit = parse_bytes(memory)
+    found = scheduled(resolved, memory=limit, threads=threads or default_threads())
+    return PlanCheck(
+        file=resolved.file,
+        publication=resolved.publication,
+        products=tuple(_checked(one) for one in resolved.products),
+        method=", ".join(dict.fromkeys(resolved.method(of).name for of in resolved.units())),
+        policy="" if resolved.policy is None else resolved.policy.name,
+        formats=tuple(resolved.output.formats),
+        languages=tuple(resolved.output.languages),
+        published=resolved.published,
+        office=resolved.office,
+        scans=len(found.scans),
+        workers=found.workers,
+        peak_bytes=found.peak_bytes,
+        seconds=found.seconds,
+        enough=found.needed_bytes <= limit,
+    )
+
+
+def _checked(product: Product) -> CheckedProduct:
+    specs = product.specs
+    title, cells = "", sum(one.cells for one in specs)
+    if isinstance(product, TableProduct | StatisticsProduct):
+        title, cells = str(product.table.title), product.table.cells
+    return CheckedProduct(
+        name=product.name,
+        title=title or specs[0].title,
+        of=specs[0].of.plural,
+        axes=tuple(dict.fromkeys(axis.name for spec in specs for axis in spec.axes)),
+        cells=cells,
+        streamed=any(spec.cells > LARGEST_DENSE_GRID for spec in specs),
+    )

@@ -1,0 +1,474 @@
+"""The guard over what was published: numbers that are out stay, or change on purpose and safely.
+
+With permanent keys a correction changes the numbers of the cells that hold the corrected record
+and no others, so the difference of two publications shows the person. A run that would change
+numbers therefore stops; a revision needs enough changed records behind every changed number; and
+re-keying draws all numbers anew, so that the changes say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.entity import Entity
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.provenance import Provenance
+from sdcensus.model.publication_lock import LOCK_FILE, EventKind, LockedTable, LockEvent, Making
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.census import Census
+from sdcensus.session.publishing import guard_words as words
+from sdcensus.session.publishing.guard_counting import RecordCounter, SharedNumbers
+from sdcensus.session.publishing.guard_run import (
+    CHECK_FILE,
+    REDRAWN_SHARE,
+    REGISTRY_FOLDER,
+    REVISION_MINIMUM,
+    GuardRun,
+    open_registry,
+    read_lock,
+    series_key_version,
+)
+from sdcensus.session.publishing.harmonising import Imported, coexistence_warnings, imported
+from sdcensus.session.publishing.table_changes import TableChanges
+from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
+from sdcensus.store.registry import Entry
+from sdcensus.store.registry_values import Values, differences, values_digest
+
+__all__ = [
+    "REDRAWN_SHARE",
+    "REVISION_MINIMUM",
+    "Guard",
+    "TableChanges",
+    "open_guard",
+    "open_registry",
+    "read_lock",
+    "series_key_version",
+]
+
+
+def open_guard(
+    office: Path,
+    census: Census,
+    method: Method | Callable[[Entity], Method],
+    *,
+    plan: str,
+    specs: Sequence[TableSpec] = (),
+    date: str = "",
+    revision: str | None = None,
+    rekey: bool = False,
+    old_store: Path | None = None,
+    minimum: int = REVISION_MINIMUM,
+    progress: Progress = no_progress,
+) -> Guard:
+    """Open the lock and the registry of an office folder, and check what is asked for.
+
+    Args:
+        office: The folder of the office; made if it is missing.
+        census: From which is published.
+        method: How, or what gives the method for units of a kind; built with
+            ``series_key_version``.
+        plan: The name of the plan.
+        specs: All tables of the run; without them, what the lock says is of the plan.
+        date: The date of the publication, from the plan.
+        revision: The name under which published numbers may change.
+        rekey: Whether all numbers are drawn anew; only with a name.
+        old_store: The store from which was published, if it is no longer where it was.
+        minimum: How many changed records must stand behind every changed number.
+        progress: Told what is done.
+    """
+    if rekey and not revision:
+        raise SpecError("Re-keying is an event with a name: --rekey needs --revision NAME.")
+    if revision is not None and not revision.strip():
+        raise SpecError("A revision needs a name, such as --revision 2026-corrections.")
+    if type(minimum) is not int or minimum < 2:
+        raise SpecError(
+            "The number of changed records behind a changed number (--revision-minimum) is at"
+            " least 2; with 1 every correction would be shown."
+        )
+    make_owner_only_folder(office)
+    return Guard(
+        office,
+        GuardRun(
+            census=census,
+            methods=(lambda _: method) if isinstance(method, Method) else method,
+            specs=tuple(specs),
+            plan=plan,
+            date=date,
+            revision=revision,
+            rekey=rekey,
+            old_store=old_store,
+            minimum=minimum,
+            progress=progress,
+        ),
+    )
+
+
+class Guard(Confidential):
+    """Compares the tables of a run with what was published. Its methods may run in threads."""
+
+    __slots__ = (
+        *("_counter", "_others", "_run", "_series", "_turn"),
+        *("lock", "office", "registry"),
+    )
+
+    def __init__(self, office: Path, run: GuardRun) -> None:
+        self.office = office
+        self.lock = read_lock(office)
+        self.registry = open_registry(office)
+        self._run = run
+        self._counter = RecordCounter(run)
+        self._series = self.lock.series_of(run.census.schema.census)
+        self._others: tuple[Entry, ...] | None = None
+        self._turn = Lock()
+
+    def __repr__(self) -> str:
+        return f"<Guard of {self.office}: confidential>"
+
+    # ------------------------------------------------------------------------------ looking
+
+    def look(
+        self,
+        name: str,
+        table: Table | SparseTable,
+        provenance: Provenance,
+        *,
+        imported: int = 0,
+    ) -> TableChanges:
+        """Compare a table with what was published, and keep its values ready to be recorded.
+
+        Args:
+            name: What the plan calls it.
+            table: What would be published.
+            provenance: How it was made.
+            imported: How many of its numbers ``imported`` took over.
+        """
+        spec, values = table.spec, Values.of(table)
+        digest = values_digest(spec, values)
+        same = TableChanges(
+            name=name,
+            title=spec.title,
+            spec_hash=spec.hash(),
+            cells=spec.cells,
+            of=spec.of,
+            provenance=provenance,
+            digest=digest,
+            imported=imported,
+        )
+        locked = self.lock.table(same.spec_hash, self._series)
+        making = self._making(spec.of, provenance)
+        if locked is not None:
+            other = self.lock.making(locked).data_version != making.data_version
+            same = replace(same, known=True, other_data=other)
+            if locked.digest == digest:
+                return replace(same, entry=locked.entry, compared=spec.cells)
+        found = self._compare(spec, values, locked, making)
+        if locked is not None and not found.cells.size:
+            # The same numbers in another order of axes or levels.
+            return replace(same, entry=locked.entry, digest=locked.digest, compared=found.compared)
+        batch = self.registry.batch()
+        entry = batch.add(
+            table,
+            provenance=provenance,
+            name=name,
+            consistent=not imported and self._run.consistent(spec.of),
+            series=self._series,
+        )
+        made = replace(
+            same,
+            entry=entry,
+            compared=found.compared,
+            changed=int(found.cells.size),
+            contradicts=found.contradicts,
+        )
+        if not found.cells.size:
+            return made
+        why = dict.fromkeys(w for one in found.makings for w in words.differences(one, making))
+        made = replace(made, why=tuple(why))
+        return self._counter.counted(made, spec, values, found, making)
+
+    def look_streamed(
+        self, name: str, spec: TableSpec, digest: str, provenance: Provenance
+    ) -> TableChanges:
+        """The same for a table whose values are too many to be kept: known by a digest of them.
+
+        Args:
+            name: What the plan calls it.
+            spec: The table.
+            digest: A digest of its published cells that does not depend on formats.
+            provenance: How it was made.
+        """
+        making = self._making(spec.of, provenance)
+        locked = self.lock.table(spec.hash(), self._series)
+        made = TableChanges(
+            name=name,
+            title=spec.title,
+            spec_hash=spec.hash(),
+            cells=spec.cells,
+            of=spec.of,
+            provenance=provenance,
+            entry="" if locked is None else locked.entry,
+            digest=digest,
+            known=locked is not None,
+            values_kept=False,
+        )
+        if locked is not None:
+            before = self.lock.making(locked)
+            made = replace(made, other_data=before.data_version != making.data_version)
+            if locked.digest == digest:
+                return made
+            # Which cells changed is not known; that all did is the safe side.
+            made = replace(
+                made,
+                changed=spec.cells,
+                why=words.differences(before, making),
+                uncounted="the values of a streamed table are not kept, so its changed cells are"
+                " not known",
+            )
+        entry = self.registry.batch().add_digest(
+            spec,
+            digest,
+            provenance=provenance,
+            name=name,
+            consistent=self._run.consistent(spec.of),
+            series=self._series,
+        )
+        return replace(made, entry=entry)
+
+    def _making(self, of: Entity, provenance: Provenance) -> Making:
+        store = self._run.store
+        return Making.of(
+            provenance,
+            settings=self._run.methods(of).parameters(),
+            consistent=self._run.consistent(of),
+            store="" if store is None else str(store.path.resolve()),
+            info=self._run.census.schema.census,
+            series=self._series,
+        )
+
+    def _compare(
+        self, spec: TableSpec, values: Values, locked: LockedTable | None, making: Making
+    ) -> SharedNumbers:
+        """Compare with the same table, and with tables that this run does not publish anew."""
+        compared, parts = 0, [np.zeros(0, dtype=np.uint64)]
+        makings: list[Making] = []
+        before = None
+        if locked is not None:
+            entry = self.registry.entry(locked.entry)
+            before = self.registry.values(entry)
+            found = differences(spec, values, entry.spec, before)
+            if found is not None:
+                compared = found.compared
+                parts.append(found.cells)
+                if found.cells.size:
+                    makings.append(self.lock.making(locked))
+        contradicts = []
+        for entry, made in self._not_in_run():
+            agrees = made is not None and made.decides == making.decides and made.consistent
+            if agrees and making.consistent:
+                continue
+            found = differences(spec, values, entry.spec, self.registry.values(entry))
+            if found is None:
+                continue
+            compared = max(compared, found.compared)
+            if found.cells.size:
+                contradicts.append((entry.name, int(found.cells.size)))
+                parts.append(found.cells)
+                makings += [] if made is None else [made]
+        return SharedNumbers(
+            compared, np.unique(np.concatenate(parts)), tuple(contradicts), tuple(makings), before
+        )
+
+    def _not_in_run(self) -> list[tuple[Entry, Making | None]]:
+        """Tables that are out and that this run does not publish, with their values."""
+        with self._turn:
+            if self._others is None:
+                known = self.registry.latest()
+                here = {one.hash() for one in self._run.specs} or {
+                    one.spec_hash for one in self.lock.tables if one.plan == self._run.plan
+                }
+                self._others = tuple(
+                    one
+                    for one in known
+                    if one.has_values
+                    and one.series in ("", self._series)
+                    and one.spec.hash() not in here
+                )
+        made = []
+        for entry in self._others:
+            locked = self.lock.table(entry.spec.hash(), self._series)
+            made.append((entry, None if locked is None else self.lock.making(locked)))
+        return made
+
+    def imported(self, table: Table, provenance: Provenance) -> Imported:
+        """A table with the numbers that were published before for the same records.
+
+        For a plan that says so; called before ``look``, which is told how many they are.
+        """
+        return imported(
+            table,
+            self.registry,
+            provenance=provenance,
+            consistent=self._run.consistent(table.spec.of),
+            series=self._series,
+        )
+
+    # ----------------------------------------------------------------------------- deciding
+
+    def decide(self, changes: Sequence[TableChanges]) -> tuple[str, ...]:
+        """Refuse the run, or tell what the office should know, a sentence each.
+
+        Raises:
+            Refused: Published numbers would change without a name for it, or in a way that shows
+                who was corrected.
+        """
+        run = self._run
+        changed = [one for one in changes if one.changed]
+        notes = words.notes(changes, self._left_out(changes), plan=run.plan)
+        notes += coexistence_warnings(
+            self.lock, self.registry, run.specs, run.methods, run.census.schema
+        )
+        if not changed:
+            done = None if run.revision is None else self.lock.event(run.revision)
+            if run.rekey and done is None and any(one.known for one in changes):
+                raise Refused(words.nothing_redrawn())
+            if run.revision is not None and done is None:
+                notes += (f"The revision {run.revision!r} changes no published number.",)
+            return notes
+        if run.revision is None:
+            raise Refused(words.would_change(changed))
+        if self.lock.event(run.revision) is not None:
+            raise Refused(
+                f"There was an event {run.revision!r} before. Give this revision another name."
+            )
+        refusal = self._refusal(changed)
+        if refusal:
+            raise Refused(refusal)
+        return (*notes, *words.passed(changed, run.revision, run.rekey, looks=self._looks()))
+
+    def _refusal(self, changed: Sequence[TableChanges]) -> str:
+        run = self._run
+        report = self.office / CHECK_FILE
+        if run.rekey:
+            exposed = [one for one in changed if one.exposed]
+            if exposed:
+                self._report(report, exposed)
+                return words.exposed(exposed, run.minimum, report)
+            if _share(changed) < REDRAWN_SHARE:
+                return words.nothing_redrawn()
+            return ""
+        other = tuple(dict.fromkeys(w for one in changed for w in one.why if w != words.DATA))
+        if other:
+            return words.only_rekeying(changed, other, looks=self._looks())
+        uncounted = [one for one in changed if one.uncounted]
+        if uncounted:
+            return words.not_counted(uncounted, looks=self._looks())
+        short = [one for one in changed if one.short]
+        if short:
+            self._report(report, short)
+            return words.too_few(short, run.minimum, report, looks=self._looks())
+        return ""
+
+    def _looks(self) -> int:
+        return self.lock.looks
+
+    def _report(self, path: Path, changed: Sequence[TableChanges]) -> None:
+        write_owner_only(path, words.report(changed, self._run.minimum).encode())
+
+    def _left_out(self, changes: Sequence[TableChanges]) -> tuple[LockedTable, ...]:
+        """Tables that are out and are not part of this run."""
+        here = {*(one.hash() for one in self._run.specs), *(one.spec_hash for one in changes)}
+        own = [one for one in self.lock.tables if one.series == self._series]
+        return tuple(one for one in own if one.spec_hash not in here)
+
+    # ---------------------------------------------------------------------------- recording
+
+    def prepare(self, changes: Sequence[TableChanges], folder: Path) -> dict[str, str]:
+        """Write what makes the run recorded into a folder, to be moved with the rest of it.
+
+        Args:
+            changes: What ``look`` said about every table, in the order of the plan.
+            folder: Where to write.
+
+        Returns:
+            Names in that folder, and where each file belongs in the folder of the office; empty
+            if nothing is to be recorded. The registry's file comes first, the lock last.
+        """
+        fresh = [one for one in changes if one.changed or not one.known]
+        if not fresh:
+            return {}
+        event = self._event(fresh)
+        batch = self.registry.batch()
+        tables = {}
+        for one in fresh:
+            batch.take(one.entry)
+            table = LockedTable(
+                name=one.name,
+                title=one.title,
+                plan=self._run.plan,
+                series=self._series,
+                spec_hash=one.spec_hash,
+                cells=one.cells,
+                digest=one.digest,
+                entry=one.entry,
+                making=0,
+                event=0,
+            )
+            tables[one.spec_hash] = (table, self._making(one.of, one.provenance))
+        lock = self.lock.with_event(event, tables)
+        name, content = batch.content(event.name)
+        batch.forget_others()
+        write_owner_only(folder / "publication.json", content)
+        write_owner_only(folder / LOCK_FILE, lock.to_json().encode())
+        return {
+            "publication.json": f"{REGISTRY_FOLDER}/{name}",
+            LOCK_FILE: LOCK_FILE,
+        }
+
+    def record(self, changes: Sequence[TableChanges]) -> Path:
+        """Write registry and lock at once, for who moves nothing; the path of the lock.
+
+        Recording the same again changes nothing.
+        """
+        folder = self.office / ".recording"
+        make_owner_only_folder(folder)
+        for own, name in self.prepare(changes, folder).items():
+            (folder / own).replace(self.office / name)
+        folder.rmdir()
+        self.lock = read_lock(self.office)
+        self._others = None
+        return self.office / LOCK_FILE
+
+    def _event(self, fresh: Sequence[TableChanges]) -> LockEvent:
+        run = self._run
+        changed = sum(one.changed for one in fresh)
+        if not self.lock.events:
+            kind, name = EventKind.FIRST, EventKind.FIRST.value
+        elif run.rekey:
+            kind, name = EventKind.REKEYING, EventKind.REKEYING.value
+        elif changed:
+            kind, name = EventKind.REVISION, EventKind.REVISION.value
+        else:
+            kind, name = EventKind.ADDITION, f"{EventKind.ADDITION.value} {len(self.lock.events)}"
+        return LockEvent(
+            name=run.revision or name,
+            kind=kind,
+            date=run.date,
+            plan=run.plan,
+            tables=len(fresh),
+            changed=changed,
+        )
+
+
+def _share(changed: Sequence[TableChanges]) -> float:
+    """Of the numbers that no correction touches, the share that was drawn anew."""
+    total = sum(one.redrawn for one in changed)
+    return sum(one.drawn for one in changed) / total if total else 1.0

@@ -1,0 +1,117 @@
+"""What the guard over published numbers knows of a run, and where the office keeps its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sdcensus.errors import Refused, StoreError
+from sdcensus.methods.method import Method
+from sdcensus.model.entity import Entity
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.publication_lock import LOCK_FILE, EventKind, PublicationLock
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.census import Census
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.registry import Registry
+
+#: How many changed records must stand behind every changed number of a revision. Who compares
+#: both publications learns that somebody among so many was corrected; ten is the smallest group
+#: that offices commonly publish a count of.
+REVISION_MINIMUM = 10
+#: A re-keying must change at least this share of the numbers that no correction touches, or the
+#: changed ones would still stand out.
+REDRAWN_SHARE = 0.1
+REGISTRY_FOLDER = "registry"
+CHECK_FILE = "revision-check.csv"
+
+
+def read_lock(office: Path) -> PublicationLock:
+    """The lock of an office folder; an empty one before the first publication."""
+    path = office / LOCK_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return PublicationLock()
+    except (OSError, ValueError):
+        raise StoreError(f"{path} cannot be read. Restore it from a backup.") from None
+    return PublicationLock.from_json(text, where=str(path))
+
+
+def open_registry(office: Path) -> Registry:
+    """The registry of an office folder, made if it is missing."""
+    folder = office / REGISTRY_FOLDER
+    return Registry.open(folder) if folder.exists() else Registry.create(folder)
+
+
+def series_key_version(
+    office: Path, asked: int | None, *, revision: str | None = None, rekey: bool = False
+) -> int | None:
+    """The key version with which the method of a run is built; ``None`` for the method's own.
+
+    It is that of what was published, and one more for a re-keying. Called before the method is
+    built.
+
+    Args:
+        office: The folder of the office.
+        asked: What the plan says, if it says anything.
+        revision: The name of the revision, if the run is one.
+        rekey: Whether all numbers shall be drawn anew.
+    """
+    lock = read_lock(office)
+    if lock.current is None:
+        return asked
+    version = lock.current.key_version
+    if rekey:
+        done = lock.event(revision or "")
+        version += 0 if done is not None and done.kind is EventKind.REKEYING else 1
+        if asked not in (None, version):
+            raise Refused(
+                f"Re-keying makes the key version {version}, and the plan says {asked}. Leave"
+                " key_version out of the plan: the lock keeps it. Or write the new one."
+            )
+        return version
+    if asked is not None:
+        return asked
+    return None if version == 1 else version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GuardRun:
+    """What a run is about.
+
+    Attributes:
+        census: From which is published.
+        methods: How, by what is counted.
+        specs: All its tables.
+        plan, date: The name of the plan, and its date.
+        revision, rekey: As in ``open_guard``.
+        old_store, minimum, progress: As in ``open_guard``.
+    """
+
+    census: Census
+    methods: Callable[[Entity], Method]
+    specs: tuple[TableSpec, ...]
+    plan: str
+    date: str
+    revision: str | None
+    rekey: bool
+    old_store: Path | None
+    minimum: int
+    progress: Progress = field(default=no_progress)
+
+    def __repr__(self) -> str:
+        return f"<GuardRun of {self.plan}>"
+
+    def consistent(self, entity: Entity) -> bool:
+        """Whether the method for these units gives the same records the same number."""
+        return self.methods(entity).claims().consistent
+
+    @property
+    def store(self) -> CensusStore | None:
+        """The store from which is published, if it lies on disk."""
+        try:
+            return self.census.store
+        except StoreError:
+            return None

@@ -1,0 +1,424 @@
+"""Products that are computed from published counts: shares, ratios, distributions, medians, means.
+
+A condition that is no declared code is a sum of published values, never a count with noise of its
+own: otherwise indicators would be an endless supply of fresh looks at the same people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.building_blocks import fewest_codes
+from sdcensus.model.axis import Axis, make_axis, parse_axis
+from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, delivered_axis, delivered_cells
+from sdcensus.model.entity import Entity
+from sdcensus.model.figures import Counted, Figures, mean, median, quotient
+from sdcensus.model.headings import variable_heading
+from sdcensus.model.marks import Mark
+from sdcensus.model.plan import PlannedIndicator, PlannedTable
+from sdcensus.model.record_sets import is_product, leaves_in
+from sdcensus.model.schema import Schema
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.model.universe import Universe, universe_of
+from sdcensus.model.variable import Variable
+from sdcensus.session.publishing.products import Heading, PublishedPart
+
+Int64 = npt.NDArray[np.int64]
+#: From the counts of the tables of a product to its figures.
+Compute = Callable[[Sequence[Counted]], Figures]
+
+_COMPUTED = Text.of(
+    {
+        "en": "The figures of this table were computed from published counts, which are protected."
+        " Figures in brackets rest on small counts and are of low reliability.",
+        "es": "Las cifras de esta tabla se calcularon con recuentos publicados, que están"
+        " protegidos. Las cifras entre paréntesis se basan en recuentos pequeños y son de baja"
+        " fiabilidad.",
+    }
+)
+_OPEN_CLASS = Text.of(
+    {
+        "en": "A class without an end counts with its lowest value.",
+        "es": "Una clase sin límite superior cuenta con su valor más bajo.",
+    }
+)
+_PERCENT = Text.of({"en": "Percent", "es": "Por ciento"})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FiguresProduct:
+    """Figures from published counts, under a name of their own.
+
+    Attributes:
+        name, title, unit: What they are called.
+        specs: The tables of counts behind them.
+        axes: For which groups they are given.
+        compute: From counts to figures.
+        notes: What readers should know besides.
+        rows: How many of the axes stand in rows.
+    """
+
+    name: str
+    title: Text
+    unit: Text
+    specs: tuple[TableSpec, ...]
+    axes: tuple[DeliveredAxis, ...]
+    compute: Compute
+    notes: tuple[Text, ...] = ()
+    rows: int | None = None
+    own: bool = True
+    needs_populated: bool = False
+
+    def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
+        """The figures, with marks where there is none or where they are unreliable."""
+        figures = self.compute([_counted(part) for part in parts])
+        return DeliveredTable(
+            name=self.name,
+            title=self.title,
+            axes=self.axes,
+            values=delivered_cells(figures.values, self.axes),
+            marks=delivered_cells(figures.marks, self.axes),
+            decimals=figures.decimals,
+            unit=self.unit,
+            rows=self.rows,
+            notes=(_COMPUTED, *self.notes),
+            source=heading.source,
+            date=heading.date,
+            signs=heading.signs,
+        )
+
+
+def _counted(part: PublishedPart) -> Counted:
+    marks = part.table.flags
+    if part.refused is not None:
+        marks = np.zeros(part.table.shape, dtype=np.uint8) if marks is None else marks.copy()
+        marks[part.refused] = Mark.REFUSED
+    return Counted(part.table.published, marks)
+
+
+# ------------------------------------------------------------------------------- from the plan
+
+
+def share_product(table: PlannedTable, schema: Schema) -> FiguresProduct:
+    """A table of shares: of the records of each cell, the percentage that fulfils a condition."""
+    made = indicator_product(
+        PlannedIndicator(
+            name=table.name,
+            title=table.title,
+            kind="share",
+            by=table.by,
+            of=table.of,
+            universe=table.universe,
+            numerator=table.share,
+        ),
+        schema,
+    )
+    return replace(made, rows=len(table.rows) or None)
+
+
+def indicator_product(planned: PlannedIndicator, schema: Schema) -> FiguresProduct:
+    """The figures that a plan asks for.
+
+    Raises:
+        SpecError: Something in it does not fit the schema, or cannot be made of published counts.
+    """
+    where = f"Indicator {planned.name!r}: "
+    try:
+        return _BUILDERS[planned.kind](_Asked(planned, schema))
+    except KeyError:
+        known = ", ".join(_BUILDERS)
+        raise SpecError(f"{where}there is no kind {planned.kind!r}. There are: {known}.") from None
+    except SpecError as error:
+        text = str(error)
+        raise SpecError(text if text.startswith(where) else f"{where}{text}") from None
+
+
+class _Asked:
+    """What is asked for, resolved against the schema."""
+
+    def __init__(self, planned: PlannedIndicator, schema: Schema) -> None:
+        self.planned, self.schema = planned, schema
+        self.by = tuple(parse_axis(text, schema.variable) for text in planned.by)
+
+    def variable(self, default: str = "") -> Variable:
+        name = self.planned.variable or default
+        if not name:
+            raise SpecError("name the variable: variable = ...")
+        return self.schema.variable(name)
+
+    def spec(self, more: Sequence[Axis], of: Entity | None = None) -> TableSpec:
+        """Counts by the groups and by further axes."""
+        names = [axis.variable.name for axis in self.by]
+        for axis in more:
+            if axis.variable.name in names:
+                raise SpecError(
+                    f"{axis.variable.name!r} is both a group and part of what is computed. Take it"
+                    " out of 'by', or out of the conditions."
+                )
+        made = TableSpec.build(
+            self.schema,
+            self.planned.by,
+            of=of or self.planned.of,
+            universe=self.planned.universe or None,
+        )
+        lineage = self.schema.lineage(made.of)
+        for axis in more:
+            if axis.variable.entity not in lineage:
+                raise SpecError(
+                    f"{axis.variable.name!r} describes {axis.variable.entity.plural}, which do not"
+                    f" belong to {made.of.plural}."
+                )
+        return made.with_axes((*made.axes, *more))
+
+    def product(
+        self,
+        specs: Sequence[TableSpec],
+        compute: Compute,
+        *,
+        title: Text,
+        unit: Text,
+        more: Sequence[DeliveredAxis] = (),
+        notes: tuple[Text, ...] = (),
+    ) -> FiguresProduct:
+        return FiguresProduct(
+            name=self.planned.name,
+            title=self.planned.title or title,
+            unit=unit,
+            specs=tuple(specs),
+            axes=(*(delivered_axis(axis) for axis in self.by), *more),
+            compute=compute,
+            notes=notes,
+        )
+
+
+# ------------------------------------------------------------------------ quotients of two counts
+
+
+def _share(asked: _Asked) -> FiguresProduct:
+    planned = asked.planned
+    if not planned.numerator:
+        raise SpecError('name what is counted: numerator = "..."')
+    words = {
+        "en": f"Percentage for whom {planned.numerator}",
+        "es": f"Porcentaje con {planned.numerator}",
+    }
+    return _quotient(
+        asked, planned.numerator, planned.denominator, share=True, per=100, words=words
+    )
+
+
+def _ratio(asked: _Asked) -> FiguresProduct:
+    planned = asked.planned
+    if not planned.numerator or not planned.denominator:
+        raise SpecError('name what is divided: numerator = "...", denominator = "..."')
+    words = {
+        "en": f"{planned.numerator}, per {planned.per:,} {planned.denominator}",
+        "es": f"{planned.numerator}, por cada {planned.per} {planned.denominator}",
+    }
+    return _quotient(
+        asked, planned.numerator, planned.denominator, share=False, per=planned.per, words=words
+    )
+
+
+def _sex_ratio(asked: _Asked) -> FiguresProduct:
+    planned = asked.planned
+    variable = asked.variable("sex")
+    valid = [code.code for code in variable.codes if not code.is_missing]
+    if len(valid) != 2 and not (planned.numerator and planned.denominator):
+        raise SpecError(
+            f"{variable.name!r} has not two codes. Name both sides: numerator, denominator."
+        )
+    men = planned.numerator or f"{variable.name} == '{valid[0]}'"
+    women = planned.denominator or f"{variable.name} == '{valid[1]}'"
+    words = {
+        "en": f"Sex ratio (men per {planned.per:,} women)",
+        "es": f"Razón de sexos (hombres por cada {planned.per} mujeres)",
+    }
+    return _quotient(asked, men, women, share=False, per=planned.per, words=words)
+
+
+def _dependency_ratio(asked: _Asked) -> FiguresProduct:
+    planned = asked.planned
+    name = asked.variable("age").name
+    others = planned.numerator or f"{name} < 15 or {name} >= 65"
+    workers = planned.denominator or f"{name} >= 15 and {name} < 65"
+    words = {
+        "en": f"Dependency ratio (under 15 or 65 and over, per {planned.per:,} aged 15 to 64)",
+        "es": f"Razón de dependencia (menores de 15 o de 65 y más, por cada {planned.per} de 15 a"
+        " 64)",
+    }
+    return _quotient(asked, others, workers, share=False, per=planned.per, words=words)
+
+
+def _household_size(asked: _Asked) -> FiguresProduct:
+    people = asked.spec((), Entity.PERSON)
+    households = asked.spec((), Entity.HOUSEHOLD)
+    decimals = asked.planned.decimals
+
+    def compute(counts: Sequence[Counted]) -> Figures:
+        return quotient(counts[0], counts[1], per=1, decimals=decimals)
+
+    return asked.product(
+        (people, households),
+        compute,
+        title=Text.of({"en": "Average household size", "es": "Tamaño medio del hogar"}),
+        unit=Text.of({"en": "Persons per household", "es": "Personas por hogar"}),
+    )
+
+
+def _quotient(
+    asked: _Asked, above: str, below: str, *, share: bool, per: int, words: dict[str, str]
+) -> FiguresProduct:
+    first, second = universe_of(above, asked.schema), universe_of(below or None, asked.schema)
+    axes = _condition_axes((first, second))
+    spec = asked.spec(axes)
+    if share:
+        first = _both(first, second)
+    picked = [[_codes(axis, one) for axis in axes] for one in (first, second)]
+    decimals = asked.planned.decimals
+
+    def compute(counts: Sequence[Counted]) -> Figures:
+        top, bottom = (_summed(counts[0], one) for one in picked)
+        return quotient(top, bottom, per=per, decimals=decimals, share=share)
+
+    unit = _PERCENT if share else Text.of({"en": f"Per {per:,}", "es": f"Por cada {per}"})
+    return asked.product((spec,), compute, title=Text.of(words), unit=unit)
+
+
+def _condition_axes(universes: Sequence[Universe]) -> tuple[Axis, ...]:
+    """An axis with all declared codes for each variable of the conditions."""
+    found: dict[str, Variable] = {}
+    for universe in universes:
+        if not is_product(universe):
+            raise SpecError(
+                "a condition must be a choice of codes of each of its variables, joined by 'and'."
+                " 'or' between two variables cannot be made of published counts."
+            )
+        found |= {variable.name: variable for variable in universe.variables}
+    return tuple(make_axis(variable, variable.levels(), total=True) for variable in found.values())
+
+
+def _both(first: Universe, second: Universe) -> Universe:
+    """The records of both universes, each a choice of codes of its variables."""
+    from sdcensus.model.universe import restrict
+
+    made = first
+    for variable in second.variables:
+        made = restrict(made, variable, leaves_in(second, variable))
+    return made
+
+
+def _codes(axis: Axis, universe: Universe) -> Int64:
+    """The fewest published codes of an axis that make up a choice of leaves: 1 for each of them."""
+    wanted = leaves_in(universe, axis.variable)
+    groups = np.zeros(axis.base_size, dtype=bool)
+    groups[axis.base[wanted]] = True
+    chosen = fewest_codes(axis, groups, subtraction=False)
+    if chosen is None:
+        raise SpecError(f"no codes of {axis.variable.name!r} make up the condition.")
+    return chosen
+
+
+def _summed(counts: Counted, picked: Sequence[Int64]) -> Counted:
+    """Published counts added up over chosen codes of the last axes."""
+    values, marks = counts.counts, counts.marks
+    for codes in reversed(picked):
+        values = values @ codes
+        if marks is not None:
+            marks = (marks * (codes != 0).astype(np.uint8)).max(axis=-1)
+    return Counted(np.asarray(values), None if marks is None else np.asarray(marks))
+
+
+# --------------------------------------------------------------------------- one variable at once
+
+
+def _distribution(asked: _Asked) -> FiguresProduct:
+    axis = parse_axis(asked.planned.variable, asked.schema.variable)
+    if not axis.total:
+        axis = make_axis(axis.variable, axis.levels, total=True)
+    spec = asked.spec((axis,))
+    decimals = asked.planned.decimals
+
+    def compute(counts: Sequence[Counted]) -> Figures:
+        whole = counts[0].counts[..., -1:]
+        marks = None if counts[0].marks is None else counts[0].marks[..., -1:]
+        total = Counted(
+            np.broadcast_to(whole, counts[0].counts.shape),
+            None if marks is None else np.broadcast_to(marks, counts[0].counts.shape),
+        )
+        return quotient(counts[0], total, decimals=decimals, share=True)
+
+    label = variable_heading(axis.variable)
+    return asked.product(
+        (spec,),
+        compute,
+        title=Text.of({"en": f"{label}, percent", "es": f"{label}, por ciento"}),
+        unit=_PERCENT,
+        more=(delivered_axis(axis),),
+    )
+
+
+def _median(asked: _Asked) -> FiguresProduct:
+    variable = asked.variable("age" if asked.planned.kind == "median-age" else "")
+    label = variable_heading(variable)
+    title = {"en": f"Median of {label}", "es": f"Mediana de {label}"}
+    if asked.planned.kind == "median-age":
+        title = {"en": "Median age", "es": "Edad mediana"}
+    return _of_numbers(asked, variable, median, Text.of(title))
+
+
+def _mean(asked: _Asked) -> FiguresProduct:
+    variable = asked.variable()
+    label = variable_heading(variable)
+    title = Text.of({"en": f"Mean of {label}", "es": f"Media de {label}"})
+    return _of_numbers(asked, variable, mean, title)
+
+
+def _of_numbers(
+    asked: _Asked, variable: Variable, figure: Callable[..., Figures], title: Text
+) -> FiguresProduct:
+    """A figure of the classes of numbers that the codes of a variable stand for."""
+    axis = make_axis(variable, [variable.level()], total=False)
+    numbered = [
+        (code.lower, code.upper, at)
+        for at, code in enumerate(variable.codes)
+        if code.lower is not None and not code.is_missing
+    ]
+    others = [one for one in variable.codes if one.lower is None and not one.is_missing]
+    if not numbered or others:
+        raise SpecError(f"the codes of {variable.name!r} do not stand for numbers.")
+    numbered.sort()
+    spec = asked.spec((axis,))
+    places = [at for _, _, at in numbered]
+    lower, upper = [low for low, _, _ in numbered], [high for _, high, _ in numbered]
+    decimals = asked.planned.decimals
+
+    def compute(counts: Sequence[Counted]) -> Figures:
+        marks = counts[0].marks
+        chosen = Counted(
+            counts[0].counts[..., places], None if marks is None else marks[..., places]
+        )
+        return figure(chosen, lower, upper, decimals=decimals)
+
+    unit = Text.of(variable.unit) if variable.unit else title
+    notes = (_OPEN_CLASS,) if figure is mean and None in upper else ()
+    return asked.product((spec,), compute, title=title, unit=unit, notes=notes)
+
+
+_BUILDERS: dict[str, Callable[[_Asked], FiguresProduct]] = {
+    "share": _share,
+    "ratio": _ratio,
+    "distribution": _distribution,
+    "median": _median,
+    "mean": _mean,
+    "median-age": _median,
+    "sex-ratio": _sex_ratio,
+    "dependency-ratio": _dependency_ratio,
+    "average-household-size": _household_size,
+}

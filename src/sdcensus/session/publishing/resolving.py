@@ -1,0 +1,308 @@
+"""A plan made ready: everything that it names is there and fits, or every mistake is told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sdcensus._version import __version__
+from sdcensus.documents.mapping import read_mapping
+from sdcensus.documents.plan import read_plan
+from sdcensus.documents.policy import read_policy
+from sdcensus.errors import OutputError, Refused, SpecError
+from sdcensus.formats.delivery import check_formats
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.entity import Entity
+from sdcensus.model.marks import Mark
+from sdcensus.model.plan import Plan, PlanOutput
+from sdcensus.model.policy import Policy
+from sdcensus.model.publishable import Publishable, PublishableTable
+from sdcensus.model.schema import Schema
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.census import Census, open_store
+from sdcensus.session.plan_method import planned_method
+from sdcensus.session.policy import Outcome, ask
+from sdcensus.session.programme import open_programme, programme_tables
+from sdcensus.session.publishing.indicators import indicator_product, share_product
+from sdcensus.session.publishing.products import (
+    Heading,
+    Product,
+    StatisticsProduct,
+    TableProduct,
+)
+
+#: Formats that a plan delivers which does not say.
+_OUTPUT = PlanOutput(folder="published")
+#: Gives the version of a series of numbers, from the office's folder and the plan's own wish.
+KeyVersion = Callable[[Path, int | None], int | None]
+#: Refused tables that a message lists.
+_MOST_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Resolved(Confidential):
+    """A plan with everything that it names.
+
+    Attributes:
+        plan, file: The plan and its document.
+        census: The census.
+        products: What is published.
+        policy, role: What it obeys, if anything.
+        output: How it is delivered.
+        published, office: Where to.
+        heading: What stands above every table.
+        secret: The file of the office secret, if it was named.
+        key_version: The version of the series of numbers where it is not the plan's.
+    """
+
+    plan: Plan
+    file: Path
+    census: Census
+    products: tuple[Product, ...]
+    policy: Policy | None
+    role: str
+    output: PlanOutput
+    published: Path
+    office: Path
+    heading: Heading
+    secret: str | Path | None = None
+    key_version: int | None = None
+    _methods: dict[Entity, Method] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Resolved {self.file.name}: confidential>"
+
+    @property
+    def publication(self) -> str:
+        """What tells this publication from others: the census and the name of the plan."""
+        code = " ".join(self.census.schema.census.code)
+        return f"{code} {self.file.stem}".strip()
+
+    def method(self, of: Entity) -> Method:
+        """The method for what is counted; the same one each time."""
+        if of not in self._methods:
+            self._methods[of] = planned_method(
+                self.plan,
+                self.census,
+                of,
+                secret=self.secret,
+                key_version=self.key_version,
+            )
+        return self._methods[of]
+
+    def specs(self) -> tuple[TableSpec, ...]:
+        """Every table that has to be counted, once."""
+        found = {spec_key(spec): spec for product in self.products for spec in product.specs}
+        return tuple(found.values())
+
+    def labels(self, product: Product) -> bool:
+        """Whether files of a product have columns of labels."""
+        return product.own if self.output.labels is None else self.output.labels
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides the files of the publication, as plain values by name."""
+        origin = self.census.origin
+        method = {of.value: self.method(of).parameters() for of in self.units()}
+        policy = "" if self.policy is None else repr(self.policy)
+        return {
+            "the plan": _digest([_file_digest(self.file), self.publication]),
+            "the tables": _digest([list(_told(one)) for one in self.products]),
+            "the method": _digest(
+                [
+                    method,
+                    [self.method(one).name for one in self.units()],
+                    [self.method(one).key_version for one in self.units()],
+                ]
+            ),
+            "the policy": _digest([policy, self._policy_digest(), self.role]),
+            "the store": _digest([origin.data_version, origin.secret_id]),
+            "the version of sdcensus": __version__,
+        }
+
+    def _policy_digest(self) -> str:
+        named = self.plan.policy
+        return "" if named is None else _file_digest(self.plan.path(named.file))
+
+    def units(self) -> tuple[Entity, ...]:
+        """What is counted, each kind once."""
+        return tuple(dict.fromkeys(spec.of for spec in self.specs()))
+
+
+def spec_key(spec: TableSpec) -> str:
+    """What tells tables apart that must be counted apart: axes in another order are other cells."""
+    axes = [
+        [axis.variable.name, [block.level for block in axis.blocks], list(axis.canonical())]
+        for axis in spec.axes
+    ]
+    return f"{spec.hash()} {_digest(axes)}"
+
+
+def resolve(
+    plan_file: str | Path,
+    *,
+    out: str | Path | None = None,
+    secret: str | Path | None = None,
+    census: Census | None = None,
+    key_version: KeyVersion | None = None,
+) -> Resolved:
+    """Read a plan and everything that it names, and check all of it before any work.
+
+    Args:
+        plan_file: The plan: ``.toml``, or an Excel workbook.
+        out: The published folder, instead of the one that the plan names.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        census: The census, if it is not the store that the plan names.
+        key_version: Gives the version of the series of numbers, from the office's folder and
+            what the plan says about it.
+
+    Raises:
+        DocumentError: The plan, or a document that it names, has mistakes.
+        Refused: The policy does not let some tables pass.
+    """
+    file = Path(plan_file)
+    found: list[Census] = [] if census is None else [census]
+
+    def schema_of(store: Path) -> Schema:
+        if census is None:
+            found.append(open_store(store))
+        return found[-1].schema
+
+    plan = read_plan(file, schema_of)
+    opened = found[-1]
+    output = plan.output or _OUTPUT
+    check_formats(output.formats)
+    published, office = _folders(plan, output, out)
+    products = tuple(_products(plan, opened.schema))
+    _check_names(products)
+    policy = None
+    if plan.policy is not None:
+        policy = read_policy(plan.path(plan.policy.file), opened.schema)
+    role = "production" if plan.policy is None else plan.policy.role
+    resolved = Resolved(
+        plan=plan,
+        file=file,
+        census=opened,
+        products=products,
+        policy=policy,
+        role=role,
+        output=output,
+        published=published,
+        office=office,
+        heading=Heading(
+            source=plan.office.name,
+            date=output.date,
+            signs=tuple((Mark[name.upper()], sign) for name, sign in plan.office.symbols),
+        ),
+        secret=secret,
+        key_version=None if key_version is None else key_version(office, _asked_version(plan)),
+    )
+    for of in resolved.units():
+        resolved.method(of)
+    _check_policy(resolved)
+    return resolved
+
+
+def _asked_version(plan: Plan) -> int | None:
+    """The version of the series of numbers that a plan names."""
+    settings = {} if plan.protect is None else dict(plan.protect.settings)
+    asked = settings.get("key_version")
+    return asked if type(asked) is int else None
+
+
+def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
+    for table in plan.tables:
+        if table.share:
+            yield share_product(table, schema)
+            continue
+        rows = len(table.rows) or None
+        yield TableProduct(
+            PublishableTable(name=table.name, title=table.title, spec=table.spec(schema), rows=rows)
+        )
+    if plan.programme:
+        programme = open_programme(plan.programme)
+        mapping = read_mapping(plan.path(plan.mapping), programme, schema)
+        patterns = plan.programme_tables or ("*",)
+        for made in programme_tables(plan.programme, patterns, mapping, schema):
+            yield _of_programme(made)
+    for indicator in plan.indicators:
+        yield indicator_product(indicator, schema)
+
+
+def _of_programme(table: Publishable) -> Product:
+    if isinstance(table, PublishableTable):
+        return TableProduct(table, own=False)
+    return StatisticsProduct(table)
+
+
+def _folders(plan: Plan, output: PlanOutput, out: str | Path | None) -> tuple[Path, Path]:
+    published = Path(out) if out is not None else plan.path(output.folder)
+    office = plan.path(output.office_folder) if output.office_folder else None
+    if office is None:
+        office = published.with_name(f"{published.name}.office")
+    inner, outer = office.resolve(), published.resolve()
+    if inner == outer or outer in inner.parents:
+        raise OutputError(
+            f"{office} is for what nobody outside may see, so it cannot lie inside {published}."
+            " Name another office folder in the plan."
+        )
+    if inner in outer.parents:
+        raise OutputError(f"{published} is for everybody, so it cannot lie inside {office}.")
+    return published, office
+
+
+def _check_names(products: Sequence[Product]) -> None:
+    """Files of two products must not collide, also where case does not matter."""
+    seen: dict[str, str] = {}
+    for product in products:
+        first = seen.setdefault(product.name.casefold(), product.name)
+        if first is not product.name:
+            raise SpecError(
+                f"Two tables are called {product.name!r} (case does not matter in names of files)."
+                " Give one of them another name."
+            )
+    for product in products:
+        if product.name.casefold() in ("manifest", "notes"):
+            raise SpecError(f"A table cannot be called {product.name!r}: a file of ours is.")
+
+
+def _check_policy(resolved: Resolved) -> None:
+    """Refuse before any work what the policy does not let pass by code lists alone."""
+    policy = resolved.policy
+    if policy is None:
+        return
+    refused = []
+    for product in resolved.products:
+        for spec in product.specs:
+            verdict = ask(policy, spec, role=resolved.role)
+            if verdict.outcome is Outcome.REFUSED:
+                refused.append(f"{product.name}: " + "\n    ".join(verdict.lines()))
+                break
+    if refused:
+        more = len(refused) - _MOST_LISTED
+        lines = [f"  {one}" for one in refused[:_MOST_LISTED]]
+        lines += [f"  and {more} more"] if more > 0 else []
+        raise Refused(
+            f"The policy {policy.name!r} does not let {len(refused)} of"
+            f" {len(resolved.products)} products pass for the role {resolved.role!r}:\n"
+            + "\n".join(lines)
+        )
+
+
+def _told(product: Product) -> Iterator[object]:
+    yield product.name
+    yield product.own
+    yield [spec_key(spec) for spec in product.specs]
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

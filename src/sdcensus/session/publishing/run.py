@@ -1,0 +1,316 @@
+"""``sdcensus publish``: a plan becomes a published folder, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sdcensus._version import __version__
+from sdcensus.formats.tables.files import new_file
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schedule import Schedule, schedule
+from sdcensus.model.sizes import parse_bytes
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.session.census import Census, default_threads
+from sdcensus.session.publishing.approving import OFFICE_FILE
+from sdcensus.session.publishing.counting import count_tables
+from sdcensus.session.publishing.guard import (
+    REVISION_MINIMUM,
+    Guard,
+    TableChanges,
+    open_guard,
+    series_key_version,
+)
+from sdcensus.session.publishing.making import Maker
+from sdcensus.session.publishing.resolving import Resolved, resolve
+from sdcensus.session.publishing.workplace import (
+    MANIFEST,
+    Finished,
+    Workplace,
+    WrittenFile,
+    read_json,
+)
+from sdcensus.store.owner_only import write_owner_only
+
+#: Gives further public files of a publication, by name.
+Pages = Callable[[Resolved, Sequence[Finished]], Mapping[str, bytes]]
+#: Memory that a run keeps within unless it is told otherwise.
+DEFAULT_MEMORY = "4GB"
+FORMAT_NAME, FORMAT_VERSION = "sdcensus-publication", 1
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class PublishReport(Confidential):
+    """What a run has done.
+
+    Attributes:
+        published, office: The two folders.
+        products: What was published, by name, in the order of the plan.
+        made: How many of them this run made; the others were finished by an interrupted one.
+        cells: How many cells were delivered.
+        files, size: How many files, and their bytes.
+        scans: How often the records were gone through.
+        changed: How many numbers that were published before have changed.
+        warnings: What the office should know.
+        office_tables: What only the office may see of each table, as plain values.
+        seconds: How long it took.
+        unchanged: Whether everything was published already.
+    """
+
+    published: Path
+    office: Path
+    products: tuple[str, ...]
+    made: int
+    cells: int
+    files: int
+    size: int
+    scans: int
+    changed: int
+    warnings: tuple[str, ...]
+    office_tables: tuple[Mapping[str, Any], ...]
+    seconds: float
+    unchanged: bool = False
+
+    def __repr__(self) -> str:
+        return f"<PublishReport of {len(self.products)} products: confidential>"
+
+
+def publish(
+    plan: str | Path,
+    *,
+    out: str | Path | None = None,
+    secret: str | Path | None = None,
+    census: Census | None = None,
+    engine: str | None = None,
+    memory: str | int = DEFAULT_MEMORY,
+    threads: int | None = None,
+    revision: str | None = None,
+    rekey: bool = False,
+    old_store: str | Path | None = None,
+    revision_minimum: int | None = None,
+    restart: bool = False,
+    pages: Pages | None = None,
+    progress: Progress = no_progress,
+) -> PublishReport:
+    """Publish everything that a plan names.
+
+    Args:
+        plan: The plan: ``.toml``, or an Excel workbook.
+        out: The published folder, instead of the one that the plan names.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        census: The census, if it is not the store that the plan names.
+        engine: Where tables are counted; the numbers are the same.
+        memory: How much memory the run keeps within, such as ``"4GB"``.
+        threads: How many threads work; as many as there are processors by default.
+        revision: The name of a revision: published numbers may change, as far as the guard lets
+            them.
+        rekey: Change every number as a named event.
+        old_store: The store that was published before, if it is not where it was.
+        revision_minimum: How many changed records must stand behind every changed number.
+        restart: Throw away what an interrupted run has left.
+        pages: Gives further public files: names and contents, made from what is published.
+        progress: Called with the stage and how much of it is done.
+
+    Raises:
+        Refused: The policy, the lock or the revision guard does not let it pass.
+    """
+    began = time.perf_counter()
+    progress("checking the plan", 0.0)
+    resolved = resolve(
+        plan,
+        out=out,
+        secret=secret,
+        census=census,
+        key_version=lambda office, asked: series_key_version(
+            office, asked, revision=revision, rekey=rekey
+        ),
+    )
+    workplace = Workplace(resolved.published, resolved.office)
+    workplace.check_published(resolved.publication)
+    with workplace.taken():
+        workplace.complete()
+        guard = open_guard(
+            resolved.office,
+            resolved.census,
+            resolved.method,
+            plan=resolved.publication,
+            specs=resolved.specs(),
+            date=resolved.heading.date,
+            revision=revision,
+            rekey=rekey,
+            old_store=None if old_store is None else Path(old_store),
+            minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
+            progress=progress,
+        )
+        identity = {**resolved.identity(), "the revision": [revision or "", rekey]}
+        if not restart and _is_published(resolved, identity):
+            return _unchanged(resolved, time.perf_counter() - began)
+        finished = workplace.begin(identity, restart=restart)
+        resumed = len(finished)
+        scans = _make(
+            resolved,
+            workplace,
+            guard,
+            finished,
+            engine=engine,
+            memory=parse_bytes(memory),
+            threads=threads or default_threads(),
+            progress=progress,
+        )
+        ordered = [finished[product.name] for product in resolved.products]
+        progress("comparing with what was published", 0.0)
+        tables = [one for product in ordered for one in product.office["tables"]]
+        changes = [TableChanges.from_json(one["changes"]) for one in tables]
+        warnings = guard.decide(changes)
+        progress("putting it into its place", 0.0)
+        extra = {} if pages is None else dict(pages(resolved, ordered))
+        files = _prepare(resolved, workplace, ordered, extra, identity)
+        recorded = guard.prepare(changes, workplace.notes)
+        workplace.commit({OFFICE_FILE: OFFICE_FILE, **recorded})
+    return PublishReport(
+        published=resolved.published,
+        office=resolved.office,
+        products=tuple(one.name for one in ordered),
+        made=len(ordered) - resumed,
+        cells=sum(int(one.public["cells"]) for one in ordered),
+        files=len(files) + 1,
+        size=sum(one.size for one in files),
+        scans=scans,
+        changed=sum(one.changed for one in changes),
+        warnings=warnings,
+        office_tables=tuple(tables),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def scheduled(resolved: Resolved, *, memory: int, threads: int) -> Schedule:
+    """How the tables of a plan are counted."""
+    return schedule(resolved.specs(), rows=resolved.census.rows, memory=memory, threads=threads)
+
+
+def _make(
+    resolved: Resolved,
+    workplace: Workplace,
+    guard: Guard,
+    finished: dict[str, Finished],
+    *,
+    engine: str | None,
+    memory: int,
+    threads: int,
+    progress: Progress,
+) -> int:
+    """Make every product that is not finished; returns how many scans that took."""
+    missing = [one for one in resolved.products if one.name not in finished]
+    if not missing:
+        return 0
+    total = len(resolved.products)
+
+    def done(one: Finished) -> None:
+        finished[one.name] = one
+        progress("making the tables", len(finished) / total)
+
+    maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
+    specs = maker.specs()
+    plan = schedule(specs, rows=resolved.census.rows, memory=memory, threads=threads)
+    progress("making the tables", max(len(finished) / total, 1e-9))
+
+    def work(index: int, cube: Cube | SparseCube) -> None:
+        maker.take(specs[index], cube)
+
+    count_tables(resolved.census, plan, work, engine=engine, threads=threads)
+    return len(plan.scans)
+
+
+def _prepare(
+    resolved: Resolved,
+    workplace: Workplace,
+    products: Sequence[Finished],
+    extra: Mapping[str, bytes],
+    identity: Mapping[str, Any],
+) -> list[WrittenFile]:
+    """Write the last public files, the manifest and the office's notes; gives the public files."""
+    files = [one for product in products for one in product.files]
+    for name, content in extra.items():
+        with new_file(workplace.hidden / name) as file:
+            file.write(content)
+        files.append(WrittenFile.of(workplace.hidden / name))
+    with new_file(workplace.hidden / MANIFEST) as file:
+        file.write(manifest_of(resolved, products, files))
+    policy = resolved.plan.policy
+    kept = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "publication": resolved.publication,
+        "identity": dict(identity),
+        "manifest": WrittenFile.of(workplace.hidden / MANIFEST).to_json(),
+        "plan": WrittenFile.of(resolved.file).to_json(),
+        "policy": None
+        if policy is None
+        else WrittenFile.of(resolved.plan.path(policy.file)).to_json(),
+        "tables": [one for product in products for one in product.office["tables"]],
+    }
+    write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
+    return files
+
+
+def manifest_of(
+    resolved: Resolved, products: Sequence[Finished], files: Sequence[WrittenFile]
+) -> bytes:
+    """What a published folder holds and how it was made: digests of all files, and no clock."""
+    content = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "publication": resolved.publication,
+        "census": str(resolved.census.schema.census.name),
+        "office": dict(resolved.heading.source.by_language),
+        "date": resolved.heading.date,
+        "package_version": __version__,
+        "tables": [
+            {"name": one.name, **one.public, "files": [file.name for file in one.files]}
+            for one in products
+        ],
+        "files": [one.to_json() for one in files],
+    }
+    return _bytes(content)
+
+
+def _is_published(resolved: Resolved, identity: Mapping[str, Any]) -> bool:
+    """Whether exactly this was published before and is still there."""
+    known = read_json(resolved.office / OFFICE_FILE)
+    if known.get("identity") != json.loads(json.dumps(identity)):
+        return False
+    manifest = WrittenFile.from_json(known["manifest"])
+    if not manifest.fits(resolved.published):
+        return False
+    listed = read_json(resolved.published / MANIFEST).get("files", [])
+    return all(WrittenFile.from_json(one).fits(resolved.published) for one in listed)
+
+
+def _unchanged(resolved: Resolved, seconds: float) -> PublishReport:
+    manifest = read_json(resolved.published / MANIFEST)
+    known = read_json(resolved.office / OFFICE_FILE)
+    return PublishReport(
+        published=resolved.published,
+        office=resolved.office,
+        products=tuple(str(one["name"]) for one in manifest["tables"]),
+        made=0,
+        cells=sum(int(one["cells"]) for one in manifest["tables"]),
+        files=len(manifest["files"]) + 1,
+        size=sum(int(one["bytes"]) for one in manifest["files"]),
+        scans=0,
+        changed=0,
+        warnings=(),
+        office_tables=tuple(known.get("tables", ())),
+        seconds=seconds,
+        unchanged=True,
+    )
+
+
+def _bytes(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,127 @@
+"""The files of a registry: descriptions of tables, code lists that they share, publications."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sdcensus.errors import StoreError
+from sdcensus.model.spec_document import spec_to_json
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
+
+FORMAT_NAME = "sdcensus-registry"
+#: Raised when older programs could not read the folder rightly.
+FORMAT_VERSION = 2
+ABOUT_FILE = "registry.json"
+#: Descriptions and values of tables; code lists; what was published when.
+FOLDER, LISTS, EVENTS = "published", "lists", "publications"
+
+ENTRY_ID = re.compile(r"[0-9a-f]{32}")
+_EVENT = re.compile(r"([0-9]{6,})\.json")
+
+
+def as_bytes(content: Mapping[str, Any]) -> bytes:
+    """A small document as the bytes of its file."""
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_json(path: Path, *, missing: str) -> dict[str, Any]:
+    """A document of the registry.
+
+    Raises:
+        StoreError: It is missing or damaged.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(
+            f"{missing} Name the folder of a registry; protect --registry and Registry.create make"
+            " a new one."
+        ) from None
+    except (OSError, ValueError):
+        raise damaged(path) from None
+    if not isinstance(content, dict):
+        raise damaged(path)
+    return content
+
+
+def damaged(path: Path) -> StoreError:
+    """What is said of a file that is not as it was written."""
+    return StoreError(f"{path} is damaged. Restore the registry from a backup.")
+
+
+def make_folders(folder: Path) -> None:
+    """The folders of a registry."""
+    for name in ("", FOLDER, LISTS, EVENTS):
+        make_owner_only_folder(folder / name)
+
+
+def event_file(order: int) -> str:
+    """What the file of a publication is called, in the folder of the registry."""
+    return f"{EVENTS}/{order:06d}.json"
+
+
+def event_files(folder: Path) -> list[tuple[int, Path]]:
+    """The publications of a registry, in their order."""
+    try:
+        names = [one.name for one in (folder / EVENTS).iterdir()]
+    except OSError:
+        raise StoreError(f"{folder} has lost its publications. Restore it from a backup.") from None
+    found = [match for match in map(_EVENT.fullmatch, names) if match]
+    return sorted((int(one[1]), folder / EVENTS / one[0]) for one in found)
+
+
+def put_spec(folder: Path, spec: TableSpec) -> dict[str, Any]:
+    """A specification whose code lists lie in files of their own, since many tables share them."""
+    document = spec_to_json(spec)
+    names = []
+    for one in document["code_lists"]:
+        data = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()
+        name = hashlib.blake2b(data, digest_size=16, person=b"code-list").hexdigest()
+        path = folder / LISTS / f"{name}.json"
+        if not path.exists():
+            write_owner_only(path, data)
+        names.append(name)
+    return {**document, "code_lists": names}
+
+
+def get_spec(folder: Path, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A specification with its code lists in it again."""
+    lists = []
+    for one in document["code_lists"]:
+        if isinstance(one, str):
+            path = folder / LISTS / f"{one}.json"
+            try:
+                data = path.read_bytes()
+            except OSError:
+                raise damaged(path) from None
+            digest = hashlib.blake2b(data, digest_size=16, person=b"code-list").hexdigest()
+            if digest != one:
+                raise damaged(path)
+            lists.append(json.loads(data))
+        else:
+            lists.append(one)
+    return {**document, "code_lists": lists}
+
+
+def upgrade(folder: Path) -> None:
+    """Bring a registry of the first version into this one: each table was a publication there."""
+    make_folders(folder)
+    found = []
+    for path in (folder / FOLDER).glob("*.json"):
+        if ENTRY_ID.fullmatch(path.stem):
+            content = read_json(path, missing=f"{path} cannot be read.")
+            try:
+                found.append((int(content["order"]), str(content["id"]), str(content["name"])))
+            except (LookupError, TypeError, ValueError):
+                raise damaged(path) from None
+    for at, (_, identity, name) in enumerate(sorted(found)):
+        content = {"version": FORMAT_VERSION, "name": name, "entries": [identity]}
+        write_owner_only(folder / event_file(at), as_bytes(content))
+    about = {"format": FORMAT_NAME, "version": FORMAT_VERSION}
+    write_owner_only(folder / ABOUT_FILE, as_bytes(about))

@@ -1,0 +1,94 @@
+"""Figures from published counts: exact, never above the whole, with marks where they belong."""
+
+from __future__ import annotations
+
+import statistics
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdcensus.errors import SpecError
+from sdcensus.model.figures import Counted, Limits, complement, mean, median, quotient, rounded
+from sdcensus.model.marks import Mark
+
+counts = st.integers(0, 1_000_000)
+
+
+def counted(*values: int) -> Counted:
+    return Counted(np.array(values, dtype=np.int64))
+
+
+@given(counts, counts, st.integers(0, 4))
+def test_a_share_is_the_nearest_decimal_and_never_above_the_whole(
+    part: int, whole: int, decimals: int
+) -> None:
+    figures = quotient(counted(part), counted(whole), decimals=decimals, share=True)
+    value, mark = int(figures.values[0]), Mark(int(figures.marks[0]))
+    if whole < 3:
+        assert (value, mark) == (0, Mark.NOT_AVAILABLE)
+        return
+    exact = min(Fraction(100 * part, whole), Fraction(100)) * 10**decimals
+    assert value == round(exact)
+    assert value <= 100 * 10**decimals
+    low = part < 10 or whole < 10
+    assert mark is (Mark.LOW_RELIABILITY if low else Mark.NONE)
+
+
+def test_a_ratio_may_be_above_its_base() -> None:
+    figures = quotient(counted(1040), counted(1000), per=100, decimals=1)
+    assert (figures.values.tolist(), figures.marks.tolist()) == ([1040], [Mark.NONE])
+
+
+def test_a_share_and_its_complement_add_up_to_the_whole() -> None:
+    share = quotient(counted(33, 31, 5), counted(100, 30, 2), share=True)
+    rest = complement(share)
+    assert (share.values + rest.values).tolist() == [1000, 1000, 0]
+    assert rest.marks.tolist() == share.marks.tolist()
+
+
+def test_what_stands_for_a_count_stands_for_the_figure() -> None:
+    marked = Counted(np.array([0, 50]), np.array([Mark.REFUSED, 0], dtype=np.uint8))
+    figures = quotient(marked, counted(100, 100), share=True)
+    assert figures.marks.tolist() == [Mark.REFUSED, Mark.NONE]
+    assert figures.values.tolist() == [0, 500]
+
+
+@given(st.lists(st.integers(0, 90), min_size=3, max_size=60))
+def test_the_median_lies_in_the_class_of_the_middle(ages: list[int]) -> None:
+    classes = np.bincount(ages, minlength=91)
+    figures = median(Counted(classes), range(91), range(91), decimals=2)
+    low, high = statistics.median_low(ages), statistics.median_high(ages)
+    assert low * 100 <= int(figures.values) <= (high + 1) * 100
+
+
+def test_the_median_within_a_class_is_spread_evenly() -> None:
+    """12 people in 0-9 and 28 in 10-19: the 20th stands 8/28 of the way through the second."""
+    figures = median(counted(12, 28), [0, 10], [9, 19], decimals=3)
+    assert int(figures.values) == round(Fraction(10_000) + Fraction(8, 28) * 10_000)
+
+
+def test_a_median_in_a_class_without_an_end_is_not_given() -> None:
+    figures = median(counted(1, 20), [0, 65], [64, None])
+    assert figures.marks.tolist() == Mark.NOT_AVAILABLE
+
+
+def test_the_mean_takes_the_middle_of_classes() -> None:
+    figures = mean(counted(10, 30), [1, 3], [2, 5], decimals=2)
+    assert int(figures.values) == round(100 * (10 * 1.5 + 30 * 4) / 40)
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
+def test_rounding_is_half_to_even(above: int, below: int) -> None:
+    assert int(rounded(np.array([above]), np.array([below]))[0]) == round(Fraction(above, below))
+
+
+def test_limits_and_digits_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(SpecError):
+        Limits(low_below=2, none_below=5)
+    with pytest.raises(SpecError, match="behind the point"):
+        quotient(counted(1), counted(1), decimals=9)
+    with pytest.raises(SpecError, match="per a whole number"):
+        quotient(counted(1), counted(1), per=0)

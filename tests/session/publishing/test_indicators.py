@@ -1,0 +1,171 @@
+"""Shares, ratios and indicators are functions of published counts and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cube import Cube
+from sdcensus.model.delivery import DeliveredTable
+from sdcensus.model.marks import Mark
+from sdcensus.model.plan import PlannedIndicator, PlannedTable
+from sdcensus.model.table import Table
+from sdcensus.session.census import Census
+from sdcensus.session.publishing.indicators import (
+    FiguresProduct,
+    indicator_product,
+    share_product,
+)
+from sdcensus.session.publishing.products import Heading, PublishedPart
+from sdcensus.testing.island import SECRET, island
+
+METHOD = CellKey(scheme("CP3"), secret=SECRET)
+
+
+@pytest.fixture(scope="module")
+def census() -> Census:
+    return island(3_000)
+
+
+def published(census: Census, *by: str, **options: str) -> Table:
+    cube = census.tabulate(*by, **options)  # type: ignore[arg-type]
+    table = METHOD.protect(cube).table
+    assert isinstance(table, Table)
+    return table
+
+
+def delivered(census: Census, product: FiguresProduct) -> DeliveredTable:
+    parts = []
+    for spec in product.specs:
+        cube = census.tabulate(spec)
+        assert isinstance(cube, Cube)
+        protected = METHOD.protect(cube)
+        assert isinstance(protected.table, Table)
+        parts.append(PublishedPart(protected.table, protected.provenance))
+    return product.delivered(parts, Heading())
+
+
+def made(census: Census, **settings: object) -> DeliveredTable:
+    planned = PlannedIndicator(name="figure", **settings)  # type: ignore[arg-type]
+    return delivered(census, indicator_product(planned, census.schema))
+
+
+def values(table: DeliveredTable) -> list[int]:
+    return np.asarray(table.values).reshape(-1).tolist()
+
+
+def nearest(pairs: Sequence[tuple[int, int]], scale: int) -> list[int]:
+    return [round(Fraction(a * scale, b)) for a, b in pairs]
+
+
+def test_a_share_divides_published_by_published(census: Census) -> None:
+    table = made(census, kind="share", by=("area@district",), numerator="married == 1")
+    counts = published(census, "area@district", "married")
+    pairs = list(zip(counts.published[:, 1].tolist(), counts.published[:, 2].tolist(), strict=True))
+    assert values(table) == nearest(pairs, 1000)
+    assert table.decimals == 1
+    assert table.unit.show("en") == "Percent"
+
+
+def test_a_condition_of_several_codes_is_a_sum_of_the_fewest_published_values(
+    census: Census,
+) -> None:
+    """Ages 0 to 6 are the classes c0 and c1: two published values, not seven, and no new count."""
+    table = made(census, kind="share", by=("sex",), numerator="age < 7")
+    counts = published(census, "sex", "age@class").published
+    pairs = [(int(row[0] + row[1]), int(row[3])) for row in counts]
+    assert values(table) == nearest(pairs, 1000)
+
+
+def test_a_share_of_a_part_takes_both_conditions(census: Census) -> None:
+    table = made(
+        census,
+        kind="share",
+        by=("area@district",),
+        numerator="married == 1",
+        denominator="age >= 7",
+    )
+    counts = published(census, "area@district", "married", "age@class").published
+    pairs = [(int(row[1, 2]), int(row[2, 2])) for row in counts]
+    assert values(table) == nearest(pairs, 1000)
+
+
+def test_shares_of_a_table_have_its_rows(census: Census) -> None:
+    planned = PlannedTable(
+        name="wed", rows=("area@district",), columns=("sex",), share="married == 1"
+    )
+    table = delivered(census, share_product(planned, census.schema))
+    assert table.rows == 1
+    assert [axis.column for axis in table.axes] == ["area", "sex"]
+    assert 0 < table.values[0, 0] < 1000
+
+
+def test_the_sex_ratio_and_the_median_age(census: Census) -> None:
+    ratio = made(census, kind="sex-ratio", by=("area@district",))
+    counts = published(census, "area@district", "sex").published
+    assert values(ratio) == nearest([(int(a), int(b)) for a, b, _ in counts], 1000)
+    middle = made(census, kind="median-age", decimals=2)
+    ages = published(census, "age-total").published
+    half = Fraction(int(ages.sum()), 2)
+    before = 0
+    for age, count in enumerate(ages.tolist()):
+        if before + count >= half:
+            assert values(middle) == [round(100 * (age + (half - before) / count))]
+            break
+        before += count
+
+
+def test_a_distribution_is_not_made_to_add_up(census: Census) -> None:
+    table = made(census, kind="distribution", by=("area@district",), variable="age@class")
+    counts = published(census, "area@district", "age@class").published
+    expected = [[round(Fraction(1000 * int(one), int(row[-1]))) for one in row] for row in counts]
+    assert table.values.tolist() == [[min(one, 1000) for one in row] for row in expected]
+    assert (table.values[:, -1] == 1000).all()
+
+
+def test_areas_that_the_policy_refuses_stay_refused(census: Census) -> None:
+    product = indicator_product(
+        PlannedIndicator(name="s", kind="share", by=("area@district",), numerator="sex == '1'"),
+        census.schema,
+    )
+    cube = census.tabulate(product.specs[0])
+    assert isinstance(cube, Cube)
+    protected = METHOD.protect(cube)
+    assert isinstance(protected.table, Table)
+    refused = np.zeros(cube.shape, dtype=bool)
+    refused[1] = True
+    hidden = np.where(refused, 0, protected.table.published)
+    part = PublishedPart(Table(cube.spec, hidden), protected.provenance, refused)
+    table = product.delivered([part], Heading())
+    assert table.marks is not None
+    assert table.marks[1] == Mark.REFUSED
+    assert table.values[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "sahre"}, "no kind 'sahre'"),
+        ({"kind": "share"}, "numerator"),
+        ({"kind": "ratio", "numerator": "sex == '0'"}, "denominator"),
+        ({"kind": "share", "numerator": "sexx == 1"}, "Did you mean 'sex'"),
+        ({"kind": "share", "numerator": "sex == '0' or age < 3"}, "'or' between two variables"),
+        ({"kind": "share", "by": ("sex",), "numerator": "sex == '0'"}, "both a group and part"),
+        ({"kind": "median", "variable": "sex"}, "do not stand for numbers"),
+        ({"kind": "median", "variable": ""}, "name the variable"),
+        ({"kind": "average-household-size"}, "household"),
+        ({"kind": "share", "numerator": "sex == '0'", "by": ("aera",)}, "Did you mean 'area'"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused_with_the_reason(
+    census: Census, settings: dict[str, object], message: str
+) -> None:
+    with pytest.raises(SpecError, match=message) as caught:
+        made(census, **settings)
+    assert str(caught.value).startswith("Indicator 'figure': ")
