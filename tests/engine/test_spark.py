@@ -212,7 +212,7 @@ def test_addresses_and_folders_are_opened_alike(spark: SparkSession, tmp_path: P
     by_address = sc.open_parquet((tmp_path / "p").as_uri(), engine="spark", session=spark)
     by_folder = sc.open_parquet(tmp_path / "p", engine="spark")
     by_duckdb = sc.open_parquet(tmp_path / "p")
-    assert by_address.rows("households") == by_folder.rows() == by_duckdb.rows("household") == 16
+    assert by_address.rows("households") == by_folder.rows(H) == by_duckdb.rows("household") == 16
     cubes = [one.tabulate("area", of="households") for one in (by_address, by_folder, by_duckdb)]
     assert _same(MemoryEngine(store).tabulate(Tabulate(spec=cubes[0].spec)), *cubes)
     assert by_folder.origin == by_address.origin == store.origin

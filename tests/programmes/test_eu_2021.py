@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -156,7 +157,7 @@ def test_leaves_of_a_finer_breakdown_fall_into_those_of_a_coarser_one(name: str)
 
 
 #: Coarser breakdowns with numbers of their own: codes of YAE.L and AGE.L that make up each.
-_SPANS = {
+_SPANS: dict[str, dict[str, Sequence[str]]] = {
     "YAT": {"1": ["1.1", "1.2", "1.3"], "2": [*(f"1.{at}" for at in range(4, 10)), "2"], "3": "3"},
     "AGE.G": {"1": "1", "2": "234", "3": "56"},
 }

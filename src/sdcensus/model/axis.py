@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,8 @@ class Axis:
     base_size: int
     blocks: tuple[Block, ...]
     codes: tuple[AxisCode, ...]
+    # Tables share axes, and long code lists take a while.
+    _canonical: list[list[object]] = field(init=False, default_factory=list)
 
     @property
     def name(self) -> str:
@@ -102,13 +104,15 @@ class Axis:
 
     def canonical(self) -> list[object]:
         """The axis as plain values: groups of leaf codes, so that names of levels are no matter."""
-        partitions = set()
-        for level in self.levels:
-            groups: dict[int, list[str]] = {}
-            for code, group in zip(self.variable.codes, level.group, strict=True):
-                groups.setdefault(group, []).append(code.code)
-            partitions.add(tuple(sorted(tuple(sorted(one)) for one in groups.values())))
-        return [self.variable.name, sorted(partitions), self.total]
+        if not self._canonical:
+            partitions = set()
+            for level in self.levels:
+                groups: dict[int, list[str]] = {}
+                for code, group in zip(self.variable.codes, level.group, strict=True):
+                    groups.setdefault(group, []).append(code.code)
+                partitions.add(tuple(sorted(tuple(sorted(one)) for one in groups.values())))
+            self._canonical.append([self.variable.name, sorted(partitions), self.total])
+        return self._canonical[0]
 
 
 def make_axis(variable: Variable, levels: Iterable[Level], *, total: bool) -> Axis:

@@ -114,7 +114,8 @@ class MappedGeography:
     def areas(self, names: tuple[str, ...], top: str) -> tuple[tuple[BreakdownCode, str], ...]:
         """The areas at these levels below ``top``, each behind the one that holds it, and levels.
 
-        Areas without any leaf stand below the top itself; codes for missing areas are left out.
+        Areas without any leaf, or in none of the level above, stand below the top itself; codes for
+        missing areas are left out.
         """
         wanted = [
             (name, self.variable.level(level)) for name, level in self.levels if name in names
@@ -126,7 +127,11 @@ class MappedGeography:
             parent = dict.fromkeys(range(len(level.codes)), (-1, top))
             if above is not None:
                 pairs = zip(level.group, above.group, strict=True)
-                parent |= {mine: (at - 1, above.codes[theirs].code) for mine, theirs in pairs}
+                parent |= {
+                    mine: (at - 1, above.codes[theirs].code)
+                    for mine, theirs in pairs
+                    if not above.codes[theirs].is_missing
+                }
             for place, code in enumerate(level.codes):
                 if not code.is_missing:
                     area = BreakdownCode(code.code, code.label, parent[place][1])

@@ -140,14 +140,12 @@ def same_layout(spec: TableSpec, other: TableSpec) -> bool:
     """Whether two spellings of one table also have their cells in the same order."""
     if spec is other:
         return True
+    names = [axis.variable.name for axis in spec.axes]
+    if names != [axis.variable.name for axis in other.axes] or spec.shape != other.shape:
+        return False
     codes = [[(one.code, one.level) for one in axis.codes] for axis in spec.axes]
     theirs = [[(one.code, one.level) for one in axis.codes] for axis in other.axes]
-    names = [axis.variable.name for axis in spec.axes]
-    return (
-        codes == theirs
-        and names == [axis.variable.name for axis in other.axes]
-        and spec.hash() == other.hash()
-    )
+    return codes == theirs and spec.hash() == other.hash()
 
 
 def _variables(spec: TableSpec) -> Mapping[str, Variable]:

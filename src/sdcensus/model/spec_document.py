@@ -52,7 +52,7 @@ def spec_to_json(spec: TableSpec, *, code_lists: bool = True) -> Json:
 
 
 def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> TableSpec:
-    """Read what ``spec_to_json`` made.
+    """Read what ``spec_to_json`` made; code lists may be variables that were read before.
 
     Raises:
         InputError: It is damaged, or was written by a newer version.
@@ -60,7 +60,8 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
     try:
         if document["version"] > VERSION:
             raise InputError(f"{where} was described by a newer version of sdcensus. Update it.")
-        variables = {one["name"]: _variable_from(one) for one in document["code_lists"]}
+        lists = [_list_from(one) for one in document["code_lists"]]
+        variables = {one.name: one for one in lists}
         axes = []
         for one in document["axes"]:
             variable = variables[one["variable"]]
@@ -109,7 +110,12 @@ def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
     }
 
 
-def _variable_from(one: Mapping[str, Any]) -> Variable:
+def _list_from(one: Mapping[str, Any] | Variable) -> Variable:
+    return one if isinstance(one, Variable) else variable_from_json(one)
+
+
+def variable_from_json(one: Mapping[str, Any]) -> Variable:
+    """One of the code lists of a specification, with the levels that it shows."""
     levels = [
         Level(
             str(level["name"]),

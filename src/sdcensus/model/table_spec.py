@@ -39,6 +39,8 @@ class TableSpec:
     measure: Measure = Measure.COUNT
     name: str = ""
     weight_decimals: int = 0
+    # Long code lists take a while, and a table is asked for its hash again and again.
+    _hash: list[str] = field(init=False, default_factory=list)
 
     @classmethod
     def build(
@@ -137,6 +139,11 @@ class TableSpec:
         Order of axes, names of levels, labels, layout and the spelling of the universe are no
         matter; what is counted, the codes that are shown and the measure are.
         """
+        if not self._hash:
+            self._hash.append(self._computed_hash())
+        return self._hash[0]
+
+    def _computed_hash(self) -> str:
         canonical = {
             "of": self.of.value,
             "axes": sorted(axis.canonical() for axis in self.axes),

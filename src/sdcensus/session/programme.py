@@ -170,7 +170,7 @@ class _Maker:
                 title=title,
                 spec=spec,
                 axes=tuple(shown for _, shown in axes),
-                rows=1,
+                rows=None,
                 group=cube.group,
             ),
         )

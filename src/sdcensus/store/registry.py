@@ -7,9 +7,10 @@ exist, so an interrupted publication leaves nothing that is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from sdcensus.model.shared_cells import shared_cells
 from sdcensus.model.spec_document import spec_from_json
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Variable
 from sdcensus.store.owner_only import write_owner_only
 from sdcensus.store.registry_batch import Batch
 from sdcensus.store.registry_files import (
@@ -31,6 +33,7 @@ from sdcensus.store.registry_files import (
     FORMAT_NAME,
     FORMAT_VERSION,
     as_bytes,
+    checksum,
     damaged,
     event_files,
     get_spec,
@@ -65,6 +68,7 @@ class Entry:
         has_values: Whether the values are kept; of tables that were streamed only a digest is.
         digest: A digest of the published values.
         series: Of which census it is, where the office tells them apart.
+        spec_hash: The hash of ``spec``.
     """
 
     id: str
@@ -78,6 +82,7 @@ class Entry:
     has_values: bool = True
     digest: str = ""
     series: str = ""
+    spec_hash: str = ""
 
     def agrees_with(self, provenance: Provenance | None, *, consistent: bool) -> bool:
         """Whether a table made like that has the same numbers for the same records anyway."""
@@ -109,11 +114,13 @@ class Conflicts:
 class Registry:
     """Published specifications and values of an office, in a folder of its own."""
 
-    __slots__ = ("_known", "path")
+    __slots__ = ("_contents", "_known", "_lists", "path")
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known: dict[str, tuple[tuple[int, int], Entry]] = {}
+        self._contents: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {}
+        self._known: dict[str, Entry] = {}
+        self._lists: dict[str, Variable] = {}
 
     def __repr__(self) -> str:
         return f"<Registry {self.path}>"
@@ -158,13 +165,23 @@ class Registry:
         """All tables of all publications, in the order in which they were added."""
         return tuple(self._entries())
 
-    def latest(self) -> tuple[Entry, ...]:
-        """Of every table the last publication: later ones take the place of earlier ones."""
-        return tuple({(one.series, one.spec.hash()): one for one in self._entries()}.values())
+    def latest(self, *, without: Collection[str] = ()) -> tuple[Entry, ...]:
+        """Of every table the last publication: later ones take the place of earlier ones.
+
+        Args:
+            without: Hashes of specifications that are not wanted; these are not read whole.
+        """
+        last: dict[tuple[str, str], tuple[str, int, str]] = {}
+        for publication, order, identity in self._listed():
+            content = self._content(identity)
+            spec_hash = str(content.get("spec_hash", ""))
+            if spec_hash not in without:
+                last[str(content.get("series", "")), spec_hash] = (publication, order, identity)
+        return tuple(self._placed(*one) for one in last.values())
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that was published, once."""
-        return tuple({one.spec.hash(): one.spec for one in self._entries()}.values())
+        return tuple({one.spec_hash: one.spec for one in self._entries()}.values())
 
     def tables(self) -> Iterator[Table | SparseTable]:
         """Every publication whose values are kept, in the order in which they were added."""
@@ -174,7 +191,10 @@ class Registry:
 
     def entry(self, identity: str) -> Entry:
         """A table by the digest of what was published, also of a publication in the making."""
-        return self._entry(identity)
+        content = self._content(identity)
+        if identity not in self._known:
+            self._known[identity] = self._read(identity, content)
+        return self._known[identity]
 
     def table(self, entry: Entry) -> Table | SparseTable:
         """The published values of one publication."""
@@ -269,7 +289,7 @@ class Registry:
         for entry in self._entries():
             if entry.sparse is not isinstance(table, SparseTable) or not entry.has_values:
                 continue
-            if entry.spec.hash() != wanted or making_of(entry.provenance) != making_of(provenance):
+            if entry.spec_hash != wanted or making_of(entry.provenance) != making_of(provenance):
                 continue
             found = differences(table.spec, own, entry.spec, self.values(entry))
             if found is not None and found.compared >= own.published.size and not found.cells.size:
@@ -362,6 +382,10 @@ class Registry:
                 yield entry
 
     def _entries(self) -> Iterator[Entry]:
+        return (self._placed(*one) for one in self._listed())
+
+    def _listed(self) -> Iterator[tuple[str, int, str]]:
+        """Of every table of every publication: its publication, its place, its id."""
         order = 0
         for _, path in event_files(self.path):
             content = read_json(path, missing=f"{path} cannot be read.")
@@ -373,29 +397,33 @@ class Registry:
             if newer:
                 raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
             for identity in identities:
-                entry = self._entry(identity)
-                yield replace(entry, order=order, publication=name)
+                yield name, order, identity
                 order += 1
 
-    def _entry(self, identity: str) -> Entry:
+    def _placed(self, publication: str, order: int, identity: str) -> Entry:
+        return replace(self.entry(identity), order=order, publication=publication)
+
+    def _content(self, identity: str) -> dict[str, Any]:
+        """The description of a table, read again only if its file has changed."""
         path = self.path / FOLDER / f"{identity}.json"
         try:
             state = path.stat()
         except OSError:
             raise damaged(path) from None
         mark = (state.st_mtime_ns, state.st_size)
-        known = self._known.get(identity)
+        known = self._contents.get(identity)
         if known is None or known[0] != mark:
-            known = (mark, self._read(path))
-            self._known[identity] = known
+            known = (mark, read_json(path, missing=f"{path} cannot be read."))
+            self._contents[identity] = known
+            self._known.pop(identity, None)
         return known[1]
 
-    def _read(self, path: Path) -> Entry:
-        content = read_json(path, missing=f"{path} cannot be read.")
+    def _read(self, identity: str, content: Mapping[str, Any]) -> Entry:
+        path = self.path / FOLDER / identity
         try:
             if int(content["version"]) > FORMAT_VERSION:
                 raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
-            document = get_spec(self.path, content["spec"])
+            document = get_spec(self.path, content["spec"], self._lists)
             spec = spec_from_json(document, where=f"the table in {path.name}")
             made = content["provenance"]
             entry = Entry(
@@ -409,13 +437,22 @@ class Registry:
                 has_values=content.get("values", "kept") != "none",
                 digest=str(content.get("digest", "")),
                 series=str(content.get("series", "")),
+                spec_hash=str(content["spec_hash"]),
             )
-            same = entry.id == path.stem and spec.hash() == content["spec_hash"]
+            same = entry.id == identity and _is_intact(content, spec)
         except (InputError, LookupError, TypeError, ValueError, AttributeError):
-            raise damaged(path.with_suffix("")) from None
+            raise damaged(path) from None
         if not same:
-            raise damaged(path.with_suffix(""))
+            raise damaged(path)
         return entry
+
+
+def _is_intact(content: Mapping[str, Any], spec: TableSpec) -> bool:
+    """Whether a specification is the one that was written."""
+    written = content.get("checksum")
+    if written is None:  # the first version had none
+        return bool(spec.hash() == content["spec_hash"])
+    return bool(written == checksum({"spec": content["spec"], "hash": content["spec_hash"]}))
 
 
 def _conflicts(entry: Entry, found: Differences, chosen: Int64) -> Conflicts:

@@ -12,12 +12,15 @@ from sdcensus.errors import StoreError
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Variable
 from sdcensus.store.owner_only import open_owner_only, write_owner_only
 from sdcensus.store.registry_files import (
     ENTRY_ID,
     FOLDER,
     FORMAT_VERSION,
+    ListKey,
     as_bytes,
+    checksum,
     event_file,
     event_files,
     put_spec,
@@ -33,10 +36,11 @@ class Batch:
     was killed can add the same again, or take up what it had added.
     """
 
-    __slots__ = ("_folder", "_taken")
+    __slots__ = ("_folder", "_lists", "_taken")
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._lists: dict[ListKey, tuple[str, Variable]] = {}
         self._taken: list[str] = []
 
     def __repr__(self) -> str:
@@ -141,11 +145,13 @@ class Batch:
         provenance: Provenance | None,
         facts: Mapping[str, Any],
     ) -> str:
+        document = put_spec(self._folder, spec, self._lists)
         description: dict[str, Any] = {
             "version": FORMAT_VERSION,
             "id": identity,
             "spec_hash": spec.hash(),
-            "spec": put_spec(self._folder, spec),
+            "spec": document,
+            "checksum": checksum({"spec": document, "hash": spec.hash()}),
             "provenance": None if provenance is None else provenance.to_json(),
             **facts,
         }

@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import StoreError
-from sdcensus.model.spec_document import spec_to_json
+from sdcensus.model.spec_document import (
+    code_list_to_json,
+    code_lists_of,
+    spec_to_json,
+    variable_from_json,
+)
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.variable import Variable
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
 FORMAT_NAME = "sdcensus-registry"
@@ -20,6 +26,9 @@ FORMAT_VERSION = 2
 ABOUT_FILE = "registry.json"
 #: Descriptions and values of tables; code lists; what was published when.
 FOLDER, LISTS, EVENTS = "published", "lists", "publications"
+
+#: A variable by its identity, and the levels of it that a table shows.
+ListKey = tuple[int, tuple[str, ...]]
 
 ENTRY_ID = re.compile(r"[0-9a-f]{32}")
 _EVENT = re.compile(r"([0-9]{6,})\.json")
@@ -76,37 +85,61 @@ def event_files(folder: Path) -> list[tuple[int, Path]]:
     return sorted((int(one[1]), folder / EVENTS / one[0]) for one in found)
 
 
-def put_spec(folder: Path, spec: TableSpec) -> dict[str, Any]:
-    """A specification whose code lists lie in files of their own, since many tables share them."""
-    document = spec_to_json(spec)
+def put_spec(
+    folder: Path, spec: TableSpec, known: dict[ListKey, tuple[str, Variable]]
+) -> dict[str, Any]:
+    """A specification whose code lists lie in files of their own, since many tables share them.
+
+    Args:
+        folder: The registry.
+        spec: The specification.
+        known: The lists that were written before; these are not looked at again.
+    """
     names = []
-    for one in document["code_lists"]:
-        data = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()
-        name = hashlib.blake2b(data, digest_size=16, person=b"code-list").hexdigest()
-        path = folder / LISTS / f"{name}.json"
-        if not path.exists():
-            write_owner_only(path, data)
-        names.append(name)
-    return {**document, "code_lists": names}
+    for variable, levels in code_lists_of(spec):
+        key = (id(variable), tuple(level.name for level in levels))
+        if key not in known:
+            made = code_list_to_json(variable, levels)
+            data = json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
+            name = _list_name(data)
+            path = folder / LISTS / f"{name}.json"
+            if not path.exists():
+                write_owner_only(path, data)
+            known[key] = (name, variable)  # the variable itself, so that its id stays its own
+        names.append(known[key][0])
+    return {**spec_to_json(spec, code_lists=False), "code_lists": names}
 
 
-def get_spec(folder: Path, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A specification with its code lists in it again."""
-    lists = []
+def get_spec(
+    folder: Path, document: Mapping[str, Any], known: dict[str, Variable]
+) -> dict[str, Any]:
+    """A specification with its code lists in it again; ``known`` are those read before."""
+    lists: list[Any] = []
     for one in document["code_lists"]:
-        if isinstance(one, str):
+        if not isinstance(one, str):
+            lists.append(one)
+            continue
+        if one not in known:
             path = folder / LISTS / f"{one}.json"
             try:
                 data = path.read_bytes()
             except OSError:
                 raise damaged(path) from None
-            digest = hashlib.blake2b(data, digest_size=16, person=b"code-list").hexdigest()
-            if digest != one:
+            if _list_name(data) != one:
                 raise damaged(path)
-            lists.append(json.loads(data))
-        else:
-            lists.append(one)
+            known[one] = variable_from_json(json.loads(data))
+        lists.append(known[one])
     return {**document, "code_lists": lists}
+
+
+def checksum(document: Mapping[str, Any]) -> str:
+    """Whether a specification is as it was written; its code lists have names that say so."""
+    text = json.dumps(document, ensure_ascii=False, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16, person=b"description").hexdigest()
+
+
+def _list_name(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16, person=b"code-list").hexdigest()
 
 
 def upgrade(folder: Path) -> None:

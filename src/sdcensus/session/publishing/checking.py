@@ -9,7 +9,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.session.census import default_threads
-from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
+from sdcensus.session.publishing.products import Product
 from sdcensus.session.publishing.resolving import resolve
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
 
@@ -117,14 +117,11 @@ def check_plan(
 
 def _checked(product: Product) -> CheckedProduct:
     specs = product.specs
-    title, cells = "", sum(one.cells for one in specs)
-    if isinstance(product, TableProduct | StatisticsProduct):
-        title, cells = str(product.table.title), product.table.cells
     return CheckedProduct(
         name=product.name,
-        title=title or specs[0].title,
-        of=specs[0].of.plural,
+        title=str(product.title) or specs[0].title,
+        of=" and ".join(dict.fromkeys(spec.of.plural for spec in specs)),
         axes=tuple(dict.fromkeys(axis.name for spec in specs for axis in spec.axes)),
-        cells=cells,
+        cells=product.cells,
         streamed=any(spec.cells > LARGEST_DENSE_GRID for spec in specs),
     )

@@ -116,7 +116,7 @@ class Guard(Confidential):
     """Compares the tables of a run with what was published. Its methods may run in threads."""
 
     __slots__ = (
-        *("_counter", "_others", "_run", "_series", "_turn"),
+        *("_batch", "_counter", "_others", "_run", "_series", "_turn"),
         *("lock", "office", "registry"),
     )
 
@@ -124,6 +124,7 @@ class Guard(Confidential):
         self.office = office
         self.lock = read_lock(office)
         self.registry = open_registry(office)
+        self._batch = self.registry.batch()
         self._run = run
         self._counter = RecordCounter(run)
         self._series = self.lock.series_of(run.census.schema.census)
@@ -174,8 +175,7 @@ class Guard(Confidential):
         if locked is not None and not found.cells.size:
             # The same numbers in another order of axes or levels.
             return replace(same, entry=locked.entry, digest=locked.digest, compared=found.compared)
-        batch = self.registry.batch()
-        entry = batch.add(
+        entry = self._batch.add(
             table,
             provenance=provenance,
             name=name,
@@ -233,7 +233,7 @@ class Guard(Confidential):
                 uncounted="the values of a streamed table are not kept, so its changed cells are"
                 " not known",
             )
-        entry = self.registry.batch().add_digest(
+        entry = self._batch.add_digest(
             spec,
             digest,
             provenance=provenance,
@@ -291,20 +291,17 @@ class Guard(Confidential):
         """Tables that are out and that this run does not publish, with their values."""
         with self._turn:
             if self._others is None:
-                known = self.registry.latest()
                 here = {one.hash() for one in self._run.specs} or {
                     one.spec_hash for one in self.lock.tables if one.plan == self._run.plan
                 }
                 self._others = tuple(
                     one
-                    for one in known
-                    if one.has_values
-                    and one.series in ("", self._series)
-                    and one.spec.hash() not in here
+                    for one in self.registry.latest(without=here)
+                    if one.has_values and one.series in ("", self._series)
                 )
         made = []
         for entry in self._others:
-            locked = self.lock.table(entry.spec.hash(), self._series)
+            locked = self.lock.table(entry.spec_hash, self._series)
             made.append((entry, None if locked is None else self.lock.making(locked)))
         return made
 

@@ -167,7 +167,7 @@ def coexistence_warnings(
     here = {one.hash() for one in specs}
     series = lock.series_of(schema.census)
     earlier = [(one, _made(one, lock)) for one in registry.latest() if one.series in ("", series)]
-    others = [(one, made) for one, made in earlier if one.spec.hash() not in here]
+    others = [(one, made) for one, made in earlier if one.spec_hash not in here]
     return (
         *_exact_beside_noise(others, specs, methods),
         *_exempt_beside_noise(earlier, specs, methods),
@@ -177,7 +177,7 @@ def coexistence_warnings(
 
 
 def _made(entry: Entry, lock: PublicationLock) -> Making | None:
-    table = lock.table(entry.spec.hash(), entry.series)
+    table = lock.table(entry.spec_hash, entry.series)
     return None if table is None else lock.making(table)
 
 

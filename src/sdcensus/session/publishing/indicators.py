@@ -6,6 +6,7 @@ own: otherwise indicators would be an endless supply of fresh looks at the same 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -74,6 +75,11 @@ class FiguresProduct:
     rows: int | None = None
     own: bool = True
     needs_populated: bool = False
+
+    @property
+    def cells(self) -> int:
+        """How many figures are delivered."""
+        return math.prod(len(axis) for axis in self.axes)
 
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The figures, with marks where there is none or where they are unreliable."""

@@ -64,8 +64,8 @@ class Maker:
         self._lock = threading.Lock()
         for product in products:
             self._parts[product.name] = {}
-            for spec in product.specs:
-                self._waiting.setdefault(spec_key(spec), []).append(product)
+            for key in dict.fromkeys(spec_key(spec) for spec in product.specs):
+                self._waiting.setdefault(key, []).append(product)
 
     def specs(self) -> tuple[TableSpec, ...]:
         """The tables that are needed, each once."""

@@ -75,6 +75,16 @@ class Product(Protocol):
         ...
 
     @property
+    def title(self) -> Text:
+        """What stands above it; empty for what it shows, in words."""
+        ...
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        ...
+
+    @property
     def needs_populated(self) -> bool:
         """Whether it must know where the true count is not 0."""
         ...
@@ -96,6 +106,16 @@ class TableProduct:
     def name(self) -> str:
         """How its files are called."""
         return self.table.name
+
+    @property
+    def title(self) -> Text:
+        """What stands above it."""
+        return self.table.title
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        return self.table.cells
 
     @property
     def specs(self) -> tuple[TableSpec, ...]:
@@ -132,6 +152,16 @@ class StatisticsProduct:
     def name(self) -> str:
         """How its files are called."""
         return self.table.name
+
+    @property
+    def title(self) -> Text:
+        """What stands above it."""
+        return self.table.title
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        return self.table.cells
 
     @property
     def needs_populated(self) -> bool:

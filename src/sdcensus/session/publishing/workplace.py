@@ -11,20 +11,21 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import OutputError, Refused, StoreError
+from sdcensus.session.publishing import office as office_folder
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
 #: The file of a published folder that lists all others.
 MANIFEST = "manifest.json"
-_RUN, _ENTRIES, _COMMIT, _LOCK = "run.json", "finished", "commit.json", "running.lock"
-_CHUNK = 1 << 20
+#: What the manifest says about itself.
+FORMAT_NAME, FORMAT_VERSION = "sdcensus-publication", 1
+_RUN, _ENTRIES, _COMMIT = "run.json", "finished", "commit.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,42 +86,42 @@ class Workplace:
 
     Args:
         published: Where everybody can see it.
-        office: Where only the office can.
+        office: Where only the office can; several publications may share it.
+        publication: Which publication it is.
     """
 
-    __slots__ = ("hidden", "notes", "office", "published")
+    __slots__ = ("hidden", "notes", "office", "own", "publication", "published")
 
-    def __init__(self, published: Path, office: Path) -> None:
+    def __init__(self, published: Path, office: Path, publication: str) -> None:
         self.published = published
         self.office = office
+        self.publication = publication
+        self.own = office_folder.folder_of(office, publication)
         self.hidden = published.parent / f".{published.name}.part"
-        self.notes = office / ".part"
+        self.notes = self.own / ".part"
 
     # ------------------------------------------------------------------------------ beginning
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Keep other runs away; the lock of a run that was killed is nobody's."""
-        make_owner_only_folder(self.office)
-        make_owner_only_folder(self.notes)
-        connection = sqlite3.connect(self.notes / _LOCK, timeout=0.2, isolation_level=None)
-        try:
-            try:
-                connection.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError:
-                raise OutputError(
-                    f"{self.published} is being published by another run. Wait until it is done."
-                ) from None
+        """Keep other runs away; what a run that was killed has taken is nobody's."""
+        with office_folder.taken(self.office):
+            office_folder.sweep(self.office)
             yield
-        finally:
-            connection.close()
 
-    def begin(self, identity: Mapping[str, Any], *, restart: bool = False) -> dict[str, Finished]:
+    def begin(
+        self,
+        identity: Mapping[str, Any],
+        *,
+        restart: bool = False,
+        usable: Callable[[Finished], bool] = lambda _: True,
+    ) -> dict[str, Finished]:
         """Go on with a run of the same identity, or begin a new one.
 
         Args:
             identity: Everything that decides the files, as plain values by name.
             restart: Throw away what an interrupted run has left.
+            usable: Whether a finished product can still be taken up.
 
         Returns:
             The products that are finished.
@@ -128,16 +129,16 @@ class Workplace:
         Raises:
             Refused: An interrupted run was about something else.
         """
-        known = _read(self.notes / _RUN)
+        known = _read_if_whole(self.notes / _RUN)
         if known is not None and not restart and known != dict(identity):
             differ = [name for name in identity if known.get(name) != identity[name]]
             raise Refused(
                 f"An interrupted run for {self.published} was about something else:"
-                f" {' and '.join(differ) or 'its version'} changed since. What is published is as"
+                f" {_listed(differ) or 'its version'} changed since. What is published is as"
                 " it was. Go on with what it was about, or begin anew: --restart."
             )
         if known is None or restart:
-            self._forget()
+            self.forget()
         try:
             self.hidden.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -145,21 +146,26 @@ class Workplace:
                 f"{self.published.parent} cannot be written: {error.strerror}. Choose a folder in"
                 " which you may write."
             ) from None
-        make_owner_only_folder(self.notes / _ENTRIES)
+        for folder in (self.own, self.notes, self.notes / _ENTRIES):
+            make_owner_only_folder(folder)
         write_owner_only(self.notes / _RUN, _bytes(identity))
-        return self._resumed()
+        return self._resumed(usable)
 
-    def _resumed(self) -> dict[str, Finished]:
+    def _resumed(self, usable: Callable[[Finished], bool]) -> dict[str, Finished]:
         """Products whose files are there whole; everything else is removed."""
         found: dict[str, Finished] = {}
-        for path in sorted((self.notes / _ENTRIES).glob("*.json")):
-            entry = _finished(_read(path))
-            if entry is not None and all(one.fits(self.hidden) for one in entry.files):
+        for path in sorted((self.notes / _ENTRIES).iterdir()):
+            entry = _finished(_read_if_whole(path))
+            if (
+                entry is not None
+                and all(one.fits(self.hidden) for one in entry.files)
+                and usable(entry)
+            ):
                 found[entry.name] = entry
             else:
-                path.unlink()
+                _remove(path)
         kept = {one.name for entry in found.values() for one in entry.files}
-        for path in self.hidden.iterdir():
+        for path in list(self.hidden.iterdir()):
             if path.name not in kept:
                 _remove(path)
         return found
@@ -178,30 +184,49 @@ class Workplace:
 
     # --------------------------------------------------------------------------------- ending
 
-    def check_published(self, publication: str) -> None:
-        """Refuse a folder that holds something else than this publication."""
+    def check_published(self, products: Collection[str], *, same_plan: bool = False) -> None:
+        """Refuse a folder that holds something else than this publication.
+
+        Args:
+            products: What this plan publishes, by name.
+            same_plan: Whether what is there was published from the same document, which may have
+                been edited since.
+        """
         folder = self.published
-        if folder.is_file():
+        if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder} is a file. Name a folder for what is published.")
+        if folder.is_mount():
+            raise OutputError(
+                f"{folder} is a disk of its own, and the folder is replaced as a whole. Name a"
+                f" folder in it, such as {folder / 'published'}."
+            )
         if not folder.is_dir() or not any(folder.iterdir()):
             return
-        manifest = _read(folder / MANIFEST)
-        if manifest is None or "publication" not in manifest:
+        manifest = _read_if_whole(folder / MANIFEST) or {}
+        names = _listed_names(manifest)
+        if names is None:
             raise OutputError(
                 f"{folder} is not empty, and was not made by sdcensus publish. Choose another"
                 " folder, or move away what is in it."
             )
-        if manifest["publication"] != publication:
+        if manifest["publication"] != self.publication:
             raise OutputError(
                 f"{folder} holds the publication {manifest['publication']!r}, and this plan makes"
-                f" {publication!r}. Choose another folder for it."
+                f" {self.publication!r}. Choose another folder for it."
             )
-        listed = {str(one["name"]) for one in manifest.get("files", ())} | {MANIFEST}
-        strange = sorted(one.name for one in folder.iterdir() if one.name not in listed)
+        files, tables = names
+        strange = sorted({one.name for one in folder.iterdir()} - files - {MANIFEST})
         if strange:
             raise OutputError(
                 f"{folder} holds {strange[0]!r}, which is not of the publication. Move it away:"
                 " the folder is replaced as a whole."
+            )
+        gone = [one for one in tables if one not in products]
+        if gone and not same_plan:
+            more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
+            raise OutputError(
+                f"{folder} was published from another plan of the same name: this one does not make"
+                f" {gone[0]!r}{more}. Choose another folder, or move the old one away."
             )
 
     def commit(self, office_files: Mapping[str, str]) -> None:
@@ -211,10 +236,14 @@ class Workplace:
             office_files: Names in the folder of notes, and the names that they get in the
                 office's folder.
         """
-        write_owner_only(
-            self.notes / _COMMIT, _bytes({"office": [list(one) for one in office_files.items()]})
-        )
+        moves = [list(one) for one in office_files.items()]
+        write_owner_only(self.notes / _COMMIT, _bytes({"office": moves}))
         self.complete()
+
+    @property
+    def is_being_completed(self) -> bool:
+        """Whether a run was killed while it brought its folders into their places."""
+        return (self.notes / _COMMIT).exists()
 
     def complete(self) -> bool:
         """Finish what a killed run has begun to bring into its place; says if there was any."""
@@ -238,20 +267,26 @@ class Workplace:
                 f"{self.published} cannot be put into its place: {reason}. Close programs that"
                 " have its files open and run the same command again; nothing is lost."
             ) from None
-        self._forget()
+        self.forget()
         return True
 
-    def _forget(self) -> None:
-        """Remove what a run has left, its mark that it is being finished last but one."""
+    def forget(self) -> None:
+        """Remove what a run has left, its mark that it is being completed last."""
         _remove(self.hidden)
         for path in sorted(self.notes.glob("*")) if self.notes.is_dir() else ():
-            if path.name not in (_LOCK, _COMMIT, f"{_LOCK}-journal"):
+            if path.name != _COMMIT:
                 _remove(path)
         _remove(self.notes / _COMMIT)
+        with suppress(OSError):
+            self.notes.rmdir()
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A file of ours as plain values; empty where there is none."""
+    """A file of ours as plain values; empty where there is none.
+
+    Raises:
+        StoreError: It is there and cannot be read.
+    """
     return _read(path) or {}
 
 
@@ -262,9 +297,32 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise StoreError(f"{path} is damaged. Restore it from a backup.") from None
     return content if isinstance(content, dict) else None
+
+
+def _read_if_whole(path: Path) -> dict[str, Any] | None:
+    """What can be made again if it is damaged, or may be somebody else's file."""
+    try:
+        return _read(path)
+    except StoreError:
+        return None
+
+
+def _listed_names(manifest: Mapping[str, Any]) -> tuple[set[str], list[str]] | None:
+    """Files and tables of a manifest; None if it is none of ours."""
+    try:
+        if manifest["format"] != FORMAT_NAME:
+            return None
+        files = {str(one["name"]) for one in manifest["files"]}
+        return files, [str(one["name"]) for one in manifest["tables"]]
+    except (LookupError, TypeError):
+        return None
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _finished(content: Mapping[str, Any] | None) -> Finished | None:
@@ -282,7 +340,8 @@ def _finished(content: Mapping[str, Any] | None) -> Finished | None:
 
 
 def _bytes(content: Mapping[str, Any]) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    # In the order in which it was made: what is read again goes into files byte by byte.
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _remove(path: Path) -> None:
