@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,11 +23,23 @@ P = Entity.PERSON
 AXES = ("area@parish+district", "area@district", "sex", "age@class+half", "age-total", "married")
 
 
-def store_of(units: Units, schema: Schema | None = None, secret_id: str = SECRET.id) -> CensusStore:
-    folder = Path(tempfile.mkdtemp())
-    return write_store(
-        folder / "s.store", schema or island_schema(), {P: units}, secret_id=secret_id
-    )
+class Stores:
+    """Makes stores, each in a new folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = itertools.count()
+
+    def __call__(
+        self, units: Units, schema: Schema | None = None, secret_id: str = SECRET.id
+    ) -> CensusStore:
+        path = self._folder / f"{next(self._numbers)}.store"
+        return write_store(path, schema or island_schema(), {P: units}, secret_id=secret_id)
+
+
+@pytest.fixture(scope="module")
+def store_of(tmp_path_factory: pytest.TempPathFactory) -> Stores:
+    return Stores(tmp_path_factory.mktemp("stores"))
 
 
 def cells_of(spec: TableSpec, leaves: dict[str, int]) -> set[tuple[int, ...]]:
@@ -88,7 +99,7 @@ def drawn_units(data: st.DataObject, units: Units) -> Units:
 @settings(max_examples=25)
 @given(st.data())
 def test_changed_records_behind_cells_are_those_of_looking_at_every_person(
-    data: st.DataObject,
+    store_of: Stores, data: st.DataObject
 ) -> None:
     everybody = island_units(12, seed=data.draw(st.integers(0, 5)))
     old, new = drawn_units(data, everybody), drawn_units(data, everybody)
@@ -107,7 +118,7 @@ def test_changed_records_behind_cells_are_those_of_looking_at_every_person(
     assert (changed.behind(spec, some, enough=1) <= found[::3]).all()
 
 
-def test_nothing_changes_between_equal_stores() -> None:
+def test_nothing_changes_between_equal_stores(store_of: Stores) -> None:
     units = island_units(50)
     changed = ChangedRecords(store_of(units), store_of(units))
     spec = TableSpec.build(island_schema(), ["area", "sex"])
@@ -116,7 +127,7 @@ def test_nothing_changes_between_equal_stores() -> None:
     assert "confidential" in repr(changed.units(spec))
 
 
-def test_equal_digests_are_told_apart_by_their_order() -> None:
+def test_equal_digests_are_told_apart_by_their_order(store_of: Stores) -> None:
     units = island_units(6)
     twice = replace(units, digests=np.array([1, 1, 2, 3, 3, 3], dtype=np.uint64))
     fewer = replace(
@@ -139,7 +150,7 @@ def with_codes(schema: Schema, name: str, codes: tuple[Code, ...]) -> Schema:
     return replace(schema, variables=tuple(others), impossible=())
 
 
-def test_codes_are_compared_by_what_they_are_called() -> None:
+def test_codes_are_compared_by_what_they_are_called(store_of: Stores) -> None:
     units = island_units(30)
     schema = island_schema()
     sex = schema.variable("sex").codes
@@ -152,7 +163,7 @@ def test_codes_are_compared_by_what_they_are_called() -> None:
     assert not fewer.behind(TableSpec.build(schema, ["sex"]), np.arange(3, dtype=np.uint64)).any()
 
 
-def test_stores_that_cannot_be_compared_say_so() -> None:
+def test_stores_that_cannot_be_compared_say_so(store_of: Stores) -> None:
     units = island_units(20)
     schema = island_schema()
     with pytest.raises(StoreError, match="different secrets"):

@@ -92,9 +92,9 @@ def test_a_run_with_another_method_passes_when_it_takes_numbers_over(tmp_path: P
     office = tmp_path / "office"
     publish(office, census, by=(("sex", "age"),))
     method = cell_key(scheme="CP3")
-    spec = census.spec("area@district", "sex")
+    spec = census.spec("area@district", "sex", "age")
     with pytest.raises(Refused, match="import_published"):
-        publish(office, census, by=(("area@district", "sex"),), method=method, plan="other")
+        publish(office, census, specs=[spec], method=method, plan="other")
     guard = open_guard(office, census, method, plan="other", specs=[spec])
     done = method.protect(census.tabulate(spec))
     assert isinstance(done.table, Table)
@@ -102,7 +102,7 @@ def test_a_run_with_another_method_passes_when_it_takes_numbers_over(tmp_path: P
     changes = guard.look("by district", found.table, done.provenance, imported=found.cells)
     assert changes.changed == 0
     notes = guard.decide([changes])
-    assert any("3 numbers were taken over" in one for one in notes)
+    assert any("33 numbers were taken over" in one for one in notes)
     guard.record([changes])
     entry = open_registry(office).entries()[-1]
     assert not entry.consistent  # its numbers are not all of one making
@@ -143,11 +143,6 @@ def test_exempt_totals_beside_noise_are_warned_of(tmp_path: Path) -> None:
 def test_groups_that_are_nearly_the_same_are_warned_of(tmp_path: Path) -> None:
     census = stored(tmp_path / "a.store", people())
     office = tmp_path / "office"
-    publish(office, census, specs=[census.spec("sex")])
-    for universe, warned in (("age != 3", True), ("age >= 5", False), (None, False)):
-        spec = census.spec("sex", "age@half", universe=universe)
-        guard = open_guard(office, census, cell_key(), plan="b", specs=[spec])
-        del warned, universe
     publish(office, census, specs=[census.spec("married", "age")])
     for universe, warned in (("age != 3", True), ("age >= 5", False), (None, False)):
         spec = census.spec("sex", universe=universe)

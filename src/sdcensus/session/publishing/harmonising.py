@@ -166,11 +166,14 @@ def coexistence_warnings(
         return ()
     here = {one.hash() for one in specs}
     series = lock.series_of(schema.census)
-    earlier = [(one, _made(one, lock)) for one in registry.latest() if one.series in ("", series)]
-    others = [(one, made) for one, made in earlier if one.spec_hash not in here]
+    others = [
+        (one, _made(one, lock))
+        for one in registry.latest(without=here)
+        if one.series in ("", series)
+    ]
     return (
-        *_exact_beside_noise(others, specs, methods),
-        *_exempt_beside_noise(earlier, specs, methods),
+        *_exact_beside_noise([one for one, _ in others], specs, methods),
+        *_exempt_beside_noise(others, specs, methods),
         *_close_dates(lock, schema, series),
         *_near_groups([one.spec for one, _ in others], specs),
     )
@@ -190,11 +193,11 @@ def _is_exact(method: str) -> bool:
 
 
 def _exact_beside_noise(
-    others: Sequence[tuple[Entry, Making | None]], specs: Sequence[TableSpec], methods: Methods
+    others: Sequence[Entry], specs: Sequence[TableSpec], methods: Methods
 ) -> Iterator[str]:
     """Rounded true counts beside perturbed ones: the rounding interval narrows the noise down."""
     found: dict[tuple[str, str], list[str]] = {}
-    for entry, _ in others:
+    for entry in others:
         before = _method(entry)
         for spec in specs:
             now = methods(spec.of).described_name
