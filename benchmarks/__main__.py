@@ -7,7 +7,7 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from benchmarks import country, intervals, load, peer, protect, study, tabulate
+from benchmarks import country, intervals, load, peer, protect, publish, study, tabulate
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -44,6 +44,7 @@ def main() -> None:
                 f"Tabulating {sizes[-1] / 1e6:g} million people: 420 areas × 2 × 101 × 6 × 5",
                 tabulate.measure(folder, sizes[-1]),
             ),
+            ("The European programme", publish.measure(folder, sizes)),
         ]
     text = render(sections)
     print(text)

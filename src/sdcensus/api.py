@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sdcensus.model.sparse_cube import SparseCube
     from sdcensus.model.table_spec import TableSpec
     from sdcensus.report.assessing import assess
+    from sdcensus.report.publishing import publish
     from sdcensus.session.audit_output import write_audit
     from sdcensus.session.census import Census, from_frame, open_files, open_parquet, open_store
     from sdcensus.session.confidential_output import write_confidential
@@ -60,6 +61,7 @@ _NAMES = {
     "open_files": "sdcensus.session.census",
     "open_parquet": "sdcensus.session.census",
     "open_store": "sdcensus.session.census",
+    "publish": "sdcensus.report.publishing",
     "read_schema": "sdcensus.documents.schema",
     "read_secret": "sdcensus.store.secrets",
     "recommend": "sdcensus.session.recommending",
@@ -90,6 +92,7 @@ __all__ = [
     "open_store",
     "perturbation",
     "policy",
+    "publish",
     "read_schema",
     "read_secret",
     "recommend",

@@ -247,7 +247,7 @@ def test_areas_follow_the_areas_that_hold_them() -> None:
             5,
             "runs backwards",
         ),
-        (SEX + '[grid]\nvariable = "place"\n', 6, "are no cells of 1 km²"),
+        (SEX + '[grid]\nvariable = "place"\n', 6, "are no cells of 1 km² of LA"),
         (SEX + '[geography]\nnuts1 = "shire"\n', 6, "no level 'shire'"),
         (SEX + '[geography]\nnuts4 = "town"\n', 6, "no setting 'nuts4'"),
         (SEX + '[geography]\nnuts1 = "county"\nnuts2 = "county"\n', 7, "is the level of nuts1"),
@@ -309,7 +309,7 @@ def test_areas_of_all_levels_need_codes_of_their_own() -> None:
     variables = [replace(one, codes=_codes("C1 T2 T3 T4 T5")) for one in SCHEMA.variables[:1]]
     schema = replace(SCHEMA, variables=(*variables, *SCHEMA.variables[1:]))
     document = parse_toml(Path("eu-mapping.toml"), HEAD + GEOGRAPHY + SEX, what="mapping")
-    with pytest.raises(DocumentError, match="the code 'C1' is that of an area at nuts2") as caught:
+    with pytest.raises(DocumentError, match="'C1' is a code of nuts2 as well as of lau") as caught:
         mapping_from_document(document, EU, schema)
     assert [one.line for one in caught.value.mistakes] == [5]
 
@@ -317,3 +317,73 @@ def test_areas_of_all_levels_need_codes_of_their_own() -> None:
 def test_a_mapping_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.toml does not exist"):
         read_mapping(tmp_path / "none.toml", EU, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("code,to,to\nm,1,2\nf,2,1\nx,,\n", "the first row of sex.csv names the columns"),
+        ("code,eu\nm,1\n", "'to' for those of the programme, each once"),
+        ("code,to\nm,1\nf,2,1\nx,\n", "sex.csv, line 3: there are more fields than columns"),
+        ('code,to\nm,1\n"f,2\nx,\n', "sex.csv, line 3: This line cannot be read as csv"),
+        ("code,to\nm,\nf,outside\nx,Outside\n", "all codes of 'gender' are outside"),
+        ("code,to\nm,1\nf,2\n", "'x' of 'gender' is not mapped"),
+    ],
+)
+def test_strange_files_of_codes_are_refused(tmp_path: Path, rows: str, said: str) -> None:
+    (tmp_path / "sex.csv").write_text(rows, encoding="utf-8")
+    text = '[breakdown.SEX]\nvariable = "gender"\ncodes = "sex.csv"\n'
+    assert said in _one(text, folder=tmp_path)
+
+
+def test_files_of_codes_with_marks_of_other_systems_are_read(tmp_path: Path) -> None:
+    (tmp_path / "sex.csv").write_bytes("\ufeffCode;To\r\nm;1\r\nf;2\r\nx;\r\n\r\n".encode())
+    text = HEAD + '# codes\r\n[breakdown.SEX]\nvariable = "gender"\ncodes = "sex.csv"\n'
+    path = tmp_path / "eu-mapping.toml"
+    path.write_bytes(("\ufeff" + text).replace("\n", "\r\n").replace("\r\r", "\r").encode())
+    mapped = read_mapping(path, EU, SCHEMA).breakdown("SEX")
+    assert mapped is not None
+    assert mapped.leaves == ("1", "2", OUTSIDE)
+
+
+def test_a_code_with_a_point_needs_quotes() -> None:
+    said = _one('[breakdown.SEX]\nvariable = "sex"\n[breakdown.SEX.codes]\n1.1 = "1"\n')
+    assert "'1': write codes that have a point in double quotes" in said
+    assert "Did you mean 'SEX'" in _one('[breakdown.sex]\nvariable = "sex"\n')
+
+
+CELL = "CRS3035RES1000mN2689000E4337000"
+
+
+def _with_cells(*codes: Code) -> Schema:
+    cell = Variable(name="cell", entity=PERSON, codes=codes)
+    return replace(SCHEMA, variables=(*SCHEMA.variables, cell))
+
+
+@pytest.mark.parametrize(
+    "none", [Code("LA_unallocated"), Code("unallocated"), Code("9", kind=CodeKind.NOT_STATED)]
+)
+@pytest.mark.parametrize("cell", [CELL, f"LA_{CELL}"])
+def test_cells_have_the_country_in_front_once_and_one_is_none(cell: str, none: Code) -> None:
+    document = parse_toml(Path("m.toml"), HEAD + SEX + '[grid]\nvariable = "cell"\n')
+    mapping = mapping_from_document(document, EU, _with_cells(Code(cell), none))
+    assert mapping.grid is not None
+    level = mapping.variable(mapping.grid).level("GEO_G")
+    assert [one.code for one in level.codes] == [f"LA_{CELL}", "LA_unallocated"]
+    assert level.group == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        ([f"NL_{CELL}"], f"'NL_{CELL}' of 'cell' are no cells of 1 km² of LA"),
+        ([CELL.replace("9000", "9123")], "no cells of 1 km²"),
+        ([CELL, f"LA_{CELL}"], "are the same cell"),
+    ],
+)
+def test_cells_of_others_and_cells_that_stand_twice_are_refused(
+    codes: list[str], said: str
+) -> None:
+    document = parse_toml(Path("m.toml"), HEAD + SEX + '[grid]\nvariable = "cell"\n')
+    with pytest.raises(DocumentError, match=said):
+        mapping_from_document(document, EU, _with_cells(*map(Code, codes)))

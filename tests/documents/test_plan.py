@@ -500,6 +500,7 @@ PLANS = st.builds(
         PlanOutput,
         folder=st.just("published"),
         office_folder=st.sampled_from(["", "office"]),
+        original_store=st.sampled_from(["", "before.store"]),
         date=st.sampled_from(["", "2026-03-01"]),
         formats=st.lists(st.sampled_from(FORMAT_NAMES), min_size=1, unique=True).map(tuple),
         languages=st.sampled_from([(), ("en",), ("en", "es")]),

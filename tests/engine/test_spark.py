@@ -81,7 +81,7 @@ def _same(*cubes: Cube | SparseCube) -> bool:
 # Shrinking would start hundreds of queries: the tests of the other engines find the smallest case.
 @given(censuses_with_tables())
 @settings(
-    max_examples=8,
+    max_examples=6,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

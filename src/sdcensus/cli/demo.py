@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sdcensus.model.progress import Progress
     from sdcensus.session.demo_publication import DemoPublication
     from sdcensus.session.demonstration import Demonstration, DemoTable
+    from sdcensus.session.publishing.run import PublishReport
 
 EXAMPLES = examples(
     "sdcensus demo",
@@ -53,7 +54,7 @@ def demo(
     ] = DemoFormat.CSV,
     quiet: Quiet = False,
 ) -> None:
-    """Make a fictional island country, load its census, tabulate and protect it.
+    """Make a fictional island country, load its census, tabulate, protect and publish it.
 
     Nobody in it exists, so its true counts may be shown to anyone. The folder appears when the
     census is loaded; the folder of an earlier demo is made anew, any other folder is left alone.
@@ -73,10 +74,13 @@ def demo(
         publication = publish_demonstration(made, progress=stages)
     with Stages(output, "assessing") as stages:
         reports = _assess(publication, stages)
+    with Stages(output, "publishing") as stages:
+        national = _publish(made, stages)
     _show_made(output, made)
     _show_tables(output, tables)
     _show_publication(output, publication)
     _show_reports(output, reports)
+    _show_national(output, made, national)
     _show_next(output, made)
 
 
@@ -99,6 +103,31 @@ def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:
         return write_reports([("assessment", AssessmentReport(assessment))], folder)
     except MissingExtra:
         return []
+
+
+def _publish(made: Demonstration, progress: Progress) -> PublishReport | None:
+    """Everything that the national plan names, where what writes workbooks is installed."""
+    from sdcensus.errors import MissingExtra
+    from sdcensus.report.publishing import publish
+
+    try:
+        return publish(made.plan, secret=made.secret, progress=progress)
+    except MissingExtra:
+        return None
+
+
+def _show_national(output: Output, made: Demonstration, report: PublishReport | None) -> None:
+    if report is None:
+        return
+    output.say(
+        f"\nA whole plan, published by one command in {seconds_text(report.seconds)}", style="bold"
+    )
+    output.say(f"  the plan, to read and to change: {made.plan}")
+    output.say(
+        f"  for anyone, {len(report.products)} tables in {report.files} files:"
+        f" {report.published}"
+    )
+    output.say(f"  for the office only, with the evaluation: {report.office}")
 
 
 def _show_reports(output: Output, reports: list[Path]) -> None:
@@ -194,6 +223,7 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
     table = typed(made.folder / "ages.csv")
     again = typed(made.folder / "again.store")
     published = typed(made.folder / "sexes.xlsx")
+    plan, eu_plan = typed(made.plan), typed(made.plan.with_name("eu-plan.toml"))
     protect = f"{called} protect {store} --by ed@parish,sex --method cell-key --secret {secret}"
     return [
         f"{called} describe {store}",
@@ -206,7 +236,10 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{protect} --strength strong --out {published}",
         f"{called} recommend {store}",
         f"{called} assess {store} --by ed@parish,sex,religion --secret {secret}",
-        f"{called} attack {typed(made.folder / 'published')}",
+        f"{called} plan check {plan} --secret {secret}",
+        f"{called} verify {typed(made.folder / 'national')}",
+        f"{called} attack {typed(made.folder / 'national')}",
+        f"{called} publish {eu_plan} --secret {secret}",
         f"{called} schema check {schema}",
         f"{called} load {schema} --out {again} --secret {secret}",
         f"{called} --help",

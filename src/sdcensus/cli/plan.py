@@ -1,20 +1,29 @@
-"""``sdcensus plan``: a first plan."""
+"""``sdcensus plan``: a first plan, and what a plan will take."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.console import Output, plain_table, typed
-from sdcensus.cli.options import Quiet, Store, examples
+from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.options import Quiet, SecretFile, Store, examples
 from sdcensus.cli.progress import Stages
+from sdcensus.cli.publish import Memory, PlanFile, Threads
 from sdcensus.cli.running import all_or_nothing
+
+if TYPE_CHECKING:
+    from sdcensus.session.publishing.checking import PlanCheck
+
+#: Products that are listed one by one; of more, groups of them.
+SHOWN = 30
 
 app = typer.Typer(
     help="Draft a plan for a census, or check one.",
-    epilog=examples("sdcensus plan draft census.store --out plan.toml"),
+    epilog=examples(
+        "sdcensus plan draft census.store --out plan.toml", "sdcensus plan check plan.toml"
+    ),
     invoke_without_command=True,
 )
 
@@ -73,5 +82,97 @@ def draft(
         output.say(f"{made.mapping} fits this census: the plan says how to add its programme.")
     if made.own_noise:
         output.say("Its tables ask for noise of their own: the plan says how to make it.")
-    output.say("Read and change it, then publish with:")
+    output.say("Read and change it. What it takes, and then all of it:")
+    output.command(f"sdcensus plan check {typed(made.path)}")
     output.command(f"sdcensus publish {typed(made.path)} --secret FILE")
+
+
+@app.command(
+    "check",
+    epilog=examples(
+        "sdcensus plan check plan.toml",
+        "sdcensus plan check plan.xlsx --memory 2GB --all",
+    ),
+)
+def check(
+    plan: PlanFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FOLDER", help="The published folder, instead of the plan's."
+        ),
+    ] = None,
+    secret: SecretFile = None,
+    memory: Memory = "4GB",
+    threads: Threads = None,
+    every: Annotated[
+        bool, typer.Option("--all", help=f"List every table, also where there are over {SHOWN}.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check a plan in full and show what it takes: tables, cells, passes, memory, time.
+
+    Nothing is counted and nothing is written. Mistakes of the plan, its mapping and its policy are
+    listed with their lines. Whether numbers change that were published before is seen by publish
+    alone, before it publishes.
+    """
+    from sdcensus.session.publishing.checking import check_plan
+
+    output = Output(quiet=quiet)
+    with Stages(output, "checking the plan"):
+        found = check_plan(plan, out=out, secret=secret, memory=memory, threads=threads)
+    _show_products(output, found, every=every)
+    facts = plain_table(header=False)
+    facts.add_column()
+    facts.add_column(overflow="fold")
+    for name, text in _facts(found, memory):
+        facts.add_row(name, text)
+    output.show(facts)
+    if not found.enough:
+        output.note(
+            f"warning: {memory} of memory is too little for the largest table. Allow more by"
+            " --memory, or take fewer or coarser axes."
+        )
+
+
+def _show_products(output: Output, found: PlanCheck, *, every: bool) -> None:
+    table = plain_table()
+    table.add_column("name", overflow="fold")
+    table.add_column("of")
+    table.add_column("by", overflow="fold")
+    table.add_column("cells", justify="right", no_wrap=True)
+    listed = found.products if every else found.products[:SHOWN]
+    for one in listed:
+        cells = f"{one.cells:,}"
+        table.add_row(one.name, one.of, ", ".join(one.axes) or "-", cells)
+    output.show(table)
+    left = len(found.products) - len(listed)
+    if left:
+        output.say(f"... and {left:,} more: --all lists them.")
+    for one in found.products:
+        if one.streamed:
+            output.say(
+                f"{one.name} is too large to be held: only cells that are published as something"
+                " else than 0 are written."
+            )
+
+
+def _facts(found: PlanCheck, memory: str) -> list[tuple[str, str]]:
+    count = len(found.products)
+    facts = [
+        ("tables", f"{count:,}"),
+        ("cells", f"{found.cells:,}"),
+        ("method", found.method),
+        ("policy", found.policy or "none"),
+        ("formats", ", ".join(found.formats)),
+        ("languages", ", ".join(found.languages) or "those of the census"),
+        ("published in", str(found.published)),
+        ("for the office", str(found.office)),
+        ("passes over the records", f"{found.scans:,}"),
+        ("at the same time", f"{found.workers:,} table{'s' if found.workers != 1 else ''}"),
+        ("memory", f"about {bytes_text(found.peak_bytes)}, of {memory} allowed"),
+        ("time", f"about {seconds_text(found.seconds)} for counting, protecting and csv"),
+    ]
+    if "xlsx" in found.formats:
+        facts.append(("", "workbooks take up to three seconds more for each 100,000 cells"))
+    return facts

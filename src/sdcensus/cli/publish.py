@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,7 @@ import typer
 from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text, typed
 from sdcensus.cli.options import Engine, Quiet, SecretFile, examples
 from sdcensus.cli.progress import Stages
-from sdcensus.cli.running import all_or_nothing
+from sdcensus.cli.running import INTERRUPTED, Interrupted
 from sdcensus.errors import SpecError
 
 if TYPE_CHECKING:
@@ -103,12 +105,12 @@ def publish(
     where it stopped when the same command is run again. Numbers that were published before never
     change without --revision.
     """
-    from sdcensus.report.publishing import publish_plan
+    from sdcensus.report.publishing import publish as publish_plan
 
     output = Output(quiet=quiet)
     if rekey and not revision:
         raise SpecError("--rekey changes every published number: name the event, --revision NAME.")
-    with all_or_nothing(), Stages(output, "checking the plan") as stages:
+    with _resumable(), Stages(output, "checking the plan") as stages:
         report = publish_plan(
             plan,
             out=out,
@@ -125,6 +127,18 @@ def publish(
             progress=stages,
         )
     _say(output, report)
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Around work that goes on where it stopped: says so when it is interrupted."""
+    goes_on = "the same command goes on where it stopped"
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {goes_on}", INTERRUPTED) from None
+    except Interrupted as end:
+        raise Interrupted(f"ended from outside; {goes_on}", end.exit_code) from None
 
 
 def _say(output: Output, report: PublishReport) -> None:

@@ -7,11 +7,15 @@ the questions of a Caribbean census and every breakdown of the European census p
 
 from sdcensus.demo.country import PRESETS, Country, make_country, study_axes, study_shape
 from sdcensus.demo.eu import eu_mapping
-from sdcensus.demo.eu_documents import MAPPING_FILE, PLAN_FILE, eu_plan
+from sdcensus.demo.eu_documents import EU_FOLDER, MAPPING_FILE, PLAN_FILE, eu_plan
+from sdcensus.demo.national_plan import NATIONAL_FOLDER, NATIONAL_PLAN_FILE, national_plan
 from sdcensus.demo.write import DemoFiles, DemoFormat, write_country
 
 __all__ = [
+    "EU_FOLDER",
     "MAPPING_FILE",
+    "NATIONAL_FOLDER",
+    "NATIONAL_PLAN_FILE",
     "PLAN_FILE",
     "PRESETS",
     "Country",
@@ -20,6 +24,7 @@ __all__ = [
     "eu_mapping",
     "eu_plan",
     "make_country",
+    "national_plan",
     "study_axes",
     "study_shape",
     "write_country",

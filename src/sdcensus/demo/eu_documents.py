@@ -13,6 +13,8 @@ from sdcensus.documents.toml_text import toml, toml_key
 
 #: What the documents are called.
 MAPPING_FILE, PLAN_FILE = "eu-mapping.toml", "eu-plan.toml"
+#: The folder that the plan publishes into.
+EU_FOLDER = "published-eu"
 #: Lists with more codes than this stand in a file of their own.
 _MOST_INLINE = 30
 
@@ -61,11 +63,11 @@ mapping = "{mapping}"
 
 [protect]
 method = "cell-key"
-scheme = "CP3(EU)"
+strength = "medium"                    # as in the national plan: equal groups, equal numbers
 
 [output]
-folder = "published-eu"
-office_folder = "published-eu.office"
+folder = "{folder}"                # for everybody
+office_folder = "{office}"               # for the office only; the same for all publications
 date = 2021-12-31
 formats = ["csv"]
 languages = ["en"]
@@ -93,9 +95,14 @@ def eu_documents(census: Census) -> dict[str, str]:
     return files
 
 
-def eu_plan(store: str, mapping: str) -> str:
-    """A plan that publishes the European programme for a demo country."""
-    return _PLAN.format(store=store, mapping=mapping)
+def eu_plan(store: str, mapping: str, office: str = "office") -> str:
+    """A plan that publishes the European programme for a demo country.
+
+    Args:
+        store, mapping: The census store and the mapping, from the folder of the plan.
+        office: The folder for the office only.
+    """
+    return _PLAN.format(store=store, mapping=mapping, folder=EU_FOLDER, office=office)
 
 
 def _letters(name: str) -> str:

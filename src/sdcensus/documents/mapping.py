@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from sdcensus.documents.mapping_codes import Entry, code_entries, mapped_leaves
+from sdcensus.documents.mapping_areas import check_areas, check_cells
+from sdcensus.documents.mapping_codes import Entry, code_entries, listed, mapped_leaves
 from sdcensus.documents.mapping_sections import (
     SAME,
     BreakdownSection,
@@ -34,8 +34,6 @@ from sdcensus.model.variable import Level, Variable
 
 _HEAD = ("programme", "country")
 _TABLES = ("geography", "grid", "units", "breakdown")
-#: Cells of 1 km² in the European projection, as the regulation names them.
-_CELL = re.compile(r"([A-Z]{2}_)?CRS3035RES1000mN\d+E\d+")
 
 
 def read_mapping(path: str | Path, programme: Programme, schema: Schema) -> Mapping:
@@ -69,7 +67,7 @@ class _Reader:
                 self.mistakes.add((name,), unknown("setting or table", name, (*_HEAD, *_TABLES)))
         head = self._head()
         geography = self._geography()
-        grid = self._grid()
+        grid = self._grid(head.country if head is not None else "")
         units = tuple(self._units())
         breakdowns = tuple(self._breakdowns(geography, units))
         if not breakdowns and not self.mistakes.found:
@@ -105,15 +103,7 @@ class _Reader:
         """What only shows when all parts are there: names that are taken."""
         geography = mapping.geography
         if geography is not None:
-            seen = {mapping.country: "the country"}
-            for area, level in geography.areas(self.programme.area_levels, mapping.country):
-                if area.code in seen:
-                    self.mistakes.add(
-                        ("geography", level),
-                        f"the code {area.code!r} is that of {seen[area.code]} and stands at"
-                        f" {level} as well. Areas of all levels need codes of their own.",
-                    )
-                seen.setdefault(area.code, f"an area at {level}")
+            check_areas(geography, mapping.country, self.mistakes)
         for one in mapping.breakdowns:
             try:
                 mapping.variable(one.variable)
@@ -192,7 +182,7 @@ class _Reader:
             levels.append((name, level))
         return MappedGeography(variable, tuple((name, level.name) for name, level in levels))
 
-    def _grid(self) -> Variable | None:
+    def _grid(self, country: str) -> Variable | None:
         if "grid" not in self.data:
             return None
         section = read_section(GridOfMapping, self.data["grid"], ("grid",), self.mistakes)
@@ -202,19 +192,7 @@ class _Reader:
         variable = self._variable(section.variable, path)
         if variable is None:
             return None
-        other = [
-            one.code
-            for one in variable.codes
-            if not one.is_missing and _CELL.fullmatch(one.code) is None
-        ]
-        if other:
-            self.mistakes.add(
-                path,
-                f"{_listed(other)} of {variable.name!r} are no cells of 1 km². Cells are called as"
-                " CRS3035RES1000mN2689000E4337000: by the metres of their corner in EPSG 3035.",
-            )
-            return None
-        return variable
+        return variable if check_cells(variable, country, path, self.mistakes) else None
 
     # ------------------------------------------------------------------------------ units
 
@@ -313,7 +291,10 @@ class _Reader:
         for one in self.programme.breakdowns:
             if one.name.startswith(f"{name}.") and not one.finer:
                 return one
-        self.mistakes.add(path, unknown("breakdown", name, names))
+        # Capitals are part of the name, and without them no name is near.
+        near = name.upper() if any(one.startswith(name.upper()) for one in names) else name
+        said = unknown("breakdown", near, names).replace(repr(near), repr(name), 1)
+        self.mistakes.add(path, said)
         return None
 
     def _breakdown(
@@ -395,12 +376,7 @@ class _Reader:
             both = [one.code for one in areas if one.code in taken]
             self.mistakes.add(
                 path,
-                f"{breakdown.name} has the codes {_listed(both)} itself, so areas cannot have"
+                f"{breakdown.name} has the codes {listed(both)} itself, so areas cannot have"
                 " them. Give areas codes of their own in the schema.",
             )
             return None
-
-
-def _listed(codes: list[str]) -> str:
-    some = ", ".join(map(repr, codes[:5]))
-    return some if len(codes) <= 5 else f"{some} and {len(codes) - 5} more"

@@ -60,8 +60,12 @@ def code_entries(
             return
         try:
             rows = small_table(file, what="list of codes")
-        except (InputError, DocumentError) as error:
+        except InputError as error:
             mistakes.add(path, f"{breakdown.name}: {error}")
+            return
+        except DocumentError as error:
+            for one in error.mistakes:
+                mistakes.add(path, f"{breakdown.name}: {written}, line {one.line}: {one.text}")
             return
         yield from _from_rows(rows, written, breakdown, path, mistakes)
 
@@ -71,11 +75,11 @@ def _from_rows(
 ) -> Iterator[Entry]:
     filled = [row for row in rows if any(row[1])]
     header = [one.strip().lower() for one in filled[0][1]] if filled else []
-    if not set(_COLUMNS) <= set(header):
+    if any(header.count(one) != 1 for one in _COLUMNS):
         mistakes.add(
             path,
             f"{breakdown.name}: the first row of {file} names the columns: 'code' for the codes of"
-            " the census and 'to' for those of the programme.",
+            " the census and 'to' for those of the programme, each once.",
         )
         return
     code, to = (header.index(one) for one in _COLUMNS)
@@ -83,6 +87,13 @@ def _from_rows(
         where = f"{file}, line {line}: "
         if len(fields) <= code or not fields[code]:
             mistakes.add(path, f"{breakdown.name}: {where}the code is missing.")
+            continue
+        if any(fields[len(header) :]):
+            mistakes.add(
+                path,
+                f"{breakdown.name}: {where}there are more fields than columns. Put a field with a"
+                " comma in it in double quotes.",
+            )
             continue
         target = fields[to] if len(fields) > to else ""
         yield Entry(fields[code], target, path, where)
@@ -117,10 +128,17 @@ def mapped_leaves(
     if left and not wrong:
         mistakes.add(
             (*path, "codes"),
-            f"{breakdown.name}: {_listed(left)} of {variable.name!r} {_is(left)} not mapped. Give"
+            f"{breakdown.name}: {listed(left)} of {variable.name!r} {_is(left)} not mapped. Give"
             f' each a code of {breakdown.name}, or "" if its records are outside its population.',
         )
     if left or wrong:
+        return None
+    if all(one == OUTSIDE for one in goes.values()):
+        mistakes.add(
+            path,
+            f"{breakdown.name}: all codes of {variable.name!r} are outside its population, so that"
+            " its tables would count nobody.",
+        )
         return None
     return tuple(goes[at] for at in range(len(variable.codes)))
 
@@ -149,14 +167,14 @@ def _leaves_of(variable: Variable, level: str | None, code: str) -> list[int]:
 
 def _targets_of(breakdown: Breakdown, to: str, size: int, code: str) -> list[str]:
     """Where so many leaves go: all to one code, or one to one onto a range."""
-    if to in (OUTSIDE, _OUTSIDE_WORD):
+    if to.lower() in (OUTSIDE, _OUTSIDE_WORD):
         return [OUTSIDE] * size
     leaves = [one.code for one in breakdown.leaves]
     if to in leaves:
         return [to] * size
     known = [one.code for one in breakdown.codes]
     if to in known:
-        below = _listed(list(breakdown.below(to)))
+        below = listed(list(breakdown.below(to)))
         raise SpecError(
             f"{to!r} is a group of {breakdown.name}, and records need one of its parts: {below}."
             " (If the census does not tell them apart, map a coarser breakdown.)"
@@ -197,7 +215,8 @@ def _is(codes: Sequence[str]) -> str:
     return "is" if len(codes) == 1 else "are"
 
 
-def _listed(codes: Sequence[str]) -> str:
+def listed(codes: Sequence[str]) -> str:
+    """Some codes as a message names them; how many more there are behind the first ones."""
     some = ", ".join(map(repr, codes[:_MOST_LISTED]))
     more = len(codes) - _MOST_LISTED
     return some if more <= 0 else f"{some} and {more} more"

@@ -40,6 +40,9 @@ def _targets(value: object) -> str | dict[str, str]:
         if isinstance(target, str) and not target.strip():
             made[code] = ""
             continue
+        if isinstance(target, dict):  # 1.1 = "2" is a table in TOML
+            wrong.append(((code,), f"{code!r}: write codes that have a point in double quotes"))
+            continue
         try:
             made[code] = code_text(target)
         except WrongValueError:

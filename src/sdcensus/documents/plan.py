@@ -263,7 +263,12 @@ class _Reader:
             (name, tuple(value) if isinstance(value, list) else value)
             for name, value in section.settings().items()
         ]
-        return Protection(method=section.method, then=tuple(section.then), settings=tuple(settings))
+        return Protection(
+            method=section.method,
+            then=tuple(section.then),
+            settings=tuple(settings),
+            import_published=section.import_published,
+        )
 
     def _output(self, head: PlanHead | None, protect: ProtectSection | None) -> PlanOutput | None:
         section = self._optional(OutputSection, "output")
@@ -286,6 +291,7 @@ class _Reader:
             languages=tuple(section.languages),
             notes=section.notes,
             evaluation=section.evaluation,
+            original_store=section.original_store,
             labels=section.labels,
         )
 

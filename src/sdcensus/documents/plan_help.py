@@ -98,6 +98,7 @@ SETTING_NOTES: Mapping[str, str] = MappingProxyType(
         "mode": "How additivity is found: auto, exact or fast.",
         "mean_cell_size": "Areas whose cells hold fewer units on average are sparse.",
         "below": "Which values are withheld in sparse areas.",
+        "import_published": "Whether numbers of the same records that are out are taken over.",
         "policy": "The file of the rules that every table must obey.",
         "role": "In whose name the policy is asked: usually production.",
         "folder": "The folder for everybody.",
@@ -107,6 +108,7 @@ SETTING_NOTES: Mapping[str, str] = MappingProxyType(
         "languages": "Comma-separated codes such as en, es; empty for all of the census.",
         "notes": "Whether notes for readers are written: yes or no.",
         "evaluation": "Whether an evaluation is written for the office: yes or no.",
+        "original_store": "For the evaluation: the store before its records were swapped.",
         "labels": "Whether csv and parquet files have columns of labels: yes or no.",
     }
 )

@@ -308,6 +308,7 @@ class ProtectSection(Section):
     mode: ModeWord | None = None
     mean_cell_size: Number | None = None
     below: int | None = Field(default=None, ge=0)
+    import_published: bool = False
 
     def settings(self) -> dict[str, Any]:
         """What was said, besides the names of the method and of the steps."""
@@ -315,7 +316,7 @@ class ProtectSection(Section):
         return {
             name: value
             for name, value in said.items()
-            if value is not None and name not in ("method", "then")
+            if value is not None and name not in ("method", "then", "import_published")
         }
 
 
@@ -336,4 +337,5 @@ class OutputSection(Section):
     languages: LanguageCodes = Field(default_factory=list)
     notes: bool = True
     evaluation: bool = False
+    original_store: Word = ""
     labels: bool | None = None

@@ -146,6 +146,8 @@ def _protect(protect: Protection) -> Iterator[str]:
         yield f"then = {toml(protect.then)}"
     for name, value in protect.settings:
         yield f"{name} = {toml(value)}"
+    if protect.import_published:
+        yield f"import_published = {toml(protect.import_published)}"
 
 
 def _output(output: PlanOutput) -> Iterator[str]:
@@ -160,5 +162,7 @@ def _output(output: PlanOutput) -> Iterator[str]:
         yield f"languages = {toml(output.languages)}"
     yield f"notes = {toml(output.notes)}"
     yield f"evaluation = {toml(output.evaluation)}"
+    if output.original_store:
+        yield f"original_store = {toml(output.original_store)}"
     if output.labels is not None:
         yield f"labels = {toml(output.labels)}"

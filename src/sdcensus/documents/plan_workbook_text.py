@@ -42,7 +42,9 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "strength": STRENGTH_NAMES,
     "scheme": SCHEME_NAMES,
     **SETTING_WORDS,
-    **dict.fromkeys(("notes", "evaluation", "labels", "allow_bias"), _YES_OR_NO),
+    **dict.fromkeys(
+        ("notes", "evaluation", "labels", "allow_bias", "import_published"), _YES_OR_NO
+    ),
     "role": ("public", "registered", "staff", "production"),
     "formats": FORMAT_NAMES,
     "of": tuple(one.plural for one in Entity),
@@ -134,10 +136,11 @@ def _settings(plan: Plan) -> dict[str, str]:
     if plan.protect is not None:
         values |= {"method": plan.protect.method, "then": plan.protect.then}
         values |= dict(plan.protect.settings)
+        values["import_published"] = plan.protect.import_published
     if plan.policy is not None:
         values |= {"policy": plan.policy.file, "role": plan.policy.role}
     if plan.output is not None:
-        for name in ("folder", "office_folder", "date", "formats", "languages"):
+        for name in ("folder", "office_folder", "date", "formats", "languages", "original_store"):
             values[name] = getattr(plan.output, name)
         for name in ("notes", "evaluation", "labels"):
             values[name] = getattr(plan.output, name)

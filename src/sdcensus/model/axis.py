@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -76,6 +78,7 @@ class Axis:
     codes: tuple[AxisCode, ...]
     # Tables share axes, and long code lists take a while.
     _canonical: list[list[object]] = field(init=False, default_factory=list)
+    _digest: list[str] = field(init=False, default_factory=list)
 
     @property
     def name(self) -> str:
@@ -113,6 +116,13 @@ class Axis:
                 partitions.add(tuple(sorted(tuple(sorted(one)) for one in groups.values())))
             self._canonical.append([self.variable.name, sorted(partitions), self.total])
         return self._canonical[0]
+
+    def digest(self) -> str:
+        """A hash of ``canonical``."""
+        if not self._digest:
+            text = json.dumps(self.canonical(), ensure_ascii=False, separators=(",", ":"))
+            self._digest.append(hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
+        return self._digest[0]
 
 
 def make_axis(variable: Variable, levels: Iterable[Level], *, total: bool) -> Axis:

@@ -26,6 +26,19 @@ UNALLOCATED_LABEL = Text.of("Not allocated to a cell")
 NATION, GRID_CELL = "GEO_N", "GEO_G"
 
 
+def cell_of(code: Code, country: str) -> str:
+    """The cell of a grid that a code stands for, without the country; empty for none.
+
+    Examples:
+        >>> cell_of(Code("NL_CRS3035RES1000mN2689000E4337000"), "NL")
+        'CRS3035RES1000mN2689000E4337000'
+        >>> cell_of(Code("NL_unallocated"), "NL")
+        ''
+    """
+    name = code.code.removeprefix(f"{country}_")
+    return "" if code.is_missing or name == UNALLOCATED else name
+
+
 def why_uncountable(of: Entity, variable: Variable, schema: Schema) -> str:
     """Why units of a kind cannot be counted by a variable; empty if they can."""
     if variable.entity not in schema.lineage(of):
@@ -235,10 +248,11 @@ class Mapping:
 
     def _cells(self, grid: Variable) -> Level:
         """The cells of the grid under their full names, and one for those who are in none."""
-        cells = [one for one in grid.codes if not one.is_missing]
-        at = {one.code: number for number, one in enumerate(cells)}
         start = f"{self.country}_"
-        codes = [Code(start + one.code.removeprefix(start), one.label) for one in cells]
+        names = [cell_of(one, self.country) for one in grid.codes]
+        cells = [(name, one) for name, one in zip(names, grid.codes, strict=True) if name]
+        at = {one.code: number for number, (_, one) in enumerate(cells)}
+        codes = [Code(start + name, one.label) for name, one in cells]
         codes.append(Code(start + UNALLOCATED, UNALLOCATED_LABEL, CodeKind.NOT_APPLICABLE))
         group = tuple(at.get(one.code, len(cells)) for one in grid.codes)
         return Level(GRID_CELL, tuple(codes), group)

@@ -112,11 +112,14 @@ class Protection:
         method: The name of a method.
         then: Names of the steps after it.
         settings: What is said about them, by name; the perturbation file among it.
+        import_published: Whether numbers that were published before for the same records, by
+            another method or from other data, are taken over instead of drawn anew.
     """
 
     method: str
     then: tuple[str, ...] = ()
     settings: tuple[tuple[str, Setting], ...] = ()
+    import_published: bool = False
 
     def __repr__(self) -> str:
         # What is said about a method may be what nobody outside may know.
@@ -143,6 +146,8 @@ class PlanOutput:
         formats, languages: Of the files, by name.
         notes: Whether notes for readers are written.
         evaluation: Whether an evaluation is written to the office folder.
+        original_store: For the evaluation: the store before its records were swapped, if they
+            were; from the folder of the plan.
         labels: Whether csv and parquet files have columns of labels; ``None`` for tables of the
             plan's own only, since those of a programme have codes that their readers know.
     """
@@ -154,6 +159,7 @@ class PlanOutput:
     languages: tuple[str, ...] = ()
     notes: bool = True
     evaluation: bool = False
+    original_store: str = ""
     labels: bool | None = None
 
     @property

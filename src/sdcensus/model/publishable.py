@@ -72,7 +72,7 @@ class StatisticsTable:
         statistics: The figures; the first is the number of people.
         column, label: What the axis of the figures is called.
         populated: Whether the first figure is marked where the true count is not 0. A regulation
-            may ask for it; it gives away that one bit for each area.
+            may ask for it; it gives away that one bit for each area. It is then never held back.
     """
 
     name: str

@@ -14,16 +14,17 @@ from sdcensus.report.publication_index import evaluation_index
 from sdcensus.report.publication_notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.session.census import Census, open_parquet
 from sdcensus.session.publishing.evaluating import row_from_json
+from sdcensus.session.publishing.office import folder_of
 from sdcensus.session.publishing.resolving import Resolved
-from sdcensus.session.publishing.run import DEFAULT_MEMORY, PublishReport, publish
-from sdcensus.session.publishing.workplace import MANIFEST, Finished, read_json
-from sdcensus.store.owner_only import write_owner_only
+from sdcensus.session.publishing.run import DEFAULT_MEMORY, PublishReport
+from sdcensus.session.publishing.run import publish as run_plan
+from sdcensus.session.publishing.workplace import Finished
 
 #: What the evaluation of a publication is called in the office's folder.
 SHEET, INDEX = "evaluation.xlsx", "evaluation.html"
 
 
-def publish_plan(
+def publish(
     plan: str | Path,
     *,
     out: str | Path | None = None,
@@ -60,7 +61,7 @@ def publish_plan(
     census: Census | None = None
     if data is not None:
         census = open_parquet(data, engine=engine or "duckdb", memory_limit=str(memory))
-    report = publish(
+    return run_plan(
         plan,
         out=out,
         secret=secret,
@@ -74,33 +75,35 @@ def publish_plan(
         revision_minimum=revision_minimum,
         restart=restart,
         pages=_notes,
+        office_pages=_evaluation,
         progress=progress,
     )
-    progress("writing the evaluation", 0.0)
-    write_evaluation(report)
-    return report
 
 
-def write_evaluation(report: PublishReport) -> tuple[Path, ...]:
-    """Write the evaluation of a publication for the office; the files, if there are any."""
-    found = [one["evaluation"] for one in report.office_tables if "evaluation" in one]
+def _evaluation(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str, bytes]:
+    """The evaluation of a publication for the office, if the plan asks for it."""
+    tables = [table for one in products for table in one.office["tables"]]
+    found = [one["evaluation"] for one in tables if "evaluation" in one]
     if not found:
-        return ()
+        return {}
     rows = [row_from_json(number, one) for number, one in enumerate(found, start=1)]
-    manifest = read_json(report.published / MANIFEST)
-    files = {str(one["name"]): [str(file) for file in one["files"]] for one in manifest["tables"]}
     page = evaluation_index(
         rows,
-        files,
-        publication=str(manifest["publication"]),
-        date=str(manifest["date"]),
+        {one.name: [file.name for file in one.files] for one in products},
+        publication=resolved.publication,
+        date=resolved.heading.date,
         sheet=SHEET,
-        published=Path(os.path.relpath(report.published, report.office)).as_posix(),
+        published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
     )
-    written = report.office / SHEET, report.office / INDEX
-    write_owner_only(written[0], rows_workbook(rows))
-    write_owner_only(written[1], page.encode("utf-8"))
-    return written
+    return {SHEET: rows_workbook(rows), INDEX: page.encode("utf-8")}
+
+
+def _way(start: Path, end: Path) -> str:
+    """How a page in one folder links to another; Windows knows no way from disk to disk."""
+    try:
+        return Path(os.path.relpath(end, start)).as_posix()
+    except ValueError:
+        return end.resolve().as_uri()
 
 
 def _notes(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str, bytes]:

@@ -305,7 +305,7 @@ def open_files(
     threads = default_threads()
     engine = DuckdbEngine.over_files(
         read_schema(schema),
-        secret if isinstance(secret, Secret) else find_secret(secret),
+        find_secret(secret),
         on_problem=on_problem,
         threads=threads,
         memory_limit=memory_limit,

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.demo import (
+    EU_FOLDER,
     MAPPING_FILE,
+    NATIONAL_FOLDER,
+    NATIONAL_PLAN_FILE,
     PLAN_FILE,
     PRESETS,
     Country,
     eu_plan,
     make_country,
+    national_plan,
     write_country,
 )
 from sdcensus.errors import OutputError, SpecError
@@ -33,6 +37,13 @@ COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.j
 #: What is made of it afterwards: for anyone, and for the office only.
 PUBLISHED, OFFICE = "published", "office"
 _MADE_BY = "sdcensus demo"
+#: A new demonstration has a new secret: what was published with the old one does not go with it.
+_OURS = frozenset(
+    {
+        *(COUNTRY, SECRET, STORE, MARK, PUBLISHED, OFFICE),
+        *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,7 @@ class Demonstration:
     Attributes:
         folder: Where all of it stands.
         country: The name of the country.
-        schema, secret, store: What the commands need.
+        schema, secret, store, plan: What the commands need.
         files: The census files with their sizes in bytes.
         records: How many records of each kind the store holds.
         seconds: How long each step took.
@@ -54,6 +65,7 @@ class Demonstration:
     schema: Path
     secret: Path
     store: Path
+    plan: Path
     files: tuple[tuple[Path, int], ...]
     records: tuple[tuple[Entity, int], ...]
     seconds: tuple[tuple[str, float], ...]
@@ -136,7 +148,7 @@ def _names_of_ours(out: Path) -> frozenset[str]:
             return frozenset()
         content = json.loads((out / MARK).read_text(encoding="utf-8"))
         if content["made_by"].startswith(_MADE_BY):
-            return frozenset({COUNTRY, SECRET, STORE, MARK, PUBLISHED, OFFICE, PLAN_FILE})
+            return _OURS
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     raise OutputError(
@@ -158,14 +170,19 @@ def _make(
     report = load(files.schema, folder / STORE, secret=secret.path, progress=progress)
     loaded = time.perf_counter()
     _write_mark(folder, country, seed)
-    plan = eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}")
-    (folder / PLAN_FILE).write_text(plan, encoding="utf-8", newline="\n")
+    plans = {
+        NATIONAL_PLAN_FILE: national_plan(STORE, OFFICE),
+        PLAN_FILE: eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}", OFFICE),
+    }
+    for name, text in plans.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
     return Demonstration(
         folder=folder,
         country=country.name,
         schema=files.schema,
         secret=secret.path,
         store=report.store,
+        plan=folder / NATIONAL_PLAN_FILE,
         files=tuple((path, path.stat().st_size) for path in files.files.values()),
         records=tuple(report.rows.items()),
         seconds=(("making the country", written - began), ("loading it", loaded - written)),
@@ -212,6 +229,7 @@ def _moved(made: Demonstration, out: Path) -> Demonstration:
         schema=now(made.schema),
         secret=now(made.secret),
         store=now(made.store),
+        plan=now(made.plan),
         files=tuple((now(path), size) for path, size in made.files),
         records=made.records,
         seconds=made.seconds,

@@ -17,8 +17,10 @@ from sdcensus.store.secrets import read_secret
 SECRET_VARIABLE = "SDCENSUS_SECRET_FILE"
 
 
-def find_secret(path: str | Path | None) -> Secret:
+def find_secret(path: str | Path | Secret | None) -> Secret:
     """The office secret from the named file, or from the file that the environment names."""
+    if isinstance(path, Secret):
+        return path
     named = path or os.environ.get(SECRET_VARIABLE)
     if not named:
         raise SecretError(
@@ -48,7 +50,7 @@ def load(
         progress: Called with the stage and how much of it is done.
     """
     read = read_schema(Path(schema))
-    key = secret if isinstance(secret, Secret) else find_secret(secret)
+    key = find_secret(secret)
     return load_census(
         read,
         Path(out),

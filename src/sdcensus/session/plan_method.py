@@ -10,6 +10,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.plan import Plan, Protection
+from sdcensus.model.secret import Secret
 from sdcensus.session.census import Census
 from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method
 
@@ -22,7 +23,7 @@ def planned_method(
     census: Census,
     of: Entity,
     *,
-    secret: str | Path | None = None,
+    secret: str | Path | Secret | None = None,
     key_version: int | None = None,
 ) -> Method:
     """The method of a plan for tables of one kind of unit.
@@ -31,7 +32,7 @@ def planned_method(
         plan: The plan; its perturbation file lies beside it.
         census: The census whose tables are protected.
         of: What the tables count.
-        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
         key_version: The version of the series of numbers, where it is not the plan's.
     """
     protect = plan.protect or DEFAULT

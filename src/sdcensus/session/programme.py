@@ -177,17 +177,21 @@ class _Maker:
 
     def _unit(self, name: str, table: str) -> MappedUnit | None:
         unit = self.mapping.unit(name)
-        if unit is None:
-            of = self.programme.unit(name).of.plural
+        of = self.programme.unit(name).of if unit is None else unit.of
+        if of not in {one.entity for one in self.schema.entities}:
+            has = joined([one.entity.plural for one in self.schema.entities])
             self._lacks(
                 table,
-                f"[units.{name}] is missing: say which {of} are counted, such as"
-                f' condition = "…", or of = "{of}" for all of them.',
+                f"[units.{name}]: the census has no {of.plural}, only {has}. If some of these stand"
+                f' for {of.plural}, count them: of = "…" and condition = "…".',
             )
             return None
-        if unit.of not in {one.entity for one in self.schema.entities}:
-            self._lacks(table, f"The census has no {unit.of.plural} ([units.{name}]).")
-            return None
+        if unit is None:
+            self._lacks(
+                table,
+                f"[units.{name}] is missing: say which {of.plural} are counted, such as"
+                f' condition = "…", or of = "{of.plural}" for all of them.',
+            )
         return unit
 
     def _choose(self, names: tuple[str, ...], table: str) -> str:
@@ -223,7 +227,7 @@ class _Maker:
                 self._lacks(
                     table,
                     f"{shown[variable.name]} and {name} are both made from {variable.name!r}, and a"
-                    " table needs a variable for each.",
+                    " table needs a variable for each: put a copy of it into the census.",
                 )
                 return None
             problem = why_uncountable(unit.of, variable, self.schema)

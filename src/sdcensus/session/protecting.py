@@ -97,12 +97,12 @@ class _Asked:
     options: MethodOptions
     census: Census
     of: Entity
-    secret_file: Path | None
+    named: Path | Secret | None
 
     def secret(self, *, needed: bool = False) -> Secret | None:
         """The office secret, if a file is named or if there must be one."""
-        if needed or self.secret_file is not None or os.environ.get(SECRET_VARIABLE):
-            return find_secret(self.secret_file)
+        if needed or self.named is not None or os.environ.get(SECRET_VARIABLE):
+            return find_secret(self.named)
         return None
 
 
@@ -212,7 +212,7 @@ def _semi_controlled(asked: _Asked) -> Method:
     from sdcensus.methods.semi_controlled import SemiControlledRounding
 
     given = asked.options.only("base", "to", "area", "key_version")
-    return SemiControlledRounding(secret=find_secret(asked.secret_file), **given)
+    return SemiControlledRounding(secret=find_secret(asked.named), **given)
 
 
 def _conventional(asked: _Asked) -> Method:
@@ -231,7 +231,7 @@ def _per_unit(asked: _Asked) -> Method:
     from sdcensus.methods.per_unit import PerUnitDeviations
 
     given = asked.options.only("units", "totals", "key_version")
-    return PerUnitDeviations(secret=find_secret(asked.secret_file), **given)
+    return PerUnitDeviations(secret=find_secret(asked.named), **given)
 
 
 def _threshold(asked: _Asked) -> Method:
@@ -282,7 +282,7 @@ def build_method(
     of: str | Entity = Entity.PERSON,
     then: Sequence[str] = (),
     options: MethodOptions | None = None,
-    secret: str | Path | None = None,
+    secret: str | Path | Secret | None = None,
 ) -> Method:
     """A method by its name, with the steps after it.
 
@@ -292,7 +292,7 @@ def build_method(
         of: What is counted in them.
         then: Names of steps, in their order, of ``STEP_NAMES``.
         options: What is said about the method and the steps; refused where it belongs to none.
-        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
     """
     if name not in _METHODS:
         raise UnknownName("method", name, known=METHOD_NAMES)
@@ -302,8 +302,8 @@ def build_method(
     said = options or MethodOptions()
     _check_options(name, then, said)
     entity = of if isinstance(of, Entity) else Entity.parse(of)
-    file = None if secret is None else Path(secret)
-    method = _METHODS[name].build(_Asked(said, census, entity, file))
+    named = Path(secret) if isinstance(secret, str) else secret
+    method = _METHODS[name].build(_Asked(said, census, entity, named))
     if not then:
         return method
     from sdcensus.methods.pipeline import Pipeline

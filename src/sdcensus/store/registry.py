@@ -7,7 +7,7 @@ exist, so an interrupted publication leaves nothing that is read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,26 +17,24 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sdcensus.errors import InputError, OutputError, Refused, SpecError, StoreError
+from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publication import PublishedTable
 from sdcensus.model.shared_cells import shared_cells
-from sdcensus.model.spec_document import spec_from_json
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Variable
 from sdcensus.store.owner_only import write_owner_only
 from sdcensus.store.registry_batch import Batch
+from sdcensus.store.registry_entry import Entry, entry_from
 from sdcensus.store.registry_files import (
     ABOUT_FILE,
     FOLDER,
     FORMAT_NAME,
     FORMAT_VERSION,
     as_bytes,
-    checksum,
     damaged,
     event_files,
-    get_spec,
     make_folders,
     read_json,
     upgrade,
@@ -48,47 +46,10 @@ from sdcensus.store.registry_values import (
     making_of,
 )
 
+__all__ = ["Batch", "Conflicts", "Entry", "Registry"]
+
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One table of one publication.
-
-    Attributes:
-        id: A digest of what was published and how.
-        order: How many tables the registry held before.
-        name: How the office calls it.
-        spec: The table.
-        provenance: How the numbers were made.
-        sparse: Whether cells that are not listed were published as 0.
-        publication: The name of the publication or revision.
-        consistent: Whether the method gives the same records the same number in every table.
-        has_values: Whether the values are kept; of tables that were streamed only a digest is.
-        digest: A digest of the published values.
-        series: Of which census it is, where the office tells them apart.
-        spec_hash: The hash of ``spec``.
-    """
-
-    id: str
-    order: int
-    name: str
-    spec: TableSpec
-    provenance: Provenance | None
-    sparse: bool
-    publication: str = ""
-    consistent: bool = False
-    has_values: bool = True
-    digest: str = ""
-    series: str = ""
-    spec_hash: str = ""
-
-    def agrees_with(self, provenance: Provenance | None, *, consistent: bool) -> bool:
-        """Whether a table made like that has the same numbers for the same records anyway."""
-        if provenance is None or self.provenance is None or not (consistent and self.consistent):
-            return False
-        return making_of(self.provenance) == making_of(provenance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +154,7 @@ class Registry:
         """A table by the digest of what was published, also of a publication in the making."""
         content = self._content(identity)
         if identity not in self._known:
-            self._known[identity] = self._read(identity, content)
+            self._known[identity] = entry_from(self.path, identity, content, self._lists)
         return self._known[identity]
 
     def table(self, entry: Entry) -> Table | SparseTable:
@@ -417,42 +378,6 @@ class Registry:
             self._contents[identity] = known
             self._known.pop(identity, None)
         return known[1]
-
-    def _read(self, identity: str, content: Mapping[str, Any]) -> Entry:
-        path = self.path / FOLDER / identity
-        try:
-            if int(content["version"]) > FORMAT_VERSION:
-                raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
-            document = get_spec(self.path, content["spec"], self._lists)
-            spec = spec_from_json(document, where=f"the table in {path.name}")
-            made = content["provenance"]
-            entry = Entry(
-                id=str(content["id"]),
-                order=0,
-                name=str(content["name"]),
-                spec=spec,
-                provenance=None if made is None else Provenance(**made),
-                sparse=bool(content["sparse"]),
-                consistent=bool(content.get("consistent", False)),
-                has_values=content.get("values", "kept") != "none",
-                digest=str(content.get("digest", "")),
-                series=str(content.get("series", "")),
-                spec_hash=str(content["spec_hash"]),
-            )
-            same = entry.id == identity and _is_intact(content, spec)
-        except (InputError, LookupError, TypeError, ValueError, AttributeError):
-            raise damaged(path) from None
-        if not same:
-            raise damaged(path)
-        return entry
-
-
-def _is_intact(content: Mapping[str, Any], spec: TableSpec) -> bool:
-    """Whether a specification is the one that was written."""
-    written = content.get("checksum")
-    if written is None:  # the first version had none
-        return bool(spec.hash() == content["spec_hash"])
-    return bool(written == checksum({"spec": content["spec"], "hash": content["spec_hash"]}))
 
 
 def _conflicts(entry: Entry, found: Differences, chosen: Int64) -> Conflicts:

@@ -138,7 +138,10 @@ def _figures(
 
 
 def _sum(values: Int64, often: Sequence[int]) -> int:
-    return sum(value * times for value, times in zip(values.tolist(), often, strict=True))
+    times = np.asarray(often, dtype=np.int64)
+    if float(values.astype(np.float64) @ times) < 2.0**62:
+        return int(values @ times)
+    return sum(value * count for value, count in zip(values.tolist(), often, strict=True))
 
 
 def _median(values: Int64, often: Sequence[int]) -> float:

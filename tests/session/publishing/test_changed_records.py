@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdcensus.errors import StoreError
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
+from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code
+from sdcensus.model.variable import Code, Role, Variable
 from sdcensus.session.publishing.changed_records import ChangedRecords
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.island import SECRET, island_schema, island_units
@@ -30,10 +30,15 @@ class Stores:
         self._folder = folder
         self._numbers = itertools.count()
 
+    def folder(self) -> Path:
+        path = self._folder / str(next(self._numbers))
+        path.mkdir()
+        return path
+
     def __call__(
         self, units: Units, schema: Schema | None = None, secret_id: str = SECRET.id
     ) -> CensusStore:
-        path = self._folder / f"{next(self._numbers)}.store"
+        path = self.folder() / "s.store"
         return write_store(path, schema or island_schema(), {P: units}, secret_id=secret_id)
 
 
@@ -182,3 +187,44 @@ def test_stores_that_cannot_be_compared_say_so(store_of: Stores) -> None:
     rest = replace(units, leaves={k: v for k, v in units.leaves.items() if k != "sex"})
     with pytest.raises(StoreError, match="no variable 'sex'"):
         ChangedRecords(store_of(rest, without), store_of(units)).behind(spec, cells)
+
+
+def test_who_lives_in_a_changed_household_has_changed(store_of: Stores) -> None:
+    household = Entity.HOUSEHOLD
+    schema = Schema(
+        census=CensusInfo(name="Homes"),
+        entities=(
+            EntitySpec(entity=P, id=("home", "no"), within=household),
+            EntitySpec(entity=household, id=("home",)),
+        ),
+        variables=(
+            Variable(
+                name="area",
+                entity=household,
+                codes=tuple(Code(f"A{at}") for at in range(3)),
+                role=Role.GEOGRAPHY,
+            ),
+            Variable(name="sex", entity=P, codes=(Code("1"), Code("2"))),
+        ),
+    )
+    homes = np.array([0, 0, 0, 1, 1, 2])
+    persons = Units(
+        keys=np.arange(6), leaves={"sex": np.array([0, 1, 0, 1, 1, 0])}, parents={household: homes}
+    )
+    folder = store_of.folder()
+    stores = [
+        write_store(
+            folder / f"{at}.store",
+            schema,
+            {household: Units(keys=np.arange(3), leaves={"area": np.array(areas)}), P: persons},
+        )
+        for at, areas in enumerate(([2, 1, 0], [1, 1, 0]))
+    ]
+    changed = ChangedRecords(*stores)
+    by_area = TableSpec.build(schema, ["area", "sex-total"])
+    behind = changed.behind(by_area, np.arange(by_area.cells, dtype=np.uint64))
+    # The first home with its two men and its woman has moved from A2 to A1.
+    assert behind.reshape(by_area.shape).tolist() == [[0, 0], [2, 1], [2, 1], [0, 0]]
+    of_homes = TableSpec.build(schema, ["area"], of=household)
+    every = np.arange(of_homes.cells, dtype=np.uint64)
+    assert changed.behind(of_homes, every).tolist() == [0, 1, 1, 0]

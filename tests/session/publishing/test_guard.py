@@ -268,7 +268,7 @@ def test_other_settings_need_rekeying(tmp_path: Path) -> None:
     stronger = cell_key(scheme="CP3")
     with pytest.raises(Refused, match=r"settings of the method have changed \(.*rows") as refused:
         publish(office, census, method=stronger)
-    assert "--import" in str(refused.value)
+    assert "import_published" in str(refused.value)
     assert "the data have changed" not in str(refused.value)
     with pytest.raises(Refused, match="not only because of corrected records"):
         publish(office, census, method=stronger, revision="r")

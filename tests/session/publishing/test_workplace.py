@@ -16,7 +16,7 @@ IDENTITY = {"the plan": "a", "the store": "b"}
 
 @pytest.fixture
 def workplace(tmp_path: Path) -> Workplace:
-    return Workplace(tmp_path / "published", tmp_path / "published.office")
+    return Workplace(tmp_path / "published", tmp_path / "published.office", "X plan")
 
 
 def made(workplace: Workplace, name: str, text: str = "1\n") -> Finished:
@@ -30,7 +30,12 @@ def made(workplace: Workplace, name: str, text: str = "1\n") -> Finished:
 def published(workplace: Workplace, name: str, publication: str = "X plan") -> None:
     workplace.begin(IDENTITY)
     product = made(workplace, name)
-    listed = {"publication": publication, "files": [one.to_json() for one in product.files]}
+    listed = {
+        "format": "sdcensus-publication",
+        "publication": publication,
+        "tables": [{"name": name}],
+        "files": [one.to_json() for one in product.files],
+    }
     path = workplace.hidden / MANIFEST
     path.write_text(json.dumps(listed), encoding="utf-8", newline="")
     workplace.commit({})
@@ -62,8 +67,8 @@ def test_a_run_about_something_else_is_refused_and_loses_nothing(workplace: Work
 
 def test_two_runs_do_not_meet(workplace: Workplace) -> None:
     with workplace.taken():
-        other = Workplace(workplace.published, workplace.office)
-        with pytest.raises(OutputError, match="another run"), other.taken():
+        other = Workplace(workplace.published, workplace.office, "X plan")
+        with pytest.raises(OutputError, match="Another run"), other.taken():
             pass
     with other.taken():
         pass
@@ -108,27 +113,31 @@ def test_a_kill_while_folders_are_renamed_is_finished_later(
 
 
 def test_folders_of_something_else_are_left_alone(workplace: Workplace) -> None:
-    workplace.check_published("X plan")
+    workplace.check_published(["first"])
     workplace.published.mkdir()
-    workplace.check_published("X plan")
+    workplace.check_published(["first"])
     mine = workplace.published / "letter.txt"
     mine.write_text("mine", encoding="utf-8", newline="")
     with pytest.raises(OutputError, match="not made by sdcensus publish"):
-        workplace.check_published("X plan")
+        workplace.check_published(["first"])
     mine.unlink()
     workplace.published.rmdir()
     with workplace.taken():
         published(workplace, "first", publication="X other")
     with pytest.raises(OutputError, match="holds the publication 'X other'"):
-        workplace.check_published("X plan")
-    workplace.check_published("X other")
+        workplace.check_published(["first"])
+    other = Workplace(workplace.published, workplace.office, "X other")
+    other.check_published(["first"])
+    with pytest.raises(OutputError, match="another plan of the same name"):
+        other.check_published(["second"])
+    other.check_published(["second"], same_plan=True)
     mine.write_text("mine", encoding="utf-8", newline="")
     with pytest.raises(OutputError, match=r"letter\.txt"):
-        workplace.check_published("X other")
+        other.check_published(["first"])
     assert mine.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_file_in_the_place_of_the_folder_is_told(workplace: Workplace) -> None:
     workplace.published.write_text("", encoding="utf-8", newline="")
     with pytest.raises(OutputError, match="is a file"):
-        workplace.check_published("X plan")
+        workplace.check_published(["first"])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.session.census import default_threads
-from sdcensus.session.publishing.products import Product
+from sdcensus.session.loading import SECRET_VARIABLE
+from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publishing.resolving import resolve
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
 
@@ -21,7 +24,7 @@ class CheckedProduct:
     Attributes:
         name, title: What it is called.
         of: What it counts.
-        axes: Its axes in the grammar of plans.
+        axes: Its axes in the grammar of plans; of a programme, by its own names.
         cells: How many cells are delivered.
         streamed: Whether it is too large to be held, so that only non-empty cells are written.
     """
@@ -90,11 +93,13 @@ def check_plan(
     Args:
         plan: The plan.
         out: The published folder, instead of the one that the plan names.
-        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        secret: The file of the office secret, if it is at hand: it is not needed here.
         memory: How much memory the run may take.
         threads: How many threads would work.
     """
-    resolved = resolve(plan, out=out, secret=secret)
+    # Nothing is drawn here, so whoever writes a plan need not have the secret.
+    named = secret or os.environ.get(SECRET_VARIABLE) or Secret(bytes(LONGEST))
+    resolved = resolve(plan, out=out, secret=named)
     limit = parse_bytes(memory)
     found = scheduled(resolved, memory=limit, threads=threads or default_threads())
     return PlanCheck(
@@ -121,7 +126,15 @@ def _checked(product: Product) -> CheckedProduct:
         name=product.name,
         title=str(product.title) or specs[0].title,
         of=" and ".join(dict.fromkeys(spec.of.plural for spec in specs)),
-        axes=tuple(dict.fromkeys(axis.name for spec in specs for axis in spec.axes)),
+        axes=_axes(product),
         cells=product.cells,
         streamed=any(spec.cells > LARGEST_DENSE_GRID for spec in specs),
     )
+
+
+def _axes(product: Product) -> tuple[str, ...]:
+    if isinstance(product, StatisticsProduct):
+        return product.table.areas.column, product.table.column
+    if isinstance(product, TableProduct) and not product.own:
+        return tuple(axis.column for axis in product.table.axes)
+    return tuple(dict.fromkeys(axis.name for spec in product.specs for axis in spec.axes))

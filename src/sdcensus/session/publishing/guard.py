@@ -21,7 +21,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
-from sdcensus.model.publication_lock import LOCK_FILE, EventKind, LockedTable, LockEvent, Making
+from sdcensus.model.publication_lock import LOCK_FILE, LockedTable, Making
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
@@ -402,7 +402,7 @@ class Guard(Confidential):
         fresh = [one for one in changes if one.changed or not one.known]
         if not fresh:
             return {}
-        event = self._event(fresh)
+        event = self._run.event(fresh, self.lock)
         batch = self.registry.batch()
         tables = {}
         for one in fresh:
@@ -423,6 +423,7 @@ class Guard(Confidential):
         lock = self.lock.with_event(event, tables)
         name, content = batch.content(event.name)
         batch.forget_others()
+        (self.office / CHECK_FILE).unlink(missing_ok=True)  # of a refusal that is settled
         write_owner_only(folder / "publication.json", content)
         write_owner_only(folder / LOCK_FILE, lock.to_json().encode())
         return {
@@ -443,26 +444,6 @@ class Guard(Confidential):
         self.lock = read_lock(self.office)
         self._others = None
         return self.office / LOCK_FILE
-
-    def _event(self, fresh: Sequence[TableChanges]) -> LockEvent:
-        run = self._run
-        changed = sum(one.changed for one in fresh)
-        if not self.lock.events:
-            kind, name = EventKind.FIRST, EventKind.FIRST.value
-        elif run.rekey:
-            kind, name = EventKind.REKEYING, EventKind.REKEYING.value
-        elif changed:
-            kind, name = EventKind.REVISION, EventKind.REVISION.value
-        else:
-            kind, name = EventKind.ADDITION, f"{EventKind.ADDITION.value} {len(self.lock.events)}"
-        return LockEvent(
-            name=run.revision or name,
-            kind=kind,
-            date=run.date,
-            plan=run.plan,
-            tables=len(fresh),
-            changed=changed,
-        )
 
 
 def _share(changed: Sequence[TableChanges]) -> float:

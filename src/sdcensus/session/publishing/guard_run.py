@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +10,10 @@ from sdcensus.errors import Refused, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.publication_lock import LOCK_FILE, EventKind, PublicationLock
+from sdcensus.model.publication_lock import LOCK_FILE, EventKind, LockEvent, PublicationLock
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
+from sdcensus.session.publishing.table_changes import TableChanges
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.registry import Registry
 
@@ -32,7 +33,7 @@ def read_lock(office: Path) -> PublicationLock:
     path = office / LOCK_FILE
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return PublicationLock()
     except (OSError, ValueError):
         raise StoreError(f"{path} cannot be read. Restore it from a backup.") from None
@@ -115,3 +116,28 @@ class GuardRun:
             return self.census.store
         except StoreError:
             return None
+
+    def event(self, fresh: Sequence[TableChanges], lock: PublicationLock) -> LockEvent:
+        """What the lock is told about the self.
+
+        Args:
+            fresh: The tables that are published for the first time or change.
+            lock: The lock before it.
+        """
+        changed = sum(one.changed for one in fresh)
+        if not lock.events:
+            kind, name = EventKind.FIRST, EventKind.FIRST.value
+        elif self.rekey:
+            kind, name = EventKind.REKEYING, EventKind.REKEYING.value
+        elif changed:
+            kind, name = EventKind.REVISION, EventKind.REVISION.value
+        else:
+            kind, name = EventKind.ADDITION, f"{EventKind.ADDITION.value} {len(lock.events)}"
+        return LockEvent(
+            name=self.revision or name,
+            kind=kind,
+            date=self.date,
+            plan=self.plan,
+            tables=len(fresh),
+            changed=changed,
+        )

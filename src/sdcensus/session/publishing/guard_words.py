@@ -63,7 +63,7 @@ def would_change(changed: Sequence[TableChanges]) -> str:
     if set(why) - {DATA}:
         lines.append(
             "Publish with the method, settings, key version and secret of the lock; or take over"
-            " what was published (import_published = true in [protect], or --import); or draw all"
+            " what was published (import_published = true in [protect]); or draw all"
             " numbers anew under a name: --revision NAME --rekey."
         )
     return "\n".join(lines)

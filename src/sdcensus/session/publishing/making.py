@@ -20,6 +20,7 @@ from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.policy import Outcome, show
+from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.publishing.evaluating import evaluated
 from sdcensus.session.publishing.guard import Guard
 from sdcensus.session.publishing.notes import with_office_notes
@@ -61,7 +62,8 @@ class Maker:
         self._memory = memory // 4
         self._waiting: dict[str, list[Product]] = {}
         self._parts: dict[str, dict[str, tuple[PublishedPart, Office]]] = {}
-        self._lock = threading.Lock()
+        self._judged: dict[str, Table | SparseTable] = {}
+        self._lock, self._judging = threading.Lock(), threading.Lock()
         for product in products:
             self._parts[product.name] = {}
             for key in dict.fromkeys(spec_key(spec) for spec in product.specs):
@@ -89,17 +91,22 @@ class Maker:
         table = protected.table
         if isinstance(table, SparseTable):
             table = table.whole()
-        shown, refused = self._shown(table)
+        taken_over = 0
+        if self._resolved.imports:
+            found = self._guard.imported(table, protected.provenance)
+            table, taken_over = found.table, found.cells
+        shown, refused = self._shown(table, products[0].name)
         for product in products:
             name = product.name
             if len(product.specs) > 1:
-                name = f"{name} ({', '.join(axis.name for axis in spec.axes)})"
-            office: Office = {
-                "changes": self._guard.look(name, shown, protected.provenance).to_json()
-            }
+                name = f"{name} ({replace(spec, name='').title})"
+            changes = self._guard.look(name, shown, protected.provenance, imported=taken_over)
+            office: Office = {"changes": changes.to_json()}
             if self._resolved.output.evaluation:
                 axes = product.table.axes if isinstance(product, TableProduct) else None
-                office["evaluation"] = evaluated(name, cube, shown, axes)
+                office["evaluation"] = evaluated(
+                    name, cube, shown, axes, original=self._original(spec)
+                )
             part = PublishedPart(
                 self._noted(shown, method),
                 protected.provenance,
@@ -113,12 +120,19 @@ class Maker:
             if complete:
                 self._finish(product, self._parts.pop(product.name))
 
+    def _original(self, spec: TableSpec) -> Cube | None:
+        """The counts before records were swapped, if they were."""
+        if self._resolved.original is None:
+            return None
+        cube = self._resolved.original.tabulate(spec)
+        return cube if isinstance(cube, Cube) else None
+
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
             return table
         return table.with_notes(*notes_for(table, method.claims()))
 
-    def _shown(self, table: Table) -> tuple[Table, Mask | None]:
+    def _shown(self, table: Table, name: str) -> tuple[Table, Mask | None]:
         """What the policy lets be seen of a table, and the cells that it does not show at all."""
         policy = self._resolved.policy
         if policy is None:
@@ -126,26 +140,25 @@ class Maker:
         decision = show(policy, table, role=self._resolved.role, published=self._published)
         if decision.verdict.outcome is Outcome.REFUSED or not isinstance(decision.table, Table):
             raise Refused(
-                f"{table.spec.title}: the policy {policy.name!r} does not let it pass for the role"
+                f"{name}: the policy {policy.name!r} does not let it pass for the role"
                 f" {self._resolved.role!r}.\n" + "\n".join(decision.verdict.lines())
             )
         refused = np.zeros(table.shape, dtype=bool)
         for one in decision.verdict.withheld:
-            axis = table.spec.axis(one.variable)
-            rows = [
-                at
-                for at, code in enumerate(axis.codes)
-                if code.level == one.level and code.code in one.codes
-            ]
+            at = table.spec.position(one.variable)
             index: list[Any] = [slice(None)] * len(table.shape)
-            index[table.spec.position(one.variable)] = rows
+            index[at] = positions_of(table.spec.axes[at], one)
             refused[tuple(index)] = True
         return decision.table, refused if refused.any() else None
 
     def _published(self, spec: TableSpec) -> Table | SparseTable:
-        """The published table of a specification, for rules on published numbers."""
-        cube = self._resolved.census.tabulate(spec)
-        return self._resolved.method(spec.of).protect(cube).table
+        """The published table of a specification, for rules on published numbers; made once."""
+        key = spec_key(spec)
+        with self._judging:
+            if key not in self._judged:
+                cube = self._resolved.census.tabulate(spec)
+                self._judged[key] = self._resolved.method(spec.of).protect(cube).table
+            return self._judged[key]
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:
         resolved = self._resolved

@@ -70,7 +70,10 @@ def sweep(office: Path) -> None:
 
 
 def _not_taken(office: Path, error: sqlite3.Error) -> str:
-    busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+    )
     if busy:
         return f"Another run is publishing with the office folder {office}. Wait until it is done."
     return (

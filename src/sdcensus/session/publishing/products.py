@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import Refused
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, deliver, delivered_cells
 from sdcensus.model.marks import Mark
@@ -195,8 +196,8 @@ class StatisticsProduct:
                 values[hidden, at] = 0
                 marks[hidden, at] = Mark.REFUSED
             if at == 0 and part.populated is not None:
-                there = column(part.populated) & (marks[:, at] == Mark.NONE)
-                marks[there, at] = Mark.POPULATED
+                self._check_shown(marks[:, at])
+                marks[column(part.populated), at] = Mark.POPULATED
         notes = [note for part in parts for note in part.table.notes]
         return DeliveredTable(
             name=self.name,
@@ -210,6 +211,17 @@ class StatisticsProduct:
             date=heading.date,
             signs=heading.signs,
         )
+
+    def _check_shown(self, marks: npt.NDArray[np.uint8]) -> None:
+        """Refuse to hold back the figure that must be there for every area."""
+        hidden = int(np.count_nonzero(marks))
+        if hidden:
+            raise Refused(
+                f"{self.name}: {self.table.statistics[0].label} would be held back for {hidden:,}"
+                f" of {marks.size:,} areas, and must be shown for all of them. Protect it by a"
+                " method that changes numbers, such as cell-key, and by a policy that does not hold"
+                " them back; in a plan of its own if other tables need another one."
+            )
 
     def _axis(self) -> DeliveredAxis:
         figures = self.table.statistics

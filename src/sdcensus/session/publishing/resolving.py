@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,21 @@ from sdcensus.formats.delivery import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
-from sdcensus.model.marks import Mark
+from sdcensus.model.headings import table_heading
 from sdcensus.model.plan import Plan, PlanOutput
+from sdcensus.model.plan_words import SYMBOLS
 from sdcensus.model.policy import Policy
 from sdcensus.model.publishable import Publishable, PublishableTable
 from sdcensus.model.schema import Schema
+from sdcensus.model.secret import Secret
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.text import Text
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.plan_method import planned_method
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.programme import open_programme, programme_tables
+from sdcensus.session.publishing.checks import check_large_tables, check_methods, check_names
+from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
 from sdcensus.session.publishing.products import (
     Heading,
@@ -35,6 +40,7 @@ from sdcensus.session.publishing.products import (
     StatisticsProduct,
     TableProduct,
 )
+from sdcensus.store.schema_json import schema_digest
 
 #: Formats that a plan delivers which does not say.
 _OUTPUT = PlanOutput(folder="published")
@@ -56,8 +62,9 @@ class Resolved(Confidential):
         output: How it is delivered.
         published, office: Where to.
         heading: What stands above every table.
-        secret: The file of the office secret, if it was named.
+        secret: The office secret or its file, if it was named.
         key_version: The version of the series of numbers where it is not the plan's.
+        original: The census before its records were swapped, for the evaluation.
     """
 
     plan: Plan
@@ -70,8 +77,9 @@ class Resolved(Confidential):
     published: Path
     office: Path
     heading: Heading
-    secret: str | Path | None = None
+    secret: str | Path | Secret | None = None
     key_version: int | None = None
+    original: Census | None = None
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -95,6 +103,11 @@ class Resolved(Confidential):
             )
         return self._methods[of]
 
+    @property
+    def imports(self) -> bool:
+        """Whether numbers that are out are taken over."""
+        return self.plan.protect is not None and self.plan.protect.import_published
+
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that has to be counted, once."""
         found = {spec_key(spec): spec for product in self.products for spec in product.specs}
@@ -106,11 +119,13 @@ class Resolved(Confidential):
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides the files of the publication, as plain values by name."""
-        origin = self.census.origin
+        origin, original = self.census.origin, self.original
         method = {of.value: self.method(of).parameters() for of in self.units()}
         policy = "" if self.policy is None else repr(self.policy)
+        named = "" if self.plan.policy is None else self.plan.policy.file
         return {
             "the plan": _digest([_file_digest(self.file), self.publication]),
+            "the mapping": self._document_digest(self.plan.mapping),
             "the tables": _digest([list(_told(one)) for one in self.products]),
             "the method": _digest(
                 [
@@ -119,14 +134,15 @@ class Resolved(Confidential):
                     [self.method(one).key_version for one in self.units()],
                 ]
             ),
-            "the policy": _digest([policy, self._policy_digest(), self.role]),
+            "the policy": _digest([policy, self._document_digest(named), self.role]),
             "the store": _digest([origin.data_version, origin.secret_id]),
+            "the schema of the store": schema_digest(self.census.schema),
+            "the store before swapping": "" if original is None else original.origin.data_version,
             "the version of sdcensus": __version__,
         }
 
-    def _policy_digest(self) -> str:
-        named = self.plan.policy
-        return "" if named is None else _file_digest(self.plan.path(named.file))
+    def _document_digest(self, name: str) -> str:
+        return _file_digest(self.plan.path(name)) if name else ""
 
     def units(self) -> tuple[Entity, ...]:
         """What is counted, each kind once."""
@@ -136,7 +152,7 @@ class Resolved(Confidential):
 def spec_key(spec: TableSpec) -> str:
     """What tells tables apart that must be counted apart: axes in another order are other cells."""
     axes = [
-        [axis.variable.name, [block.level for block in axis.blocks], list(axis.canonical())]
+        [axis.variable.name, [block.level for block in axis.blocks], axis.digest()]
         for axis in spec.axes
     ]
     return f"{spec.hash()} {_digest(axes)}"
@@ -146,8 +162,9 @@ def resolve(
     plan_file: str | Path,
     *,
     out: str | Path | None = None,
-    secret: str | Path | None = None,
+    secret: str | Path | Secret | None = None,
     census: Census | None = None,
+    memory_limit: str | None = None,
     key_version: KeyVersion | None = None,
 ) -> Resolved:
     """Read a plan and everything that it names, and check all of it before any work.
@@ -157,6 +174,7 @@ def resolve(
         out: The published folder, instead of the one that the plan names.
         secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
         census: The census, if it is not the store that the plan names.
+        memory_limit: How much memory the engine duckdb may take.
         key_version: Gives the version of the series of numbers, from the office's folder and
             what the plan says about it.
 
@@ -169,16 +187,16 @@ def resolve(
 
     def schema_of(store: Path) -> Schema:
         if census is None:
-            found.append(open_store(store))
+            found.append(open_store(store, memory_limit=memory_limit))
         return found[-1].schema
 
-    plan = read_plan(file, schema_of)
+    plan = read_plan(file, schema_of, files=True)
     opened = found[-1]
     output = plan.output or _OUTPUT
     check_formats(output.formats)
     published, office = _folders(plan, output, out)
     products = tuple(_products(plan, opened.schema))
-    _check_names(products)
+    check_names([one.name for one in products], output.formats, output.languages)
     policy = None
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
@@ -196,14 +214,19 @@ def resolve(
         heading=Heading(
             source=plan.office.name,
             date=output.date,
-            signs=tuple((Mark[name.upper()], sign) for name, sign in plan.office.symbols),
+            signs=tuple((SYMBOLS[name], sign) for name, sign in plan.office.symbols),
         ),
         secret=secret,
+        original=_original(plan, output, opened.schema),
         key_version=None if key_version is None else key_version(office, _asked_version(plan)),
     )
-    for of in resolved.units():
-        resolved.method(of)
+    # A secret that only stands in for the office's has made no keys; see ``check_plan``.
+    origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
+    check_methods(resolved.specs(), origin, resolved.method)
+    for of in resolved.units() if resolved.imports else ():
+        check_importable(resolved.method(of))
     _check_policy(resolved)
+    check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved
 
 
@@ -219,10 +242,10 @@ def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
         if table.share:
             yield share_product(table, schema)
             continue
+        spec = table.spec(schema)
+        title = table.title or _in_words(spec, schema)
         rows = len(table.rows) or None
-        yield TableProduct(
-            PublishableTable(name=table.name, title=table.title, spec=table.spec(schema), rows=rows)
-        )
+        yield TableProduct(PublishableTable(name=table.name, title=title, spec=spec, rows=rows))
     if plan.programme:
         programme = open_programme(plan.programme)
         mapping = read_mapping(plan.path(plan.mapping), programme, schema)
@@ -239,8 +262,35 @@ def _of_programme(table: Publishable) -> Product:
     return StatisticsProduct(table)
 
 
+def _in_words(spec: TableSpec, schema: Schema) -> Text:
+    """What a table without a title shows, in the languages of the census."""
+    unnamed = replace(spec, name="")
+    languages = schema.census.languages or ("en",)
+    return Text.of({one: table_heading(unnamed, one) for one in languages})
+
+
+def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:
+    """The census before its records were swapped; its code lists are those of the other."""
+    if not output.original_store or not output.evaluation:
+        return None
+    census = open_store(plan.path(output.original_store))
+    mine = {one.name: [code.code for code in one.codes] for one in schema.variables}
+    theirs = {one.name: [code.code for code in one.codes] for one in census.schema.variables}
+    if mine != theirs:
+        raise SpecError(
+            f"{output.original_store} has other variables or code lists than the store of the plan."
+            " Name the store from which that was made by swapping, or leave original_store out."
+        )
+    return census
+
+
 def _folders(plan: Plan, output: PlanOutput, out: str | Path | None) -> tuple[Path, Path]:
     published = Path(out) if out is not None else plan.path(output.folder)
+    # What a link leads to is replaced, not the link. A path such as ".." has no name to go by.
+    if published.is_symlink() or not published.name or published.name == "..":
+        published = published.resolve()
+    if not published.name:
+        raise OutputError(f"{published} cannot be published into. Name a folder in it.")
     office = plan.path(output.office_folder) if output.office_folder else None
     if office is None:
         office = published.with_name(f"{published.name}.office")
@@ -251,23 +301,17 @@ def _folders(plan: Plan, output: PlanOutput, out: str | Path | None) -> tuple[Pa
             " Name another office folder in the plan."
         )
     if inner in outer.parents:
-        raise OutputError(f"{published} is for everybody, so it cannot lie inside {office}.")
-    return published, office
-
-
-def _check_names(products: Sequence[Product]) -> None:
-    """Files of two products must not collide, also where case does not matter."""
-    seen: dict[str, str] = {}
-    for product in products:
-        first = seen.setdefault(product.name.casefold(), product.name)
-        if first is not product.name:
-            raise SpecError(
-                f"Two tables are called {product.name!r} (case does not matter in names of files)."
-                " Give one of them another name."
+        raise OutputError(
+            f"{published} is for everybody, so it cannot lie inside {office}. Name another folder."
+        )
+    store = plan.path(plan.store).resolve()
+    for folder, resolved in ((published, outer), (office, inner)):
+        if resolved == store or store in resolved.parents or resolved in store.parents:
+            raise OutputError(
+                f"{folder} and the store {plan.store} cannot lie in each other. Name a folder of"
+                " its own."
             )
-    for product in products:
-        if product.name.casefold() in ("manifest", "notes"):
-            raise SpecError(f"A table cannot be called {product.name!r}: a file of ours is.")
+    return published, office
 
 
 def _check_policy(resolved: Resolved) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sdcensus._version import __version__
+from sdcensus.errors import Refused, SdcensusError, SpecError
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.publication_lock import LOCK_FILE
 from sdcensus.model.schedule import Schedule, schedule
 from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.session.census import Census, default_threads
-from sdcensus.session.publishing.approving import OFFICE_FILE
+from sdcensus.session.census import Census, EngineName, default_threads
 from sdcensus.session.publishing.counting import count_tables
 from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
@@ -28,8 +30,11 @@ from sdcensus.session.publishing.guard import (
     series_key_version,
 )
 from sdcensus.session.publishing.making import Maker
+from sdcensus.session.publishing.office import OFFICE_FILE
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.workplace import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
     MANIFEST,
     Finished,
     Workplace,
@@ -38,11 +43,10 @@ from sdcensus.session.publishing.workplace import (
 )
 from sdcensus.store.owner_only import write_owner_only
 
-#: Gives further public files of a publication, by name.
+#: Gives further files of a publication, by name.
 Pages = Callable[[Resolved, Sequence[Finished]], Mapping[str, bytes]]
 #: Memory that a run keeps within unless it is told otherwise.
 DEFAULT_MEMORY = "4GB"
-FORMAT_NAME, FORMAT_VERSION = "sdcensus-publication", 1
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -50,7 +54,8 @@ class PublishReport(Confidential):
     """What a run has done.
 
     Attributes:
-        published, office: The two folders.
+        published: The folder that everybody can see.
+        office: What the office keeps about this publication.
         products: What was published, by name, in the order of the plan.
         made: How many of them this run made; the others were finished by an interrupted one.
         cells: How many cells were delivered.
@@ -58,7 +63,6 @@ class PublishReport(Confidential):
         scans: How often the records were gone through.
         changed: How many numbers that were published before have changed.
         warnings: What the office should know.
-        office_tables: What only the office may see of each table, as plain values.
         seconds: How long it took.
         unchanged: Whether everything was published already.
     """
@@ -73,7 +77,6 @@ class PublishReport(Confidential):
     scans: int
     changed: int
     warnings: tuple[str, ...]
-    office_tables: tuple[Mapping[str, Any], ...]
     seconds: float
     unchanged: bool = False
 
@@ -96,6 +99,7 @@ def publish(
     revision_minimum: int | None = None,
     restart: bool = False,
     pages: Pages | None = None,
+    office_pages: Pages | None = None,
     progress: Progress = no_progress,
 ) -> PublishReport:
     """Publish everything that a plan names.
@@ -115,26 +119,41 @@ def publish(
         revision_minimum: How many changed records must stand behind every changed number.
         restart: Throw away what an interrupted run has left.
         pages: Gives further public files: names and contents, made from what is published.
+        office_pages: The same for files that only the office may see.
         progress: Called with the stage and how much of it is done.
 
     Raises:
         Refused: The policy, the lock or the revision guard does not let it pass.
     """
     began = time.perf_counter()
+    limit = parse_bytes(memory, what="The memory")
+    workers = default_threads() if threads is None else threads
+    if type(workers) is not int or workers < 1:
+        raise SpecError("Tables need at least one thread.")
+    if engine is not None:
+        option(EngineName, "engine", engine)
+
+    def ready() -> Resolved:
+        return resolve(
+            plan,
+            out=out,
+            secret=secret,
+            census=census,
+            memory_limit=f"{limit}B",
+            key_version=lambda office, asked: series_key_version(
+                office, asked, revision=revision, rekey=rekey
+            ),
+        )
+
     progress("checking the plan", 0.0)
-    resolved = resolve(
-        plan,
-        out=out,
-        secret=secret,
-        census=census,
-        key_version=lambda office, asked: series_key_version(
-            office, asked, revision=revision, rekey=rekey
-        ),
-    )
-    workplace = Workplace(resolved.published, resolved.office)
-    workplace.check_published(resolved.publication)
+    resolved = ready()
+    workplace = Workplace(resolved.published, resolved.office, resolved.publication)
+    _check_published(resolved, workplace)
     with workplace.taken():
-        workplace.complete()
+        if workplace.complete():
+            # What was published meanwhile decides which series of numbers goes on.
+            resolved = ready()
+        _check_published(resolved, workplace)
         guard = open_guard(
             resolved.office,
             resolved.census,
@@ -148,43 +167,60 @@ def publish(
             minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
             progress=progress,
         )
-        identity = {**resolved.identity(), "the revision": [revision or "", rekey]}
-        if not restart and _is_published(resolved, identity):
-            return _unchanged(resolved, time.perf_counter() - began)
-        finished = workplace.begin(identity, restart=restart)
-        resumed = len(finished)
-        scans = _make(
-            resolved,
-            workplace,
-            guard,
-            finished,
-            engine=engine,
-            memory=parse_bytes(memory),
-            threads=threads or default_threads(),
-            progress=progress,
+        identity = resolved.identity()
+        if not restart and _is_published(resolved, workplace, identity):
+            workplace.forget()
+            guard.registry.batch().forget_others()
+            return _unchanged(resolved, workplace, time.perf_counter() - began)
+        finished = workplace.begin(
+            {
+                **identity,
+                "the revision": [revision or "", rekey],
+                "what was published before": _digest_of(resolved.office / LOCK_FILE),
+            },
+            restart=restart,
+            usable=lambda one: _is_usable(one, guard),
         )
-        ordered = [finished[product.name] for product in resolved.products]
-        progress("comparing with what was published", 0.0)
-        tables = [one for product in ordered for one in product.office["tables"]]
-        changes = [TableChanges.from_json(one["changes"]) for one in tables]
-        warnings = guard.decide(changes)
+        resumed = len(finished)
+        try:
+            scans = _make(
+                resolved,
+                workplace,
+                guard,
+                finished,
+                engine=engine,
+                memory=limit,
+                threads=workers,
+                progress=progress,
+            )
+            ordered = [finished[product.name] for product in resolved.products]
+            progress("comparing with what was published", 0.0)
+            changes = list(_changes(ordered))
+            warnings = guard.decide(changes)
+        except (Refused, SpecError):
+            # Nobody will go on with it: something else will be asked for.
+            workplace.forget()
+            guard.registry.batch().forget_others()
+            raise
         progress("putting it into its place", 0.0)
-        extra = {} if pages is None else dict(pages(resolved, ordered))
-        files = _prepare(resolved, workplace, ordered, extra, identity)
+        files = _prepare(resolved, workplace, ordered, identity, pages, office_pages)
         recorded = guard.prepare(changes, workplace.notes)
-        workplace.commit({OFFICE_FILE: OFFICE_FILE, **recorded})
+        if not recorded:
+            guard.registry.batch().forget_others()
+        own = workplace.own.name
+        kept = {name: f"{own}/{name}" for name in (OFFICE_FILE, *files.office)}
+        workplace.commit({**kept, **recorded})
     return PublishReport(
         published=resolved.published,
-        office=resolved.office,
+        office=workplace.own,
         products=tuple(one.name for one in ordered),
         made=len(ordered) - resumed,
         cells=sum(int(one.public["cells"]) for one in ordered),
-        files=len(files) + 1,
-        size=sum(one.size for one in files),
+        files=len(files.public) + 1,
+        size=sum(one.size for one in files.public),
         scans=scans,
         changed=sum(one.changed for one in changes),
         warnings=warnings,
-        office_tables=tuple(tables),
         seconds=time.perf_counter() - began,
     )
 
@@ -227,21 +263,33 @@ def _make(
     return len(plan.scans)
 
 
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files of a publication: all public ones, and the names of the office's pages."""
+
+    public: list[WrittenFile]
+    office: tuple[str, ...]
+
+
 def _prepare(
     resolved: Resolved,
     workplace: Workplace,
     products: Sequence[Finished],
-    extra: Mapping[str, bytes],
     identity: Mapping[str, Any],
-) -> list[WrittenFile]:
-    """Write the last public files, the manifest and the office's notes; gives the public files."""
+    pages: Pages | None,
+    office_pages: Pages | None,
+) -> _Files:
+    """Write the last public files, the manifest, and what the office keeps."""
     files = [one for product in products for one in product.files]
-    for name, content in extra.items():
+    for name, content in ({} if pages is None else pages(resolved, products)).items():
         with new_file(workplace.hidden / name) as file:
             file.write(content)
         files.append(WrittenFile.of(workplace.hidden / name))
     with new_file(workplace.hidden / MANIFEST) as file:
         file.write(manifest_of(resolved, products, files))
+    private = {} if office_pages is None else office_pages(resolved, products)
+    for name, content in private.items():
+        write_owner_only(workplace.notes / name, content)
     policy = resolved.plan.policy
     kept = {
         "format": FORMAT_NAME,
@@ -249,14 +297,48 @@ def _prepare(
         "publication": resolved.publication,
         "identity": dict(identity),
         "manifest": WrittenFile.of(workplace.hidden / MANIFEST).to_json(),
-        "plan": WrittenFile.of(resolved.file).to_json(),
-        "policy": None
-        if policy is None
-        else WrittenFile.of(resolved.plan.path(policy.file)).to_json(),
-        "tables": [one for product in products for one in product.office["tables"]],
+        "plan": _named(resolved.file),
+        "policy": None if policy is None else _named(resolved.plan.path(policy.file)),
+        "office": [WrittenFile.of(workplace.notes / name).to_json() for name in private],
+        "tables": [one["changes"] for product in products for one in product.office["tables"]],
     }
     write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
-    return files
+    return _Files(files, tuple(private))
+
+
+def _named(path: Path) -> dict[str, str | int]:
+    """A document that a publication was made from: what it held, and where it lies."""
+    return {**WrittenFile.of(path).to_json(), "path": str(path.resolve())}
+
+
+def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:
+    """What the guard said about each table, once: several products may stand on one table."""
+    seen: set[str] = set()
+    for one in (table for product in products for table in product.office["tables"]):
+        found = TableChanges.from_json(one["changes"])
+        if found.spec_hash not in seen:
+            seen.add(found.spec_hash)
+            yield found
+
+
+def _is_usable(product: Finished, guard: Guard) -> bool:
+    """Whether the registry still has what an interrupted run has put into it."""
+    try:
+        for one in product.office["tables"]:
+            guard.registry.entry(TableChanges.from_json(one["changes"]).entry)
+    except (SdcensusError, LookupError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_published(resolved: Resolved, workplace: Workplace) -> None:
+    """Refuse a folder of something else; a plan that was edited is the same plan."""
+    known = read_json(workplace.own / OFFICE_FILE).get("plan") or {}
+    path, digest = str(resolved.file.resolve()), _digest_of(resolved.file)
+    workplace.check_published(
+        {one.name for one in resolved.products},
+        same_plan=known.get("path") == path or known.get("sha256") == digest,
+    )
 
 
 def manifest_of(
@@ -280,24 +362,26 @@ def manifest_of(
     return _bytes(content)
 
 
-def _is_published(resolved: Resolved, identity: Mapping[str, Any]) -> bool:
+def _is_published(resolved: Resolved, workplace: Workplace, identity: Mapping[str, Any]) -> bool:
     """Whether exactly this was published before and is still there."""
-    known = read_json(resolved.office / OFFICE_FILE)
-    if known.get("identity") != json.loads(json.dumps(identity)):
+    known = read_json(workplace.own / OFFICE_FILE)
+    if known.get("identity") != identity:
         return False
     manifest = WrittenFile.from_json(known["manifest"])
     if not manifest.fits(resolved.published):
         return False
     listed = read_json(resolved.published / MANIFEST).get("files", [])
-    return all(WrittenFile.from_json(one).fits(resolved.published) for one in listed)
+    kept = [WrittenFile.from_json(one) for one in known["office"]]
+    return all(WrittenFile.from_json(one).fits(resolved.published) for one in listed) and all(
+        one.fits(workplace.own) for one in kept
+    )
 
 
-def _unchanged(resolved: Resolved, seconds: float) -> PublishReport:
+def _unchanged(resolved: Resolved, workplace: Workplace, seconds: float) -> PublishReport:
     manifest = read_json(resolved.published / MANIFEST)
-    known = read_json(resolved.office / OFFICE_FILE)
     return PublishReport(
         published=resolved.published,
-        office=resolved.office,
+        office=workplace.own,
         products=tuple(str(one["name"]) for one in manifest["tables"]),
         made=0,
         cells=sum(int(one["cells"]) for one in manifest["tables"]),
@@ -306,10 +390,13 @@ def _unchanged(resolved: Resolved, seconds: float) -> PublishReport:
         scans=0,
         changed=0,
         warnings=(),
-        office_tables=tuple(known.get("tables", ())),
         seconds=seconds,
         unchanged=True,
     )
+
+
+def _digest_of(path: Path) -> str:
+    return WrittenFile.of(path).sha256 if path.is_file() else ""
 
 
 def _bytes(content: Mapping[str, Any]) -> bytes:

@@ -8,8 +8,15 @@ from pathlib import Path
 
 from sdcensus.errors import InputError
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.session.publishing.approving import Approvals, read_approvals
-from sdcensus.session.publishing.workplace import MANIFEST, WrittenFile, read_json
+from sdcensus.session.publishing.approving import Approvals, private_folder, read_approvals
+from sdcensus.session.publishing.office import OFFICE_FILE
+from sdcensus.session.publishing.workplace import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    MANIFEST,
+    WrittenFile,
+    read_json,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +63,24 @@ def verify(
         what = "is a file, not a folder" if root.exists() else "does not exist"
         raise InputError(f"{root} {what}. Name the folder that sdcensus publish has made.")
     manifest = read_json(root / MANIFEST)
-    if manifest.get("format") != "sdcensus-publication":
+    if manifest.get("format") != FORMAT_NAME:
         raise InputError(
             f"{root} has no {MANIFEST} of sdcensus publish. Name the folder that it has made."
         )
+    if manifest.get("version") != FORMAT_VERSION:
+        raise InputError(f"{root / MANIFEST} was written by a newer sdcensus. Update sdcensus.")
     try:
         listed = [WrittenFile.from_json(one) for one in manifest["files"]]
     except (LookupError, TypeError, ValueError):
         raise InputError(f"{root / MANIFEST} is damaged. Publish again.") from None
+    approvals = None
     problems = list(_problems(root, listed, progress))
-    approvals = None if office is None else read_approvals(Path(office), root)
+    if office is not None:
+        private = private_folder(root, office)
+        kept = read_json(private / OFFICE_FILE).get("manifest", {})
+        if WrittenFile.of(root / MANIFEST).to_json() != kept:
+            problems.insert(0, f"{MANIFEST}: is not the one that was published")
+        approvals = read_approvals(private, root)
     return Verification(
         root,
         str(manifest.get("publication", "")),
@@ -84,8 +99,10 @@ def _problems(root: Path, listed: list[WrittenFile], progress: Progress) -> Iter
         seen += one.size
         path = root / one.name
         # A list from elsewhere must not make us read outside of the folder.
-        if Path(one.name).name != one.name:
-            yield f"{one.name}: no name of a file in this folder"
+        if not one.name or Path(one.name).name != one.name or one.name in (".", ".."):
+            yield f"{one.name!r}: no name of a file in this folder"
+        elif path.is_symlink():
+            yield f"{one.name}: is a link, not a file"
         elif not path.is_file():
             yield f"{one.name}: missing"
         elif path.stat().st_size != one.size:

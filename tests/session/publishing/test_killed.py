@@ -1,0 +1,176 @@
+"""A run that is killed at any moment is gone on with, and ends with the same bytes.
+
+Real processes and real kills, at moments drawn by a seeded generator: spread over the whole run,
+and while everything is put into its place.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import start, without_progress
+from tests.session.publishing.plans import TABLES, Office, contents, new_office
+
+MORE = "".join(
+    f"""
+[[table]]
+name = "table-{at}"
+rows = ["area@{level}"]
+columns = {columns}
+"""
+    for at, (level, columns) in enumerate(
+        (level, columns)
+        for level in ("parish", "district", "parish+district")
+        for columns in ('["age@class"]', '["age", "sex"]', '["sex", "married", "age@half"]')
+    )
+)
+
+
+@dataclass(frozen=True)
+class Killed:
+    """An office whose runs are killed, what must come out, and how long a run works."""
+
+    office: Office
+    expected: dict[str, bytes]
+    seconds: float
+
+
+def run(office: Office, *options: str) -> subprocess.Popen[bytes]:
+    return start("publish", office.plan, "--secret", office.secret, "--quiet", *options)
+
+
+def forget(office: Office) -> None:
+    shutil.rmtree(office.published, ignore_errors=True)
+    shutil.rmtree(office.office, ignore_errors=True)
+
+
+def until(process: subprocess.Popen[bytes], path: Path) -> bool:
+    """Wait for a file; false if the process ends before."""
+    while not path.exists():
+        if process.poll() is not None:
+            return False
+        time.sleep(0.0003)
+    return True
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
+    office = new_office(
+        tmp_path_factory.mktemp("killed"), tables=TABLES + MORE, formats=["csv", "px"]
+    )
+    process = run(office)
+    assert until(process, office.own / ".part" / "run.json")
+    began = time.perf_counter()
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    seconds = time.perf_counter() - began
+    yield Killed(office, contents(office.folder), seconds)
+    shutil.rmtree(office.folder)
+
+
+Moment = Callable[[subprocess.Popen[bytes], Office], bool]
+
+
+def after(seconds: float) -> Moment:
+    """So long after the run has begun to work."""
+
+    def wait(process: subprocess.Popen[bytes], office: Office) -> bool:
+        found = until(process, office.own / ".part" / "run.json")
+        time.sleep(seconds)
+        return found
+
+    return wait
+
+
+def while_moving(seconds: float) -> Moment:
+    """While everything is put into its place."""
+
+    def wait(process: subprocess.Popen[bytes], office: Office) -> bool:
+        found = until(process, office.own / ".part" / "commit.json")
+        if seconds:
+            time.sleep(seconds)
+        return found
+
+    return wait
+
+
+def moments(killed: Killed, seed: int) -> Iterator[Moment]:
+    """Two of three anywhere in the run, the third at its end."""
+    draw = random.Random(seed)
+    while True:
+        yield after(draw.uniform(0, killed.seconds))
+        yield after(draw.uniform(0, killed.seconds))
+        yield while_moving(draw.choice((0, 0, draw.uniform(0, 0.004))))
+
+
+def check_kills(killed: Killed, wanted: int, seed: int) -> None:
+    office = killed.office
+    hits = 0
+    for moment in moments(killed, seed):
+        forget(office)
+        process = run(office)
+        moment(process, office)
+        process.kill()
+        process.communicate(timeout=120)
+        hits += process.returncode not in (0, None)
+        office.publish()
+        assert contents(office.folder) == killed.expected
+        if hits == wanted:
+            return
+
+
+@pytest.mark.slow
+def test_ten_kills_change_nothing(killed: Killed) -> None:
+    check_kills(killed, 10, seed=1)
+
+
+@pytest.mark.soak
+def test_fifty_kills_change_nothing(killed: Killed) -> None:
+    check_kills(killed, 50, seed=2)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_again_and_again_comes_to_its_end(killed: Killed) -> None:
+    office = killed.office
+    forget(office)
+    draw = random.Random(3)
+    for _ in range(4):
+        process = run(office)
+        after(draw.uniform(0, killed.seconds / 3))(process, office)
+        process.kill()
+        process.communicate(timeout=120)
+    office.publish()
+    assert contents(office.folder) == killed.expected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended from outside")],
+)
+def test_an_interrupted_run_says_that_it_can_go_on(
+    killed: Killed, number: signal.Signals, code: int, words: str
+) -> None:
+    office = killed.office
+    forget(office)
+    process = run(office)
+    assert until(process, office.own / ".part" / "finished")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == code
+    said = without_progress(err.decode("utf-8"))
+    assert said == f"error: {words}; the same command goes on where it stopped\n"
+    assert not office.published.exists()
+    office.publish()
+    assert contents(office.folder) == killed.expected
