@@ -96,7 +96,7 @@ def _growth(folder: Path, sizes: Sequence[int], largest: dict[str, float]) -> li
     by_size = dict(zip(sorted(sizes), runs, strict=True))
     low, high = min(by_size), max(by_size)
     grown = by_size[high]["counting"] / by_size[low]["counting"]
-    lines = [
+    return [
         Line(
             "The same tables by people: whole run",
             ", ".join(f"{_millions(one)} {run['seconds']:.1f} s" for one, run in by_size.items()),
@@ -108,7 +108,6 @@ def _growth(folder: Path, sizes: Sequence[int], largest: dict[str, float]) -> li
             grown <= 1.25 * high / low,
         ),
     ]
-    return lines
 
 
 def _crossed(folder: Path, persons: int, full: bool) -> list[Line]:

@@ -39,6 +39,12 @@ NAME = "averaging"
 MOST_LOOKS = 400
 #: Cells times looks that are held at the same time.
 _MOST_HELD = 40_000_000
+#: Cells that are added up in all, about a minute of it: whole programmes have very many looks.
+MOST_ADDED = 3_000_000_000
+#: What one look takes besides, as so many cells.
+_LOOK = 50_000
+#: Pieces, the smallest first, among which looks at a cell are sought.
+_MOST_TRIED = 2_000
 #: Values are compared with others of about their size; smaller ones agree by chance all the time.
 _BANDS = (3, 6, 12, 30, 100, 1 << 40)
 #: Values that miss each other by so much are told apart from equal ones.
@@ -84,7 +90,8 @@ def attack_averaging(
     claims: list[Claims] = []
     examined: list[tuple[str, Int64]] = []
     best, cells = 0.0, 0
-    for one in averages(usable, variances, zeros_known=assumptions.zeros_known, progress=progress):
+    found = averages(usable, variances, zeros_known=assumptions.zeros_known, progress=progress)
+    for one in found:
         cells += one.estimate.size
         examined.append((one.piece.target.name, one.piece.cells.reshape(-1)))
         best = max(best, float(one.probability.max(initial=0.0)))
@@ -96,6 +103,13 @@ def attack_averaging(
             f" a probability of {assumptions.limit:.0%} or more names"
             f" {sum(one.count for one in claims):,} of {cells:,} different counts. The best chance"
             f" that he reckons with is {best:.0%}."
+        )
+    kinds = len({one.key for one in pieces_of(usable)})
+    if len(found) < kinds:
+        said.append(
+            f"Tables as many as these have too many looks to add up all of them: cells of the"
+            f" {len(found):,} coarsest of {kinds:,} kinds were averaged. To average finer ones,"
+            " attack fewer tables together."
         )
     figures = MappingProxyType({"counts": cells, "best chance": best})
     return AttackResult(NAME, tuple(claims), tuple(said), figures, tuple(examined))
@@ -126,14 +140,17 @@ def averages(
     variances: dict[str, float],
     *,
     zeros_known: bool = True,
+    most_added: int = MOST_ADDED,
     progress: Progress = no_progress,
 ) -> list[Averages]:
-    """The average of all looks at every cell of every table.
+    """The average of all looks at every cell of every table, coarse cells first.
 
     Args:
         targets: The tables.
         variances: For each table by name, the variance of one cell.
         zeros_known: Whether empty cells have no noise.
+        most_added: About how many cells are added up; pieces for which none are left are not
+            averaged.
         progress: Told how far it is.
     """
     pieces = pieces_of(targets)
@@ -142,12 +159,24 @@ def averages(
     for one in pieces:
         first.setdefault(one.key, one)
     made = []
-    for at, coarse in enumerate(first.values()):
-        progress("averaging", at / len(first))
-        finer = index.finer(coarse)
+    added = 0
+    # Coarse cells have the most looks. Where there is room for all, the order is no matter.
+    for at, coarse in enumerate(sorted(first.values(), key=lambda one: one.values.size)):
+        progress("averaging", max(at / len(first), min(added / most_added, 1.0)))
+        finer = sorted(index.finer(coarse), key=lambda one: one.values.size)[:_MOST_TRIED]
         looks = [found for found in (tiling(one, coarse) for one in finer) if found is not None]
+        looks = _best(coarse, looks)
+        added += sum(one.fine.values.size + _LOOK for one in looks) + _LOOK
+        if added > most_added and made:
+            break
         made.append(_average(coarse, looks, variances, zeros_known=zeros_known))
     return made
+
+
+def _best(piece: Piece, tilings: Sequence[Tiling]) -> list[Tiling]:
+    """As many looks as can be held; few parts make a good one, and their mean decides."""
+    most = max(1, min(MOST_LOOKS, _MOST_HELD // max(piece.values.size, 1)))
+    return sorted(tilings, key=lambda one: float(one.parts.mean()))[:most]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,10 +201,6 @@ class _Look:
 def _average(
     piece: Piece, tilings: Sequence[Tiling], variances: dict[str, float], *, zeros_known: bool
 ) -> Averages:
-    cells = max(piece.values.size, 1)
-    most = max(1, min(MOST_LOOKS, _MOST_HELD // cells))
-    # Few parts make a good look; those of a piece differ little, so its mean decides.
-    tilings = sorted(tilings, key=lambda one: float(one.parts.mean()))[:most]
     looks = [
         _look(one, variances[one.fine.target.name], zeros_known=zeros_known) for one in tilings
     ]

@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from sdcensus.session.assessing_tables import AssessOptions
     from sdcensus.session.census import Census
 
+#: How files of plans end; a store is a folder.
+PLANS = (".toml", ".xlsx", ".xlsm")
+
 EXAMPLES = examples(
     "sdcensus assess census.store --by ed@parish,sex --out check",
     "sdcensus assess census.store --by ed,religion --scheme CP4",
@@ -244,7 +247,7 @@ def assess(
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
     with all_or_nothing(), Stages(output, "reading") as stages:
-        if source.suffix.lower() == ".toml":
+        if source.suffix.lower() in PLANS:
             if by or where or published is not None or chosen.anything:
                 raise SpecError(
                     "A plan says itself which tables there are and how they are protected: leave"

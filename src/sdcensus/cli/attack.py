@@ -221,7 +221,7 @@ def _say_found(output: Output, found: FolderAttack) -> None:
         "\nThis is what these attacks find in these tables. Others, and other tables, may find"
         " more."
     )
-    for text in (*report.left_out, *(f"{one.name}: {one.reason}." for one in found.skipped)):
+    for text in (*report.left_out, *_passed_over(found)):
         output.note(f"note: {text}")
 
 

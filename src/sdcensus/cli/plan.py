@@ -171,8 +171,12 @@ def _facts(found: PlanCheck, memory: str) -> list[tuple[str, str]]:
         ("passes over the records", f"{found.scans:,}"),
         ("at the same time", f"{found.workers:,} table{'s' if found.workers != 1 else ''}"),
         ("memory", f"about {bytes_text(found.peak_bytes)}, of {memory} allowed"),
-        ("time", f"about {seconds_text(found.seconds)} for counting, protecting and csv"),
+        ("time", f"{_about(found.seconds)} for counting, protecting and csv"),
     ]
     if "xlsx" in found.formats:
         facts.append(("", "workbooks take up to three seconds more for each 100,000 cells"))
     return facts
+
+
+def _about(seconds: float) -> str:
+    return f"about {seconds_text(seconds)}" if seconds >= 1 else "less than a second"

@@ -178,12 +178,8 @@ class PublicationLock:
     @property
     def looks(self) -> int:
         """How many times the numbers were drawn anew, the first time included."""
-        return 1 + sum(one.kind is EventKind.REKEYING for one in self.events)
-
-    @property
-    def current(self) -> Making | None:
-        """How numbers were made last."""
-        return self.makings[-1] if self.makings else None
+        # Several plans may take part in one re-keying.
+        return 1 + len({one.name for one in self.events if one.kind is EventKind.REKEYING})
 
     def table(self, spec_hash: str, series: str = "") -> LockedTable | None:
         """The published table of that specification, of one census."""
@@ -212,9 +208,26 @@ class PublicationLock:
         """How the numbers of a table were made."""
         return self.makings[table.making]
 
-    def event(self, name: str) -> LockEvent | None:
-        """The event of that name."""
-        return next((one for one in self.events if one.name == name), None)
+    def event(self, name: str, plan: str = "") -> LockEvent | None:
+        """The event of that name: of one plan, or of any."""
+        found = (one for one in self.events if one.name == name and plan in ("", one.plan))
+        return next(found, None)
+
+    def key_version(self, series: str | None = None, plan: str = "") -> int | None:
+        """The highest key version of what is out; ``None`` if there is nothing.
+
+        Args:
+            series: Of one census only.
+            plan: Of one plan only.
+        """
+        return max(
+            (
+                self.making(one).key_version
+                for one in self.tables
+                if series in (None, one.series) and plan in ("", one.plan)
+            ),
+            default=None,
+        )
 
     def with_event(
         self,

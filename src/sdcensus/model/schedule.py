@@ -330,6 +330,7 @@ class _Partitions:
         self._groups: dict[str, list[Int64]] = {}
         self._sizes: dict[str, list[int]] = {}
         self._both: dict[tuple[str, int, int], int] = {}
+        self._axes: dict[tuple[str, int], Axis] = {}
 
     def add(self, axis: Axis) -> int:
         """The number of the partition into the base groups of an axis."""
@@ -364,10 +365,12 @@ class _Partitions:
 
     def axis(self, name: str, number: int) -> Axis:
         """An axis whose positions are the groups of a partition, without a total."""
-        variable, group = self._variables[name], self._groups[name][number]
-        codes = tuple(Code(str(at)) for at in range(self._sizes[name][number]))
-        level = Level(f"{name} together", codes, tuple(group.tolist()))
-        return make_axis(variable, [level], total=False)
+        if (name, number) not in self._axes:
+            codes = tuple(Code(str(at)) for at in range(self._sizes[name][number]))
+            group = tuple(self._groups[name][number].tolist())
+            level = Level(f"{name} together", codes, group)
+            self._axes[name, number] = make_axis(self._variables[name], [level], total=False)
+        return self._axes[name, number]
 
     def _number(self, name: str, group: Int64) -> int:
         # Groups are numbered by their first leaf: equal partitions are equal arrays then.

@@ -18,6 +18,7 @@ from sdcensus.report.page import (
     table,
     tiles,
 )
+from sdcensus.report.publication_files import links
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 _NOTHING = "–"
@@ -51,7 +52,7 @@ def evaluation_index(
     shown = tiles(
         [
             Tile(number_text(len(rows)), "tables, counted with their margins"),
-            Tile(number_text(cells), "numbers are published in them"),
+            Tile(number_text(cells), "numbers stand in them"),
             Tile(_percent(equal / cells if cells else None), "of them equal the true count"),
             Tile(number_text(largest), "is the largest change of a number"),
         ]
@@ -71,6 +72,8 @@ def evaluation_index(
             ),
         ),
         facts=facts,
+        lead="What was counted, what is published, and how far apart the two are. Tables behind"
+        " shares and other figures are among them.",
         stamp="Figures on this page were computed from true counts.",
     )
 
@@ -80,9 +83,10 @@ def _lines(
 ) -> Html:
     stages = list(dict.fromkeys(one.stage for row in rows for one in row.stages))
     swapped = Stage.SWAPPED in stages
-    head = ["table", "files", "cells", "withheld", "small before", "small published"]
-    head += ["mean change after swap"] if swapped else []
-    head += ["mean change", "largest change", "equal"]
+    head = ["table", "files", "cells", "with\u00adheld", "before", "published"]
+    head += ["after swap"] if swapped else []
+    head += ["mean", "largest", "equal"]
+    groups = [("", 4), ("small counts", 2), ("changes", 4 if swapped else 3)]
     made: list[list[Cell | str]] = []
     for row in rows:
         line: list[Cell | str] = [row.table, _links(row.table, files, published)]
@@ -94,26 +98,24 @@ def _lines(
         share = None if found is None else found.share_equal
         tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
         made.append([*line, Cell(_percent(share), tone)])
-    return table("Every table with its margins", head, made, words=2)
+    return table("Every table with its margins", head, made, groups=groups, words=2, wrapped=True)
 
 
 def _reading() -> Html:
     return paragraph(
-        "Small: the share of cells with a count of 1 or 2. A published 1 or 2 may stand for another"
-        " true count. Changes are between the true and the published number of a cell; equal is"
-        " the share of cells where there is none.",
+        "Small counts: the share of cells with a 1 or a 2. A published 1 or 2 may stand for"
+        " another true count. Changes are between the true and the published number of a cell;"
+        " equal is the share of cells where there is none.",
         soft=True,
     )
 
 
 def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Html:
-    product = name if name in files else name.rpartition(" (")[0]
-    found = files.get(product, ())
-    kinds = {one[len(product) :].lstrip("."): one for one in found}
+    """Links to the files of the product in which a table stands."""
+    product = name.partition(" (")[0]
     before = f"{published.rstrip('/')}/" if published else ""
-    return Html(
-        ", ".join(link(kind, before + quote(file)) for kind, file in kinds.items()) or _NOTHING
-    )
+    found = links(product, files.get(product, ()), before)
+    return found or Html(_NOTHING)
 
 
 def _told(row: EvaluationRow, stage: Stage) -> dict[str, str]:

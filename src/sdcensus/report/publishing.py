@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sdcensus.model.claims import Claims
 from sdcensus.model.marks import Mark
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.text import Text
-from sdcensus.report.assessment_sheet import rows_workbook
 from sdcensus.report.publication_index import evaluation_index
 from sdcensus.report.publication_notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.session.census import Census, open_parquet
@@ -86,6 +86,9 @@ def _evaluation(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str
     found = [one["evaluation"] for one in tables if "evaluation" in one]
     if not found:
         return {}
+    # Takes a second to load, and half of the plans have no evaluation.
+    from sdcensus.report.assessment_sheet import rows_workbook
+
     rows = [row_from_json(number, one) for number, one in enumerate(found, start=1)]
     page = evaluation_index(
         rows,
@@ -114,6 +117,7 @@ def _notes(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str, byt
     said = [Text.of(note) for one in products for note in one.public["notes"]]
     used = dict.fromkeys(Mark[name] for one in products for name in one.public["marks"])
     own = dict(resolved.heading.signs)
+    claims = [resolved.method(of).claims() for of in resolved.units()]
     notes = PublicationNotes(
         census=str(resolved.census.schema.census.name),
         office=office.name,
@@ -131,9 +135,18 @@ def _notes(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str, byt
         ),
         example=_example(said),
         signs=tuple((mark, own.get(mark, mark.sign)) for mark in used),
-        adds_up=all(resolved.method(of).claims().additive for of in resolved.units()),
+        adds_up=all(one.additive for one in claims),
+        consistent=all(one.consistent for one in claims),
+        zeros=_zeros(claims),
     )
     return notes_pages(notes, resolved.output.languages)
+
+
+def _zeros(claims: Sequence[Claims]) -> str:
+    """What a published 0 means, if it is to be true of every table."""
+    if any(one.grows_empty_cells for one in claims):
+        return "grows"
+    return "true" if all(one.zeros_are_true for one in claims) else "hides"
 
 
 def _example(notes: Sequence[Text]) -> Text:

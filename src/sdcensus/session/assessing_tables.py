@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sdcensus.documents.policy import read_policy
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, UnknownName
 from sdcensus.formats.tables.reading import read_published
 from sdcensus.methods.method import Method
+from sdcensus.model.axis import Axis, make_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
@@ -19,6 +20,8 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.model.variable import Hierarchy, Variable
 from sdcensus.risk.look_budget import LookBudget
 from sdcensus.session.assessing import Assessment, assess_table
 from sdcensus.session.assessing_together import (
@@ -31,6 +34,8 @@ from sdcensus.session.census import Census
 from sdcensus.session.look_budget import opened_plan
 from sdcensus.session.plan_method import planned_method
 from sdcensus.session.protecting import protect_table
+from sdcensus.session.publishing.products import Product
+from sdcensus.session.publishing.resolving import planned_products
 from sdcensus.store.registry import Registry
 
 #: Larger tables are counted anew rather than kept in memory.
@@ -175,27 +180,29 @@ def assess_plan(
 ) -> PlanAssessment:
     """Assess tables of a plan, each together with all others.
 
+    The others are also the tables of its programme, and those behind shares and indicators: their
+    counts can nearly be read off the published figures.
+
     Args:
         path: The file of the plan.
-        names: The tables to assess; a table among them that cannot be assessed is refused. All
-            of the plan if none is named; those that cannot be assessed are then left out.
+        names: The tables to assess, also of the programme; one among them that cannot be assessed
+            is refused. All ``[[table]]`` of the plan if none is named; those that cannot be
+            assessed are then left out.
         secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
         options: What else is said.
         progress: Told how far it is.
     """
     said = options or AssessOptions()
     plan, census = opened_plan(path)
-    if not plan.tables:
-        raise SpecError(f"{path} has no [[table]], so there is nothing to assess.")
-    chosen = [plan.table(name) for name in dict.fromkeys(names)] or list(plan.tables)
-    planned = plan.specs(census.schema)
+    products = {one.name: one for one in planned_products(plan, census.schema)}
+    chosen = _chosen(path, products, names or [one.name for one in plan.tables])
+    planned = tuple({spec.hash(): spec for one in products.values() for spec in one.specs}.values())
     policy = None if plan.policy is None else plan.path(plan.policy.file)
     found: list[tuple[str, Assessment]] = []
     skipped: list[str] = []
     arounds: dict[Entity, _Surroundings] = {}
     counter = _Counter(census)
-    for number, one in enumerate(chosen, start=1):
-        spec = one.spec(census.schema)
+    for number, (name, title, spec) in enumerate(chosen, start=1):
         method = planned_method(plan, census, spec.of, secret=secret)
         if spec.of not in arounds:
             arounds[spec.of] = _surroundings(census, spec, said, planned=planned, obeyed=policy)
@@ -212,18 +219,38 @@ def assess_plan(
                 around,
                 counter,
                 number=number,
-                title=one.title.show(said.language),
+                title=title.show(said.language),
                 progress=progress,
             )
         except SpecError as error:
             if names:
                 raise
-            skipped.append(f"{one.name}: {error}")
+            skipped.append(f"{name}: {error}")
         else:
-            found.append((file_name(one.name), made))
+            found.append((file_name(name), made))
     if not found:
         raise SpecError(f"No table of {path} can be assessed. {skipped[0]}")
     return PlanAssessment(tuple(found), tuple(skipped))
+
+
+def _chosen(
+    path: str | Path, products: Mapping[str, Product], names: Sequence[str]
+) -> list[tuple[str, Text, TableSpec]]:
+    """The tables behind the products of these names: what they are called, and what they show."""
+    if not names:
+        raise SpecError(
+            f"{path} has no [[table]] of its own. Name those of its programme that shall be"
+            f" assessed, such as --table {next(iter(products))}."
+        )
+    found = []
+    for name in dict.fromkeys(names):
+        if name not in products:
+            raise UnknownName("table in the plan", name, known=list(products))
+        specs = products[name].specs
+        for number, spec in enumerate(specs, start=1):
+            called = name if len(specs) == 1 else f"{name}-{number}"
+            found.append((called, products[name].title, spec))
+    return found
 
 
 def _assessed(
@@ -276,7 +303,8 @@ def _surroundings(
     others = others_of(spec, registry, planned)
     budgets: list[LookBudget] = []
     if others or planned:
-        budgets += budgets_of(spec, others, _scope(len(planned), registry))
+        alike = sum(one.of is spec.of for one in planned)
+        budgets += budgets_of(spec, others, _scope(alike, registry))
     limit = None
     if obeyed is not None:
         limit = read_policy(obeyed, census.schema).online.recovery
@@ -330,12 +358,21 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
                 f"The published table has another code list of {variable.name!r} than this census."
                 " Give the store that the table was made from."
             )
-    by = [axis.name for axis in spec.axes]
+    by = [axis.variable.name for axis in spec.axes]
     known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
-    made = replace(known, universe=spec.universe)
+    axes = tuple(_own_axis(axis, own[axis.variable.name]) for axis in spec.axes)
+    made = replace(known, axes=axes, universe=spec.universe)
     if made.hash() != spec.hash():
         raise SpecError(
             "The published table has other levels than this census. Give the store that it was made"
             " from."
         )
     return made
+
+
+def _own_axis(axis: Axis, variable: Variable) -> Axis:
+    """An axis with the variable of a census; levels that only a programme has are added to it."""
+    mine = {level.name: level for level in variable.levels()}
+    trees = [Hierarchy(one.name, (one,)) for one in axis.levels if one.name not in mine]
+    known = replace(variable, hierarchies=(*variable.hierarchies, *trees))
+    return make_axis(known, [mine.get(one.name, one) for one in axis.levels], total=axis.total)

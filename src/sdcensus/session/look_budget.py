@@ -47,6 +47,7 @@ from sdcensus.risk.looks_chance import (
 )
 from sdcensus.risk.looks_data import CellLooks, Collector
 from sdcensus.session.census import Census, open_store
+from sdcensus.session.publishing.resolving import planned_products
 
 __all__ = [
     "LIMIT",
@@ -63,6 +64,7 @@ __all__ = [
     "named_variance",
     "needed",
     "opened_plan",
+    "planned_specs",
     "schemes_against",
 ]
 
@@ -137,6 +139,9 @@ def budget_of_plan(
 ) -> tuple[LookBudget, ...]:
     """The look budgets of all tables of a plan, one for each kind of unit.
 
+    Tables of its programme are among them, and those behind shares and indicators, whose counts
+    can nearly be read off the published figures.
+
     Args:
         path: The plan.
         census: The census to check it against; else the one that the plan names.
@@ -144,9 +149,18 @@ def budget_of_plan(
     """
     if census is None:
         plan, found = opened_plan(path)
-        return look_budget_of_tables(plan.specs(found.schema), own=own)
-    schema = census.schema
-    return look_budget_of_tables(read_plan(path, lambda _: schema).specs(schema), own=own)
+        schema = found.schema
+    else:
+        schema = census.schema
+        plan = read_plan(path, lambda _: schema)
+    return look_budget_of_tables(planned_specs(plan, schema), own=own)
+
+
+def planned_specs(plan: Plan, schema: Schema) -> tuple[TableSpec, ...]:
+    """Every table that is counted for a plan, once: its own, its programme's, its indicators'."""
+    products = planned_products(plan, schema)
+    found = {spec.hash(): spec for product in products for spec in product.specs}
+    return tuple(found.values())
 
 
 def looks_in_policy(

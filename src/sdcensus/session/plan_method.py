@@ -12,7 +12,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.plan import Plan, Protection
 from sdcensus.model.secret import Secret
 from sdcensus.session.census import Census
-from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method
+from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method, takes_option
 
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
@@ -43,7 +43,7 @@ def planned_method(
             raise SpecError(f"[protect] has no setting {name!r}.")
     if "perturbation" in settings:
         settings["perturbation"] = plan.path(str(settings["perturbation"]))
-    if key_version is not None:
+    if key_version is not None and takes_option(protect.method, protect.then, "key_version"):
         settings["key_version"] = key_version
     return build_method(
         protect.method,

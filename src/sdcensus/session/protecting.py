@@ -401,11 +401,21 @@ def option_text(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def takes_option(name: str, then: Sequence[str], option: str) -> bool:
+    """Whether a method, or a step after it, has an option.
+
+    Examples:
+        >>> takes_option("conventional-rounding", (), "key_version")
+        False
+    """
+    known = [_METHODS.get(name), *(_STEPS.get(step) for step in then)]
+    return any(one is not None and option in one.takes for one in known)
+
+
 def _check_options(name: str, then: Sequence[str], said: MethodOptions) -> None:
     """Refuse an option that nothing takes, and say whose it is."""
-    taken = {*_METHODS[name].takes, *(one for step in then for one in _STEPS[step].takes)}
     for option in said.given():
-        if option in taken:
+        if takes_option(name, then, option):
             continue
         owners = [one for one, entry in _METHODS.items() if option in entry.takes]
         owners += [one for one, step in _STEPS.items() if option in step.takes]

@@ -8,6 +8,7 @@ are taken away and the current user alone is let in.
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import re
 import secrets
@@ -23,6 +24,10 @@ from sdcensus.errors import OutputError
 
 _WINDOWS = os.name == "nt"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# The disk is full, the user's part of it is, or files may not grow so large.
+_NO_ROOM = frozenset(
+    getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)
+)
 # How Windows abbreviates the system, its administrators, and whoever owns the file.
 _NOBODY_ELSE = frozenset({"SY", "BA", "OW", "CO"})
 
@@ -205,6 +210,8 @@ def _remove(path: Path) -> None:
 
 def _not_written(path: Path, error: OSError) -> OutputError:
     reason = error.strerror or str(error) or type(error).__name__
+    if error.errno in _NO_ROOM:
+        return OutputError(f"{path} cannot be written: {reason}. Make room on the disk.")
     return OutputError(
         f"{path} cannot be written for its owner only: {reason}. "
         "Choose a folder in which you may write, on a disk that keeps permissions."

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.formats.delivery import delimited, write_delivered
+from sdcensus.formats.delivery import lines, write_delivered
 from sdcensus.model.delivery import DeliveredTable
 from sdcensus.model.marks import Mark
 from sdcensus.model.spec_document import spec_to_json
@@ -126,7 +126,7 @@ def test_any_words_are_read_back_by_the_csv_module(
         values=np.array(numbers[: 3 * len(codes)]).reshape(-1, 3),
     )
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "BUFFER", buffer)
+        patch.setattr(lines, "BUFFER", buffer)
         path = write_delivered(one, Path(folder), formats=["csv"])[0]
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file, strict=True))

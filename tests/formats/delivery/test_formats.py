@@ -44,7 +44,7 @@ def test_an_optional_part_that_is_missing_is_told_early(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "name", ["", "../t", "a/b", "a\\b", ".hidden", "CON", "nul.x", "a:b", "x\n"]
+    "name", ["", "../t", "a/b", "a\\b", ".hidden", "CON", "nul.x", "com¹", "a:b", "x\n"]
 )
 def test_names_that_are_no_names_of_files_are_refused(name: str) -> None:
     with pytest.raises(OutputError, match="No file can be called"):

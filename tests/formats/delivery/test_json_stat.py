@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from jsonstat_validator import validate_jsonstat
 from pyjstat import pyjstat
 
 from sdcensus.errors import OutputError
+from sdcensus.formats.delivery import json_stat as json_stat_module
 from sdcensus.formats.delivery import write_delivered
 from sdcensus.formats.delivery.identifiers import distinct, unique_codes
 from sdcensus.formats.delivery.json_stat import json_stat
@@ -36,6 +38,20 @@ def through_json(table: DeliveredTable, language: str | None) -> dict[str, Any]:
 def expected_numbers(table: DeliveredTable) -> list[float | None]:
     pairs = zip(table.values.reshape(-1).tolist(), table.numbered.reshape(-1).tolist(), strict=True)
     return [value / 10**table.decimals if there else None for value, there in pairs]
+
+
+@some
+@given(TABLES, st.sampled_from(["en", "fr"]), st.sampled_from([1, 2, 1 << 20]))
+def test_a_file_holds_what_programs_get(
+    table: DeliveredTable, language: str, at_a_time: int
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_stat_module, "AT_A_TIME", at_a_time)
+        (path,) = write_delivered(table, Path(folder), formats=["json-stat"], languages=[language])
+        read = json.loads(path.read_text(encoding="utf-8"))
+    expected = json_stat(table, language)
+    assert read == expected
+    assert list(read) == list(expected)
 
 
 @some

@@ -252,3 +252,11 @@ def test_lines_that_are_missing_doubled_or_no_counts_are_named(tmp_path: Path) -
     first = lines[1].rpartition(",")[0]
     assert "line 2: '-3' is negative" in told([lines[0], f"{first},-3", *lines[2:]])
     assert "line 2: 'c' is no published count" in told([lines[0], f"{first},c", *lines[2:]])
+
+
+def test_a_table_whose_name_ends_like_an_sdmx_file_is_read(tmp_path: Path) -> None:
+    for name in ("jobs", "jobs.sdmx"):
+        write_delivered(published(counts(spec("sex")), name=name), tmp_path, formats=["csv"])
+    found = scan_published(tmp_path)
+    assert [one.name for one in found.tables] == ["jobs.csv", "jobs.sdmx.csv"]
+    assert not found.skipped

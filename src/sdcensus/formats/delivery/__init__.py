@@ -23,7 +23,7 @@ from sdcensus.model.delivery import DeliveredTable
 __all__ = ["FORMATS", "DeliveryFormat", "check_formats", "files_of", "write_delivered"]
 
 #: Names that some systems keep for devices, and signs that they do not allow in names of files.
-_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+_DEVICES = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
 _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 

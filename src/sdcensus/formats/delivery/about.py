@@ -163,9 +163,10 @@ def about_document(content: dict[str, Any]) -> str:
 
 def _lines(content: dict[str, Any]) -> Iterator[str]:
     for name, value in content.items():
-        text = value_text(name, value)
         if name == "axes":
             text = "[" + ",".join(map(_axis_text, value)) + "\n ]" if value else "[]"
+        else:
+            text = value_text(name, value)
         yield f" {json.dumps(name)}: {text}"
 
 

@@ -7,21 +7,31 @@ JSON-stat can say about categories of measures only; a table without axes has it
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sdcensus.formats.delivery import files_of
 from sdcensus.formats.delivery.identifiers import distinct, unique_codes
+from sdcensus.formats.delivery.number_texts import number_texts
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.axis import TOTAL
 from sdcensus.model.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.marks import Mark
 from sdcensus.model.text import Text
 
+Int64 = npt.NDArray[np.int64]
+
 #: The dimension of the measure, and its only category.
 MEASURE, VALUE = "MEASURE", "VALUE"
+
+#: Cells whose texts are held before they are written.
+AT_A_TIME = 1 << 20
 
 _MEASURE_LABEL = Text.of({"en": "Measure", "es": "Medida"})
 
@@ -39,10 +49,16 @@ def write(
     """
     paths = tuple(folder / one for one in files_of(table.name, "json-stat", languages))
     for path, language in zip(paths, languages or (None,), strict=True):
-        dataset = json_stat(table, language)
-        text = json.dumps(dataset, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        dataset = _description(table, language)
         with new_file(path) as file:
-            file.write(f"{text}\n".encode())
+            for at, (name, part) in enumerate(dataset.items()):
+                file.write(f"{',' if at else '{'}{_text(name)}:".encode())
+                if part is _CELLS:
+                    cells = _value_texts(table) if name == "value" else _status_texts(table)
+                    file.writelines(cells)
+                else:
+                    file.write(_text(part).encode())
+            file.write(b"}\n")
     return paths
 
 
@@ -53,6 +69,19 @@ def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, A
         table: The table.
         language: The language of labels and notes; ``None`` for the first that each text has.
     """
+    made = _description(table, language)
+    made["value"] = _values(table)
+    if table.marks is not None:
+        made["status"] = _status(table)
+    return made
+
+
+#: Stands for numbers or signs, which are written without a look at single cells.
+_CELLS = object()
+
+
+def _description(table: DeliveredTable, language: str | None) -> dict[str, Any]:
+    """All parts of a dataset in their order, without what stands in its cells."""
     columns = [axis.column for axis in table.axes]
     (measure,) = distinct([MEASURE], taken=columns)
     dimensions = {axis.column: _dimension(axis, language) for axis in table.axes}
@@ -71,9 +100,9 @@ def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, A
     if notes:
         dataset["note"] = notes
     dataset |= {"id": [*columns, measure], "size": [*table.shape, 1], "role": role}
-    dataset |= {"dimension": dimensions, "value": _values(table)}
+    dataset |= {"dimension": dimensions, "value": _CELLS}
     if table.marks is not None:
-        dataset["status"] = _status(table)
+        dataset["status"] = _CELLS
     dataset["extension"] = _extension(table, language)
     return dataset
 
@@ -111,6 +140,12 @@ def _measure(table: DeliveredTable, language: str | None) -> dict[str, Any]:
     return {"label": _MEASURE_LABEL.show(language), "category": category}
 
 
+def _mostly_missing(there: npt.NDArray[np.bool_]) -> bool:
+    """Whether cells are told by their number, since most have nothing."""
+    # Some readers take an object without members for something else than no numbers.
+    return 0 < 2 * int(np.count_nonzero(there)) < there.size
+
+
 def _values(table: DeliveredTable) -> list[Any] | dict[str, Any]:
     """The numbers in the order of the cells; by the number of the cell where most have none."""
     flat = table.values.reshape(-1)
@@ -119,8 +154,7 @@ def _values(table: DeliveredTable) -> list[Any] | dict[str, Any]:
     if table.marks is None:
         return list(numbers.tolist())
     there = table.numbered.reshape(-1)
-    # Some readers take an object without members for something else than no numbers.
-    if 0 < 2 * np.count_nonzero(there) < there.size:
+    if _mostly_missing(there):
         keys = map(str, np.flatnonzero(there).tolist())
         return dict(zip(keys, numbers[there].tolist(), strict=True))
     either = numbers.astype(object)
@@ -132,9 +166,55 @@ def _status(table: DeliveredTable) -> dict[str, str]:
     """The signs of the cells that have one, by the number of the cell."""
     assert table.marks is not None
     flat = table.marks.reshape(-1)
-    cells = np.flatnonzero(flat)
     signs = np.array([table.sign(one) for one in Mark], dtype=object)
+    cells = np.flatnonzero(flat)
     return dict(zip(map(str, cells.tolist()), signs[flat[cells]].tolist(), strict=True))
+
+
+def _value_texts(table: DeliveredTable) -> Iterator[bytes]:
+    """The same as text of JSON, part by part."""
+    flat, there = table.values.reshape(-1), table.numbered.reshape(-1)
+
+    def texts(cells: slice | Int64) -> pa.Array:
+        made = number_texts(flat[cells], table.decimals)
+        return made if table.marks is None else pc.if_else(pa.array(there[cells]), made, "null")
+
+    return _cell_texts(np.flatnonzero(there) if _mostly_missing(there) else None, flat.size, texts)
+
+
+def _status_texts(table: DeliveredTable) -> Iterator[bytes]:
+    assert table.marks is not None
+    flat = table.marks.reshape(-1)
+    signs = pa.array([_text(table.sign(one)) for one in Mark])
+    return _cell_texts(
+        np.flatnonzero(flat),
+        flat.size,
+        lambda cells: signs.take(pa.array(flat[cells].astype(np.int32))),
+    )
+
+
+def _cell_texts(
+    chosen: Int64 | None, size: int, texts: Callable[[slice | Int64], pa.Array]
+) -> Iterator[bytes]:
+    """What stands in all cells as a list, or in the chosen ones as an object."""
+    yield b"[" if chosen is None else b"{"
+    size = size if chosen is None else chosen.size
+    for start in range(0, size, AT_A_TIME):
+        if start:
+            yield b","
+        part = slice(start, min(start + AT_A_TIME, size))
+        if chosen is None:
+            found = texts(part)
+        else:
+            keys = pa.array(chosen[part]).cast(pa.string())
+            found = pc.binary_join_element_wise('"', keys, '":', texts(chosen[part]), "")
+        whole = pa.ListArray.from_arrays(pa.array([0, len(found)], pa.int32()), found)
+        yield pc.binary_join(whole, ",")[0].as_buffer()
+    yield b"]" if chosen is None else b"}"
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:

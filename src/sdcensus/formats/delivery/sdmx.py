@@ -11,7 +11,7 @@ import numpy as np
 
 from sdcensus.formats.delivery import files_of
 from sdcensus.formats.delivery.identifiers import at_least_one_axis
-from sdcensus.formats.delivery.lines import write_grid_lines
+from sdcensus.formats.delivery.lines import write_lines
 from sdcensus.formats.delivery.sdmx_names import (
     CONFIDENTIALITY,
     DECIMALS,
@@ -61,9 +61,9 @@ def write(
     marks = np.zeros(table.shape, dtype=np.uint8) if table.marks is None else table.marks
     with new_file(data) as file:
         file.write(f"{','.join(head)}\n".encode())
-        write_grid_lines(
+        write_lines(
             file,
-            columns,
+            list(enumerate(columns)),
             table.values.reshape(shape),
             marks.reshape(shape),
             endings,

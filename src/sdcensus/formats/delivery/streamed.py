@@ -21,7 +21,8 @@ from sdcensus.errors import SpecError
 from sdcensus.formats.delivery import check_formats, files_of
 from sdcensus.formats.delivery.about import about_document, about_parts
 from sdcensus.formats.delivery.columns import WordColumn, values_name, word_columns
-from sdcensus.formats.delivery.delimited import BUFFER, head, packed, quoted
+from sdcensus.formats.delivery.delimited import head, quoted
+from sdcensus.formats.delivery.lines import BUFFER, packed
 from sdcensus.formats.tables.about import ABSENT
 from sdcensus.formats.tables.columns import word_numbers
 from sdcensus.formats.tables.files import check_new, new_file

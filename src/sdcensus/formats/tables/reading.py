@@ -126,8 +126,11 @@ def scan_published(
 def _has_twin(path: Path) -> bool:
     """Whether this is an SDMX-CSV file, and its table stands beside it in a form that is read."""
     table, ending = path.name[: -len(_SDMX)], path.name[-len(_SDMX) :]
-    return ending.lower() == _SDMX and any(
-        path.with_name(f"{table}{one}").is_file() for one in READABLE
+    own = path.with_name(f"{path.stem}{_ABOUT}").is_file()  # a table that is called so itself
+    return (
+        not own
+        and ending.lower() == _SDMX
+        and any(path.with_name(f"{table}{one}").is_file() for one in READABLE)
     )
 
 

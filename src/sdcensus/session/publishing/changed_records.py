@@ -56,7 +56,7 @@ class ChangedUnits(Confidential):
 
     Attributes:
         before, after: For each variable of the table, the leaf of each unit; by position in the
-            list of codes of the new store.
+            list of codes of the new store, and -1 for codes that it lacks.
         was, is_now: Whether the unit was in the old store, and is in the new one.
         heavier: Whether its weight has changed.
     """
@@ -122,6 +122,8 @@ class ChangedRecords(Confidential):
         before, after = [], []
         for one in variables:
             old = self._old_leaves(spec.of, one, rows_before)
+            if one in spec.universe.variables and (old < 0).any():
+                raise _unknown_codes(one)
             now = _leaves(self.new.column(spec.of, one), rows_after)
             blank = np.zeros(max(gone, new), dtype=np.int64)
             before.append(np.concatenate([old, blank[:new]]))
@@ -177,8 +179,6 @@ class ChangedRecords(Confidential):
             old_whole = places[_whole(old, self.old.rows(entity))]
             new_whole = _whole(new, self.new.rows(entity))
             known = np.flatnonzero(old_whole[matched.before] != new_whole[matched.after])
-            if known.size and (old_whole[matched.before[known]] < 0).any():
-                raise _unknown_codes(variable)
             with self._guard:
                 self._changed[entity, variable.name] = known
         return known
@@ -193,10 +193,7 @@ class ChangedRecords(Confidential):
 
     def _old_leaves(self, entity: Entity, variable: Variable, rows: Int64) -> Int64:
         own = self.old.schema.variable(variable.name)
-        found = self._code_places(variable)[_leaves(self.old.column(entity, own), rows)]
-        if (found < 0).any():
-            raise _unknown_codes(variable)
-        return found
+        return self._code_places(variable)[_leaves(self.old.column(entity, own), rows)]
 
     def _code_places(self, variable: Variable) -> Int64:
         """For each leaf of the old store its place among those of the new one; -1 for none."""
@@ -223,7 +220,7 @@ def _identity_rules(store: CensusStore) -> tuple[object, ...]:
 def _unknown_codes(variable: Variable) -> StoreError:
     return StoreError(
         f"The store from which was published has codes of {variable.name!r} that the new one lacks,"
-        " so changed records cannot be counted for tables that use it."
+        " so changed records cannot be counted for tables with a condition on it."
     )
 
 
@@ -322,10 +319,11 @@ def _count(
     for blocks in combinations:
         first = _cells(units.before[:axes], blocks, weights, len(units))
         second = _cells(units.after[:axes], blocks, weights, len(units))
-        moved = (was != now) | (first != second) | units.heavier
-        _add(first[was & moved], cells, counts)
+        inside = was & _listed(units.before[:axes], blocks, len(units))
+        moved = (inside != now) | (first != second) | units.heavier
+        _add(first[inside & moved], cells, counts)
         # A unit that stays in a cell with another weight is one changed record, not two.
-        stays = was & (first == second)
+        stays = inside & (first == second)
         _add(second[now & moved & ~stays], cells, counts)
 
 
@@ -335,6 +333,15 @@ def _inside(spec: TableSpec, leaves: Sequence[Int64], size: int) -> Mask:
         return np.full(size, bool(universe.truth))
     classes = tuple(kinds[one] for kinds, one in zip(universe.classes, leaves, strict=True))
     return np.asarray(universe.truth[classes])
+
+
+def _listed(leaves: Sequence[Int64], blocks: _Blocks, size: int) -> Mask:
+    """Whether units stand in a cell: those with a code that is gone are in totals only."""
+    listed = np.ones(size, dtype=bool)
+    for one, (_, group) in zip(leaves, blocks, strict=True):
+        if group.any():
+            listed &= one >= 0
+    return listed
 
 
 def _cells(leaves: Sequence[Int64], blocks: _Blocks, weights: Sequence[int], size: int) -> Numbers:

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
+import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
@@ -22,6 +23,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publication_lock import LOCK_FILE, LockedTable, Making
+from sdcensus.model.shared_cells import shared_cells
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
@@ -42,6 +44,8 @@ from sdcensus.session.publishing.table_changes import TableChanges
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 from sdcensus.store.registry import Entry
 from sdcensus.store.registry_values import Values, differences, values_digest
+
+Numbers = npt.NDArray[np.uint64]
 
 __all__ = [
     "REDRAWN_SHARE",
@@ -271,7 +275,8 @@ class Guard(Confidential):
                 if found.cells.size:
                     makings.append(self.lock.making(locked))
         contradicts = []
-        for entry, made in self._not_in_run():
+        for entry, table in self._not_in_run():
+            made = None if table is None else self.lock.making(table)
             agrees = made is not None and made.decides == making.decides and made.consistent
             if agrees and making.consistent:
                 continue
@@ -279,15 +284,39 @@ class Guard(Confidential):
             if found is None:
                 continue
             compared = max(compared, found.compared)
-            if found.cells.size:
-                contradicts.append((entry.name, int(found.cells.size)))
-                parts.append(found.cells)
+            cells = self._not_out(spec, values, found.cells, entry)
+            if cells.size:
+                contradicts.append((self._named(entry, table), int(cells.size)))
+                parts.append(cells)
                 makings += [] if made is None else [made]
         return SharedNumbers(
             compared, np.unique(np.concatenate(parts)), tuple(contradicts), tuple(makings), before
         )
 
-    def _not_in_run(self) -> list[tuple[Entry, Making | None]]:
+    def _named(self, entry: Entry, table: LockedTable | None) -> str:
+        elsewhere = table is not None and table.plan != self._run.plan
+        return f"{entry.name} of {table.plan}" if table and elsewhere else entry.name
+
+    def _not_out(self, spec: TableSpec, values: Values, cells: Numbers, older: Entry) -> Numbers:
+        """Of cells with another number than an older table, those that no later one shows so."""
+        if not cells.size:
+            return cells
+        later = [one for one in self.registry.latest() if one.order > older.order]
+        out = np.zeros(cells.size, dtype=bool)
+        for one in later:
+            if not one.has_values or one.series not in ("", self._series):
+                continue
+            shared = shared_cells(spec, one.spec)
+            if shared is None:
+                continue
+            at, theirs = shared.of(cells)
+            known, mine = self.registry.values(one), cells[at]
+            out[at] |= (known.at(theirs) == values.at(mine)) & (
+                known.flags_at(theirs) == values.flags_at(mine)
+            )
+        return cells[~out]
+
+    def _not_in_run(self) -> list[tuple[Entry, LockedTable | None]]:
         """Tables that are out and that this run does not publish, with their values."""
         with self._turn:
             if self._others is None:
@@ -299,11 +328,7 @@ class Guard(Confidential):
                     for one in self.registry.latest(without=here)
                     if one.has_values and one.series in ("", self._series)
                 )
-        made = []
-        for entry in self._others:
-            locked = self.lock.table(entry.spec_hash, self._series)
-            made.append((entry, None if locked is None else self.lock.making(locked)))
-        return made
+        return [(one, self.lock.table(one.spec_hash, self._series)) for one in self._others]
 
     def imported(self, table: Table, provenance: Provenance) -> Imported:
         """A table with the numbers that were published before for the same records.
@@ -334,7 +359,7 @@ class Guard(Confidential):
             self.lock, self.registry, run.specs, run.methods, run.census.schema
         )
         if not changed:
-            done = None if run.revision is None else self.lock.event(run.revision)
+            done = None if run.revision is None else self.lock.event(run.revision, run.plan)
             if run.rekey and done is None and any(one.known for one in changes):
                 raise Refused(words.nothing_redrawn())
             if run.revision is not None and done is None:
@@ -342,7 +367,9 @@ class Guard(Confidential):
             return notes
         if run.revision is None:
             raise Refused(words.would_change(changed))
-        if self.lock.event(run.revision) is not None:
+        # Other plans of the office may take part in the same revision.
+        named = [one for one in self.lock.events if one.name == run.revision]
+        if any(one.plan == run.plan or one.kind is not run.kind for one in named):
             raise Refused(
                 f"There was an event {run.revision!r} before. Give this revision another name."
             )
@@ -375,7 +402,9 @@ class Guard(Confidential):
         return ""
 
     def _looks(self) -> int:
-        return self.lock.looks
+        """How often numbers were drawn before the event of this run."""
+        taking_part = self._run.rekey and self.lock.event(self._run.revision or "") is not None
+        return self.lock.looks - taking_part
 
     def _report(self, path: Path, changed: Sequence[TableChanges]) -> None:
         write_owner_only(path, words.report(changed, self._run.minimum).encode())
@@ -405,8 +434,11 @@ class Guard(Confidential):
         event = self._run.event(fresh, self.lock)
         batch = self.registry.batch()
         tables = {}
-        for one in fresh:
-            batch.take(one.entry)
+        # A revision publishes all tables from the new data, also those that stay as they are.
+        again = [one for one in changes if one.other_data and not one.changed]
+        for one in (*fresh, *(again if self._run.revision else ())):
+            if one.changed or not one.known:
+                batch.take(one.entry)
             table = LockedTable(
                 name=one.name,
                 title=one.title,

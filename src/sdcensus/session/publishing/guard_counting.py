@@ -193,7 +193,7 @@ class RecordCounter(Confidential):
             try:
                 old = CensusStore.open(path)
             except StoreError as error:
-                tried.append(str(error))
+                tried.append(str(error).rstrip("."))
                 continue
             if old.manifest.data_version != making.data_version:
                 tried.append(f"{path} holds other data than were published")
@@ -204,7 +204,7 @@ class RecordCounter(Confidential):
                 return str(error)
         reasons = "; ".join(tried) or "its place is not known"
         return (
-            f"the store from which was published is not there ({reasons.rstrip('.')}); name it:"
+            f"the store from which was published is not there ({reasons}); name it:"
             " --old-store PATH"
         )
 

@@ -11,6 +11,7 @@ from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication_lock import LOCK_FILE, EventKind, LockEvent, PublicationLock
+from sdcensus.model.schema import CensusInfo
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
 from sdcensus.session.publishing.table_changes import TableChanges
@@ -47,26 +48,38 @@ def open_registry(office: Path) -> Registry:
 
 
 def series_key_version(
-    office: Path, asked: int | None, *, revision: str | None = None, rekey: bool = False
+    office: Path,
+    asked: int | None,
+    *,
+    info: CensusInfo | None = None,
+    plan: str = "",
+    revision: str | None = None,
+    rekey: bool = False,
 ) -> int | None:
     """The key version with which the method of a run is built; ``None`` for the method's own.
 
-    It is that of what was published, and one more for a re-keying. Called before the method is
-    built.
+    It is that of what the plan has published, and one more for a re-keying. A plan that was not
+    re-keyed when others of its office were follows them. Called before the method is built.
 
     Args:
         office: The folder of the office.
         asked: What the plan says, if it says anything.
+        info: The census; without it, any in the folder.
+        plan: The name of the plan; without it, any.
         revision: The name of the revision, if the run is one.
         rekey: Whether all numbers shall be drawn anew.
     """
     lock = read_lock(office)
-    if lock.current is None:
+    series = None if info is None else lock.series_of(info)
+    newest = lock.key_version(series)
+    if newest is None:
         return asked
-    version = lock.current.key_version
+    own = lock.key_version(series, plan)
+    version = newest if own is None else own
     if rekey:
-        done = lock.event(revision or "")
-        version += 0 if done is not None and done.kind is EventKind.REKEYING else 1
+        done = lock.event(revision or "", plan)
+        if done is None or done.kind is not EventKind.REKEYING:
+            version = max(newest, version + 1)
         if asked not in (None, version):
             raise Refused(
                 f"Re-keying makes the key version {version}, and the plan says {asked}. Leave"
@@ -117,8 +130,13 @@ class GuardRun:
         except StoreError:
             return None
 
+    @property
+    def kind(self) -> EventKind:
+        """What the run is, if it changes numbers."""
+        return EventKind.REKEYING if self.rekey else EventKind.REVISION
+
     def event(self, fresh: Sequence[TableChanges], lock: PublicationLock) -> LockEvent:
-        """What the lock is told about the self.
+        """What the lock is told about the run.
 
         Args:
             fresh: The tables that are published for the first time or change.

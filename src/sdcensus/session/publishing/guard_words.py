@@ -141,7 +141,7 @@ def not_counted(changed: Sequence[TableChanges], *, looks: int) -> str:
             "The revision cannot be checked, because changed records cannot be counted for"
             f" {_tables(changed)}:",
             *(f"  {one.rstrip('.')}." for one in reasons),
-            f"{_UNTOUCHED} Without the store from which was published only re-keying is possible:"
+            f"{_UNTOUCHED} Where changed records cannot be counted, only re-keying is possible:"
             f" --revision NAME --rekey. {_cost(looks)}",
         ]
     )
@@ -180,19 +180,29 @@ def notes(
             f"{taken:,} numbers were taken over from earlier publications, because they are about"
             " the same records. Tables whose totals add up by their method may not add up there."
         )
-    gone = [one for one in left_out if one.plan == plan]
+    here = {one.name for one in changes}
+    own = [one.name for one in left_out if one.plan == plan]
+    altered = [one for one in own if one in here]
+    if altered:
+        made.append(
+            f"{_names(altered)} {'has' if len(altered) == 1 else 'have'} other codes, groups or"
+            " conditions than in earlier runs. The cells that both have are compared; what was"
+            " published stays published."
+        )
+    gone = [one for one in own if one not in here]
     if gone:
         made.append(
-            f"{_names([one.name for one in gone])} of earlier runs of {plan} {_are(len(gone))} no"
-            " longer part of it. What was published stays published; later runs are still compared"
-            " with it."
+            f"{_names(gone)} of earlier runs of {plan} {_are(len(gone))} no longer part of it. What"
+            " was published stays published; later runs are still compared with it."
         )
     contradicted = dict.fromkeys(name for one in changes for name, _ in one.contradicts)
-    if contradicted:
+    others = [one for one in contradicted if one not in here]
+    if others:
         made.append(
-            f"{_names(list(contradicted))} {_are(len(contradicted))} not part of this run and"
-            " show other numbers for some of the same records. Publish them anew in the same"
-            " revision, or readers will find both."
+            f"{_names(others)} {_are(len(others))} not part of this run and"
+            f" {'shows' if len(others) == 1 else 'show'} other numbers for some of the same"
+            f" records. Publish {'it' if len(others) == 1 else 'them'} anew in the same revision,"
+            " or readers will find both."
         )
     streamed = [one for one in changes if not one.values_kept]
     if streamed:

@@ -23,7 +23,7 @@ from sdcensus.model.plan import Plan, PlanOutput
 from sdcensus.model.plan_words import SYMBOLS
 from sdcensus.model.policy import Policy
 from sdcensus.model.publishable import Publishable, PublishableTable
-from sdcensus.model.schema import Schema
+from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -31,7 +31,12 @@ from sdcensus.session.census import Census, open_store
 from sdcensus.session.plan_method import planned_method
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.programme import open_programme, programme_tables
-from sdcensus.session.publishing.checks import check_large_tables, check_methods, check_names
+from sdcensus.session.publishing.checks import (
+    check_large_tables,
+    check_methods,
+    check_names,
+    exempting,
+)
 from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
 from sdcensus.session.publishing.products import (
@@ -44,8 +49,9 @@ from sdcensus.store.schema_json import schema_digest
 
 #: Formats that a plan delivers which does not say.
 _OUTPUT = PlanOutput(folder="published")
-#: Gives the version of a series of numbers, from the office's folder and the plan's own wish.
-KeyVersion = Callable[[Path, int | None], int | None]
+#: Gives the version of a series of numbers, from the office's folder, the plan's own wish, the
+#: census, and the name of the publication.
+KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]
 #: Refused tables that a message lists.
 _MOST_LISTED = 10
 
@@ -88,19 +94,19 @@ class Resolved(Confidential):
     @property
     def publication(self) -> str:
         """What tells this publication from others: the census and the name of the plan."""
-        code = " ".join(self.census.schema.census.code)
-        return f"{code} {self.file.stem}".strip()
+        return _publication(self.census.schema.census, self.file)
 
     def method(self, of: Entity) -> Method:
         """The method for what is counted; the same one each time."""
         if of not in self._methods:
-            self._methods[of] = planned_method(
+            planned = planned_method(
                 self.plan,
                 self.census,
                 of,
                 secret=self.secret,
                 key_version=self.key_version,
             )
+            self._methods[of] = planned if self.policy is None else exempting(planned, self.policy)
         return self._methods[of]
 
     @property
@@ -191,11 +197,11 @@ def resolve(
         return found[-1].schema
 
     plan = read_plan(file, schema_of, files=True)
-    opened = found[-1]
+    opened, info = found[-1], found[-1].schema.census
     output = plan.output or _OUTPUT
     check_formats(output.formats)
     published, office = _folders(plan, output, out)
-    products = tuple(_products(plan, opened.schema))
+    products = planned_products(plan, opened.schema)
     check_names([one.name for one in products], output.formats, output.languages)
     policy = None
     if plan.policy is not None:
@@ -218,7 +224,9 @@ def resolve(
         ),
         secret=secret,
         original=_original(plan, output, opened.schema),
-        key_version=None if key_version is None else key_version(office, _asked_version(plan)),
+        key_version=None
+        if key_version is None
+        else key_version(office, _asked_version(plan), info, _publication(info, file)),
     )
     # A secret that only stands in for the office's has made no keys; see ``check_plan``.
     origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
@@ -230,11 +238,25 @@ def resolve(
     return resolved
 
 
+def _publication(info: CensusInfo, file: Path) -> str:
+    return f"{' '.join(info.code)} {file.stem}".strip()
+
+
 def _asked_version(plan: Plan) -> int | None:
     """The version of the series of numbers that a plan names."""
     settings = {} if plan.protect is None else dict(plan.protect.settings)
     asked = settings.get("key_version")
     return asked if type(asked) is int else None
+
+
+def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
+    """Everything that a plan publishes: its own tables, those of its programme, its indicators.
+
+    Args:
+        plan: The plan.
+        schema: Of the census that it is about.
+    """
+    return tuple(_products(plan, schema))
 
 
 def _products(plan: Plan, schema: Schema) -> Iterator[Product]:

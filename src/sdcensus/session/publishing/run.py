@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sdcensus._version import __version__
-from sdcensus.errors import Refused, SdcensusError, SpecError
+from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
@@ -140,8 +141,8 @@ def publish(
             secret=secret,
             census=census,
             memory_limit=f"{limit}B",
-            key_version=lambda office, asked: series_key_version(
-                office, asked, revision=revision, rekey=rekey
+            key_version=lambda office, asked, info, publication: series_key_version(
+                office, asked, info=info, plan=publication, revision=revision, rekey=rekey
             ),
         )
 
@@ -182,7 +183,7 @@ def publish(
             usable=lambda one: _is_usable(one, guard),
         )
         resumed = len(finished)
-        try:
+        with _kept_or_forgotten(workplace, guard):
             scans = _make(
                 resolved,
                 workplace,
@@ -197,19 +198,14 @@ def publish(
             progress("comparing with what was published", 0.0)
             changes = list(_changes(ordered))
             warnings = guard.decide(changes)
-        except (Refused, SpecError):
-            # Nobody will go on with it: something else will be asked for.
-            workplace.forget()
-            guard.registry.batch().forget_others()
-            raise
-        progress("putting it into its place", 0.0)
-        files = _prepare(resolved, workplace, ordered, identity, pages, office_pages)
-        recorded = guard.prepare(changes, workplace.notes)
-        if not recorded:
-            guard.registry.batch().forget_others()
-        own = workplace.own.name
-        kept = {name: f"{own}/{name}" for name in (OFFICE_FILE, *files.office)}
-        workplace.commit({**kept, **recorded})
+            progress("putting it into its place", 0.0)
+            files = _prepare(resolved, workplace, ordered, identity, pages, office_pages)
+            recorded = guard.prepare(changes, workplace.notes)
+            if not recorded:
+                guard.registry.batch().forget_others()
+            own = workplace.own.name
+            kept = {name: f"{own}/{name}" for name in (OFFICE_FILE, *files.office)}
+            workplace.commit({**kept, **recorded})
     return PublishReport(
         published=resolved.published,
         office=workplace.own,
@@ -223,6 +219,25 @@ def publish(
         warnings=warnings,
         seconds=time.perf_counter() - began,
     )
+
+
+@contextmanager
+def _kept_or_forgotten(workplace: Workplace, guard: Guard) -> Iterator[None]:
+    """Around the work itself: what is done of it is kept if somebody can go on with it."""
+    try:
+        yield
+    except (Refused, SpecError):
+        # Nobody will: something else has to be asked for.
+        workplace.forget()
+        guard.registry.batch().forget_others()
+        raise
+    except OutputError as error:
+        if workplace.is_being_completed:
+            raise
+        raise OutputError(
+            f"{error} What was published before is as it was. When the cause is gone, the same"
+            " command goes on where it stopped."
+        ) from error
 
 
 def scheduled(resolved: Resolved, *, memory: int, threads: int) -> Schedule:
@@ -300,7 +315,6 @@ def _prepare(
         "plan": _named(resolved.file),
         "policy": None if policy is None else _named(resolved.plan.path(policy.file)),
         "office": [WrittenFile.of(workplace.notes / name).to_json() for name in private],
-        "tables": [one["changes"] for product in products for one in product.office["tables"]],
     }
     write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
     return _Files(files, tuple(private))

@@ -272,11 +272,17 @@ class Workplace:
 
     def forget(self) -> None:
         """Remove what a run has left, its mark that it is being completed last."""
-        _remove(self.hidden)
-        for path in sorted(self.notes.glob("*")) if self.notes.is_dir() else ():
-            if path.name != _COMMIT:
-                _remove(path)
-        _remove(self.notes / _COMMIT)
+        try:
+            _remove(self.hidden)
+            for path in sorted(self.notes.glob("*")) if self.notes.is_dir() else ():
+                if path.name != _COMMIT:
+                    _remove(path)
+            _remove(self.notes / _COMMIT)
+        except OSError as error:
+            raise OutputError(
+                f"{error.filename} cannot be removed: {error.strerror}. It is of a run that was"
+                " interrupted: remove it yourself."
+            ) from None
         with suppress(OSError):
             self.notes.rmdir()
 
@@ -347,6 +353,6 @@ def _bytes(content: Mapping[str, Any]) -> bytes:
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
-    else:
+    elif path.exists() or path.is_symlink():
         with suppress(FileNotFoundError):
             path.unlink()

@@ -1,0 +1,166 @@
+"""A plan that obeys a policy: what is refused, what is withheld, and how files say so."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdcensus.errors import DocumentError, Refused, SpecError
+from sdcensus.model.cube import Cube
+from sdcensus.session.census import open_store
+from sdcensus.session.publishing.workplace import MANIFEST
+from tests.session.publishing.plans import TABLES, Office, contents, new_office
+
+USES = '[policy]\nfile = "policy.toml"\n'
+Rows = list[dict[str, str]]
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    return new_office(tmp_path / "office", more=USES)
+
+
+def obey(office: Office, rules: str) -> None:
+    text = f'name = "Rules"\n{rules}'
+    (office.folder / "policy.toml").write_text(text, encoding="utf-8", newline="")
+
+
+def rows(office: Office, name: str) -> Rows:
+    with (office.published / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def signs(table: Rows, area: str, column: str = "area") -> set[str]:
+    """What stands beside the numbers of an area, or in their place."""
+    chosen = [one for one in table if one[column] == area]
+    assert chosen
+    return {one["flag"] for one in chosen}
+
+
+def marks(office: Office) -> dict[str, list[str]]:
+    manifest = json.loads((office.published / MANIFEST).read_text(encoding="utf-8"))
+    return {one["name"]: one["marks"] for one in manifest["tables"]}
+
+
+# ------------------------------------------------------------------------------- code lists
+
+
+def test_every_table_that_code_lists_refuse_is_told_before_any_work(office: Office) -> None:
+    obey(office, "[never_together]\ncombinations = [['married', 'sex'], ['age', 'sex']]\n")
+    before = contents(office.folder)
+    with pytest.raises(Refused, match="3 of 4 products") as error:
+        office.publish()
+    said = str(error.value)
+    assert all(f"\n  {name}: " in said for name in ("marital", "ages", "wed"))
+    assert "'Rules'" in said
+    assert "'production'" in said
+    assert contents(office.folder) == before
+
+
+def test_what_cannot_be_asked_cannot_be_asked_by_an_indicator(office: Office) -> None:
+    obey(office, "[variable.sex]\noffered = false\n")
+    office.write_plan(
+        '[[indicator]]\nname = "men"\nkind = "sex-ratio"\nby = ["area@district"]\n', more=USES
+    )
+    with pytest.raises(Refused, match="men: "):
+        office.publish()
+
+
+def test_a_policy_with_mistakes_is_told_with_its_lines(office: Office) -> None:
+    obey(office, "[variable.sexx]\noffered = false\n")
+    with pytest.raises(DocumentError, match=r"line 2: .*Did you mean 'sex'"):
+        office.publish()
+    (office.folder / "policy.toml").unlink()
+    with pytest.raises(DocumentError, match=r"no file 'policy\.toml'"):
+        office.publish()
+
+
+# ------------------------------------------------------------------------------- numbers
+
+
+def test_withheld_areas_are_marked_in_tables_and_in_figures(office: Office) -> None:
+    """Parishes P5 and P6 have about a hundred people, the others two hundred and more."""
+    obey(office, "[online]\nminimum_population = 150\n")
+    office.publish()
+    assert marks(office) == {
+        "marital": ["REFUSED"],
+        "ages": [],
+        "wed": ["REFUSED"],
+        "men": ["REFUSED"],
+    }
+    table = rows(office, "marital")
+    for area in ("P5", "P6"):
+        assert signs(table, area) == {"."}
+        assert {one["published"] for one in table if one["area"] == area} == {""}
+        assert signs(rows(office, "men"), area) == {"."}
+    for area in ("P0", "P3", "D0", "D1"):
+        assert signs(table, area) == {""}
+    # A district of one parish would give the parish away.
+    assert signs(table, "D2") == {"."}
+    assert signs(rows(office, "wed"), "D2") == {"."}
+    page = (office.published / "notes.html").read_text(encoding="utf-8")
+    assert "not published for this area" in page
+
+
+def test_small_values_of_sparse_areas_become_c(office: Office) -> None:
+    limits = "mean_cell_size = 50\nwhen_sparse = 'c'\nbelow = 60\n"
+    obey(office, f"[online]\n{limits}")
+    office.publish()
+    table = rows(office, "marital")
+    sparse = [one for one in table if one["area"] == "P6"]
+    assert {one["flag"] for one in sparse} == {"", "c"}
+    for one in sparse:
+        assert one["published"] == "" if one["flag"] else int(one["published"]) >= 60
+    assert signs(table, "P0") == {""}
+    # Figures of what is withheld are withheld.
+    assert signs(rows(office, "men"), "P6") == {"c"}
+
+
+def test_a_table_that_its_numbers_refuse_stops_the_run_and_leaves_nothing(office: Office) -> None:
+    obey(office, "[online]\nmean_cell_size_of_table = 100000\n")
+    with pytest.raises(Refused, match=r"does not let it pass for the role 'production'"):
+        office.publish()
+    assert not office.published.exists()
+    assert not list(office.folder.rglob("*.part"))
+    assert not list(office.office.rglob("*.parquet"))
+
+
+def test_a_role_may_be_without_rules_on_numbers(office: Office) -> None:
+    obey(office, "[online]\nminimum_population = 150\n[role.production]\nonline = 'off'\n")
+    office.publish()
+    assert marks(office)["marital"] == []
+    office.write_plan(more=USES + 'role = "public"\n')
+    with pytest.raises(Refused, match="rules on what is withheld have changed"):
+        office.publish()
+
+
+# ------------------------------------------------------------------------------- exempt totals
+
+
+def test_totals_that_a_policy_exempts_are_exact(office: Office) -> None:
+    obey(office, "[exempt]\nrecord_sets = ['persons by area@district']\n")
+    office.publish()
+    cube = open_store(office.store).tabulate("area@district", "sex")
+    assert isinstance(cube, Cube)
+    exact = {f"D{at}": int(count) for at, count in enumerate(cube.count[:3, 2])}
+    shown = {
+        one["area"]: int(one["published"])
+        for one in rows(office, "marital")
+        if one["area"] in exact and one["married"] == one["sex"] == "_T"
+    }
+    assert shown == exact
+    others = np.array([int(one["published"]) for one in rows(office, "ages")])
+    true = open_store(office.store).tabulate("age@age+class", "sex")
+    assert isinstance(true, Cube)
+    assert (others != true.count.reshape(-1)).any()
+
+
+def test_a_method_that_changes_every_number_cannot_exempt(office: Office) -> None:
+    obey(office, "[exempt]\nrecord_sets = ['persons by area@district']\n")
+    office.write_plan(TABLES, more=USES, protect='[protect]\nmethod = "random-rounding"\n')
+    with pytest.raises(SpecError, match="published exactly in every product"):
+        office.publish()
