@@ -175,3 +175,18 @@ def test_all_zero_and_one_cell_tables() -> None:
 def test_chance_and_precision_are_inverse() -> None:
     assert float(chance(np.array(1.0))) == pytest.approx(0.3829, abs=1e-4)
     assert needed_precision(0.9) == pytest.approx(4 * 1.6448536**2, abs=1e-4)
+
+
+def test_where_there_is_no_time_for_all_the_coarsest_cells_are_averaged() -> None:
+    tables = publish(island(2000), cell_key("CP3"), ("area", "sex"), ("area+district", "sex"))
+    targets, _ = targets_of(tables)
+    variances = {one.name: 1.5 for one in targets}
+    every = averages(targets, variances)
+    some = averages(targets, variances, most_added=400_000)
+    assert 0 < len(some) < len(every)
+    largest = max(one.estimate.size for one in some)
+    left = {one.piece.key for one in every} - {one.piece.key for one in some}
+    assert all(one.estimate.size >= largest for one in every if one.piece.key in left)
+    for one in some:
+        (same,) = (other for other in every if other.piece.key == one.piece.key)
+        assert (one.estimate == same.estimate).all()

@@ -274,3 +274,26 @@ def test_options_are_checked(run: Run, island_files: Store) -> None:
         answer = run(*arguments, *options)
         assert answer.code not in (0, 70)
         assert words in answer.err
+
+
+def test_tables_behind_indicators_are_taken_together(
+    run: Run, island_files: Store, tmp_path: Path
+) -> None:
+    store, secret = island_files
+    more = """
+[[indicator]]
+name = "elders"
+kind = "share"
+by = ["area@district"]
+numerator = "age == 9"
+"""
+    file = plan(tmp_path, store, more)
+    answer = run("assess", file, "--secret", secret, "--table", "sex")
+    assert answer.code == 0
+    assert "All 3 tables of the plan of persons" in answer.out
+    looked = run("looks", store, "--plan", file)
+    assert "3 tables of persons" in looked.out
+    named = run("assess", file, "--secret", secret, "--table", "elders")
+    assert named.code == 0
+    wrong = run("assess", file, "--secret", secret, "--table", "eldest")
+    assert "Did you mean 'elders'?" in wrong.err

@@ -132,7 +132,9 @@ def test_what_to_try_next_works(run: Run, here: Path) -> None:
         answer = run(*words[start:])
         assert answer.code == 0, command
         # Notes on what the answer is, what was passed over, what is nearly the same; nothing else.
-        assert all(line.startswith(("note: ", "warning: ", "This is ")) for line in answer.err.splitlines())
+        assert all(
+            line.startswith(("note: ", "warning: ", "This is ")) for line in answer.err.splitlines()
+        )
         assert answer.out
 
 
@@ -249,3 +251,28 @@ def test_every_proposed_command_belongs_to_the_demo(run: Run, here: Path) -> Non
     assert all(command.startswith("sdcensus ") for command in next_commands(made))
     assert made.store.is_dir()
     assert all(path.is_file() for path, _ in made.files)
+
+
+def test_the_demo_publishes_its_national_plan(run: Run, here: Path) -> None:
+    answer = run("demo", *SMALL)
+    assert "A whole plan, published by one command" in answer.out
+    folder = here / "demo"
+    checked = run("verify", folder / "national")
+    assert checked.code == 0
+    names = {path.name for path in (folder / "national").iterdir()}
+    assert {"population.csv", "median-age.csv", "notes.en.html", "households.es.xlsx"} <= names
+    # Both plans name the same office folder: the same people have the same number in both.
+    eu = run("publish", folder / "eu-plan.toml", "--secret", folder / "demo.secret", "-q")
+    assert eu.code == 0
+    national = read(folder / "national" / "population.csv")
+    european = read(folder / "published-eu" / "eu-2021-3.1.csv")
+    ours = {
+        (row["ed"], row["sex"].replace("_T", "0")): row["published"]
+        for row in national
+        if row["age"] == "_T" and row["ed"] != "_T"
+    }
+    theirs = {
+        (row["GEO.H"], row["SEX"]): row["published"] for row in european if row["AGE.M"] == "0"
+    }
+    assert ours
+    assert ours == {place: theirs[place] for place in ours}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.documents.plan import read_plan
-from sdcensus.errors import OutputError
+from sdcensus.errors import DocumentError, OutputError
 from sdcensus.model.plan import Plan
 from sdcensus.model.schema import Schema
 from sdcensus.session.census import open_store
@@ -99,3 +99,76 @@ def test_a_mapping_that_does_not_fit_is_not_proposed(run: Run, store: Path, tmp_
     answer = run("plan", "draft", store, "--out", tmp_path / "plan.toml")
     assert answer.code == 0
     assert "fits this census" not in answer.out
+
+
+PLAN = """\
+[[table]]
+name = "age-by-district"
+rows = ["area@district"]
+columns = ["age@class", "sex"]
+
+[[table]]
+name = "elders"
+rows = ["area"]
+measure = "share(age == 9)"
+
+[[indicator]]
+name = "women"
+kind = "ratio"
+by = ["area"]
+numerator = "sex == 1"
+denominator = "sex == 0"
+"""
+
+
+def island_plan(folder: Path, store: Path, more: str = PLAN) -> Path:
+    path = folder / "plan.toml"
+    text = f'store = "{store.as_posix()}"\n{more}'
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def test_a_check_tells_what_a_plan_takes_and_writes_nothing(
+    run: Run, store: Path, tmp_path: Path
+) -> None:
+    plan = island_plan(tmp_path, store)
+    answer = run("plan", "check", plan)
+    assert (answer.code, answer.err) == (0, "")
+    facts = {line[:25].strip(): line[25:].strip() for line in answer.out.splitlines()}
+    schema = open_store(store).schema
+    cells = read_plan(plan, lambda _: schema).table("age-by-district").spec(schema).cells
+    shown = next(line for line in answer.out.splitlines() if line.startswith("age-by-district"))
+    assert shown.split()[-1] == f"{cells:,}"
+    assert facts["tables"] == "3"
+    assert facts["method"] == "cell-key"
+    assert int(facts["passes over the records"]) >= 1
+    assert "of 4GB allowed" in facts["memory"]
+    assert facts["time"]
+    assert [one.name for one in tmp_path.iterdir()] == ["plan.toml"]
+
+
+def test_a_check_finds_what_publishing_would_refuse(run: Run, store: Path, tmp_path: Path) -> None:
+    wrong = PLAN.replace("age@class", "age@clas").replace('"ratio"', '"ration"')
+    answer = run("plan", "check", island_plan(tmp_path, store, wrong))
+    assert answer.code == DocumentError.exit_code
+    assert "plan.toml has 2 mistakes" in answer.err
+    assert "line 5" in answer.err
+    assert "Did you mean 'class'" in answer.err
+    inside = PLAN + f'[output]\nfolder = "{(store / "published").as_posix()}"\n'
+    answer = run("plan", "check", island_plan(tmp_path, store, inside))
+    assert 0 < answer.code < 70
+    assert not (store / "published").exists()
+
+
+def test_too_little_memory_is_told(run: Run, store: Path, tmp_path: Path) -> None:
+    answer = run("plan", "check", island_plan(tmp_path, store), "--memory", "1kB")
+    assert answer.code == 0
+    assert "too little for the largest table" in answer.err
+    wrong = run("plan", "check", island_plan(tmp_path, store), "--memory", "much")
+    assert 0 < wrong.code < 70
+
+
+def test_a_level_alone_is_shown_with_its_variable(run: Run, store: Path, tmp_path: Path) -> None:
+    wrong = PLAN.replace('rows = ["area@district"]', 'rows = ["District"]')
+    answer = run("plan", "check", island_plan(tmp_path, store, wrong))
+    assert "There is no variable 'District'. Did you mean 'area@district'?" in answer.err

@@ -269,7 +269,13 @@ def test_a_check_shows_what_a_plan_takes(run: Run, folder: Path) -> None:
     lines = [line.split() for line in answer.out.splitlines()]
     assert ["people", "persons", "ed@parish,", "sex", "12"] in lines
     facts = " ".join(answer.out.split())
-    for word in ("tables 2", "passes over the records", "memory about", "time less than", "csv, px"):
+    for word in (
+        "tables 2",
+        "passes over the records",
+        "memory about",
+        "time less than",
+        "csv, px",
+    ):
         assert word in facts
     small = run("plan", "check", folder / "plan.toml", *secret(folder), "--memory", "10MB")
     assert small.code == 0

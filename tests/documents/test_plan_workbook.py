@@ -233,3 +233,21 @@ def test_the_form_is_the_same_whenever_it_is_made() -> None:
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(first))
     assert book.sheet_names == ["plan", "tables", "indicators", "office", "help"]
     assert set(section_settings()) == set(SETTING_NOTES)
+
+
+def test_a_title_above_the_headings_is_explained(tmp_path: Path) -> None:
+    titled = [["Tables of the census"], *TABLES]
+    said = mistakes(workbook(tmp_path / "plan.xlsx", {"plan": PLAN, "tables": titled}))
+    assert "the first row has to hold the names of the columns: name, title" in said
+    noted = [["# Tables of the census"], *TABLES]
+    book = workbook(tmp_path / "noted.xlsx", {"plan": PLAN, "tables": noted})
+    assert read_plan(book, schema_of).tables
+
+
+@pytest.mark.parametrize(("word", "meant"), [("Excel", "xlsx"), ("JSON", "json-stat")])
+def test_other_names_of_formats_are_answered_with_ours(
+    tmp_path: Path, word: str, meant: str
+) -> None:
+    plan = changed(PLAN, "csv, xlsx", word)
+    said = mistakes(workbook(tmp_path / "plan.xlsx", {"plan": plan, "tables": TABLES}))
+    assert f"There is no format '{word}'. Did you mean '{meant}'?" in said

@@ -39,11 +39,24 @@ from sdcensus.testing.small_census import SHAPES, SmallCensus
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
 from tests.engine.test_shapes import census_of, tables
+from tests.session.publishing.plans import copy_of, new_office
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 P, H = Entity.PERSON, Entity.HOUSEHOLD
+
+ONE_OF_EACH = """
+[[table]]
+name = "marital"
+rows = ["area@parish+district"]
+columns = ["married", "sex"]
+
+[[indicator]]
+name = "men"
+kind = "sex-ratio"
+by = ["area@parish"]
+"""
 
 _HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
 
@@ -256,3 +269,13 @@ def test_the_engine_says_what_it_can_and_shows_nothing_else(
     assert settings["spark.driver.host"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
     assert context.uiWebUrl is None
+
+
+def test_a_plan_is_published_alike_by_every_engine(spark: SparkSession, tmp_path: Path) -> None:
+    first = new_office(tmp_path / "memory", 300, tables=ONE_OF_EACH)
+    first.publish()
+    export_parquet(CensusStore.open(first.store), tmp_path / "p", rows_per_file=70)
+    for engine in ("duckdb", "spark"):
+        other = copy_of(first, tmp_path / engine)
+        assert other.publish(engine=engine, data=str(tmp_path / "p")).scans == 1
+        assert other.files() == first.files()

@@ -143,14 +143,14 @@ def averages(
     most_added: int = MOST_ADDED,
     progress: Progress = no_progress,
 ) -> list[Averages]:
-    """The average of all looks at every cell of every table, coarse cells first.
+    """The average of all looks at every cell of every table.
 
     Args:
         targets: The tables.
         variances: For each table by name, the variance of one cell.
         zeros_known: Whether empty cells have no noise.
-        most_added: About how many cells are added up; pieces for which none are left are not
-            averaged.
+        most_added: About how many cells are added up; fine pieces for which nothing is left are
+            not averaged.
         progress: Told how far it is.
     """
     pieces = pieces_of(targets)
@@ -158,10 +158,11 @@ def averages(
     first: dict[object, Piece] = {}
     for one in pieces:
         first.setdefault(one.key, one)
-    made = []
+    made: dict[int, Averages] = {}
     added = 0
-    # Coarse cells have the most looks. Where there is room for all, the order is no matter.
-    for at, coarse in enumerate(sorted(first.values(), key=lambda one: one.values.size)):
+    # Coarse cells have the most looks, so they come first where there is no room for all.
+    coarsest = sorted(enumerate(first.values()), key=lambda one: one[1].values.size)
+    for at, (number, coarse) in enumerate(coarsest):
         progress("averaging", max(at / len(first), min(added / most_added, 1.0)))
         finer = sorted(index.finer(coarse), key=lambda one: one.values.size)[:_MOST_TRIED]
         looks = [found for found in (tiling(one, coarse) for one in finer) if found is not None]
@@ -169,8 +170,8 @@ def averages(
         added += sum(one.fine.values.size + _LOOK for one in looks) + _LOOK
         if added > most_added and made:
             break
-        made.append(_average(coarse, looks, variances, zeros_known=zeros_known))
-    return made
+        made[number] = _average(coarse, looks, variances, zeros_known=zeros_known)
+    return [made[number] for number in sorted(made)]
 
 
 def _best(piece: Piece, tilings: Sequence[Tiling]) -> list[Tiling]:

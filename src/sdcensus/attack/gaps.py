@@ -29,6 +29,7 @@ LARGE = 10
 ENOUGH = 30
 #: Counts up to this are looked at for blocked ones.
 _MOST_BLOCKED = 9
+_SMALL = 2 * (_MOST_BLOCKED + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +67,72 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
-    """Lines of several tables: gap, parts, parts above 0, large parts, whether the total is."""
+class _Tally:
+    """What the lines and values of one table come to; tallies of several tables can be added.
 
-    gap: Int64
-    parts: Int64
-    positive: Int64
-    large: Int64
-    total: Int64
+    Attributes:
+        lines: How many there are.
+        uneven: Those with a gap.
+        square: For lines of large counts only, and for lines with two parts above 0: the sum of
+            squares of gaps for each noisy cell.
+        used: How many lines these are.
+        deviation: The smallest bound of changes that no line breaks.
+        two: Lines of two large parts, and those of them that add up.
+        values: How many values above 0 there are.
+        base: What all of them are multiples of.
+        small: How often each value up to twice the largest that is looked at for blocked ones
+            appears, from 0 on.
+    """
+
+    lines: int = 0
+    uneven: int = 0
+    square: tuple[float, float] = (0.0, 0.0)
+    used: tuple[int, int] = (0, 0)
+    deviation: int = 0
+    two: tuple[int, int] = (0, 0)
+    values: int = 0
+    base: int = 0
+    small: tuple[int, ...] = (0,) * _SMALL
+
+    def __add__(self, other: _Tally) -> _Tally:
+        return _Tally(
+            self.lines + other.lines,
+            self.uneven + other.uneven,
+            (self.square[0] + other.square[0], self.square[1] + other.square[1]),
+            (self.used[0] + other.used[0], self.used[1] + other.used[1]),
+            max(self.deviation, other.deviation),
+            (self.two[0] + other.two[0], self.two[1] + other.two[1]),
+            self.values + other.values,
+            math.gcd(self.base, other.base),
+            tuple(one + more for one, more in zip(self.small, other.small, strict=True)),
+        )
 
 
 def learn(targets: Sequence[Target]) -> Learned:
     """Find out about the noise of tables that were made in the same way."""
-    lines = _lines(targets)
-    variance, used, large = _variance(lines)
-    adds_up = bool(lines.gap.size) and not lines.gap.any()
-    two = (lines.large == 2) & (lines.positive == 2) & (lines.total >= LARGE)
-    share = float((lines.gap[two] == 0).mean()) if two.any() else None
+    tally = _Tally()
+    for one in targets:
+        tally += _tally_of(one)
+    variance, used, large = _variance(tally)
+    lines, without = tally.two
+    share = without / lines if lines else None
     expected = None if variance is None else min(1.0, 1 / math.sqrt(6 * math.pi * variance))
-    base, blocked = _values(targets)
+    base, blocked = _values(tally)
     coupled = None
-    if share is not None and expected is not None and int(two.sum()) >= ENOUGH and base == 1:
+    if share is not None and expected is not None and lines >= ENOUGH and base == 1:
         # A third of what independent noise gives is far outside what chance can bring.
         coupled = True if share < expected / 3 else (False if share > expected * 2 / 3 else None)
     return Learned(
-        lines=int(lines.gap.size),
+        lines=tally.lines,
         variance=variance,
         variance_lines=used,
         large_lines=large,
-        deviation_at_least=_deviation(lines),
-        two_part_lines=int(two.sum()),
+        deviation_at_least=tally.deviation,
+        two_part_lines=lines,
         share_without_gap=share,
         share_if_independent=expected,
         coupled=coupled,
-        adds_up=adds_up,
+        adds_up=tally.lines > 0 and tally.uneven == 0,
         rounding_base=base,
         blocked=blocked,
     )
@@ -123,67 +156,72 @@ def attack_gaps(
     return result
 
 
-def _lines(targets: Sequence[Target]) -> _Lines:
-    empty = np.zeros(0, dtype=np.int64)
-    found: list[tuple[Int64, ...]] = [(empty,) * 5]
-    for one in targets:
-        table = one.table
+def _tally_of(target: Target) -> _Tally:
+    """The tally of one table, which every attack asks for."""
+    if NAME not in target.noted:
+        table = target.table
         large = Table(table.spec, np.asarray(table.published >= LARGE, dtype=np.int64))
+        found = _of_values(table.published)
         for seen, big in zip(gaps(table).along, gaps(large).along, strict=True):
-            found.append(_flat(seen, big))
-    return _Lines(*(np.concatenate(column) for column in zip(*found, strict=True)))
+            found += _of_lines(seen, big)
+        target.noted[NAME] = found
+    noted: _Tally = target.noted[NAME]
+    return noted
 
 
-def _flat(seen: AxisGaps, big: AxisGaps) -> tuple[Int64, ...]:
+def _of_values(published: Int64) -> _Tally:
+    values = published[published > 0]
+    small = np.bincount(values[values < _SMALL], minlength=_SMALL)
+    base = int(np.gcd.reduce(values)) if values.size else 0
+    return _Tally(values=int(values.size), base=base, small=tuple(small.tolist()))
+
+
+def _of_lines(seen: AxisGaps, big: AxisGaps) -> _Tally:
     parts = seen.parts_of_line()
     kept = seen.shown & (parts > 0)
-    arrays = (seen.gap, parts, seen.nonzero_parts, big.nonzero_parts, seen.total)
-    return tuple(array[kept] for array in arrays)
+    gap, parts, positive, large, total = (
+        array[kept]
+        for array in (seen.gap, parts, seen.nonzero_parts, big.nonzero_parts, seen.total)
+    )
+    # A line with one part above 0 may hold the same records as its total, and the same records
+    # have the same noise: it says nothing. Best are lines of large counts only, where every part
+    # is known to be noisy and the noise does not depend on the count.
+    best = (large == parts) & (parts >= 2) & (total >= LARGE)
+    some = (positive >= 2) & (total > 0)
+    squares = gap.astype(np.float64) ** 2 / (positive + 1)
+    two = (large == 2) & (positive == 2) & (total >= LARGE)
+    # A value that is published as 0 was lowered or left alone, so such a part cannot have made a
+    # sum too large, nor such a total a gap above 0.
+    needed = np.where(gap > 0, -(-gap // (parts + 1)), -(gap // (positive + 1)))
+    return _Tally(
+        lines=int(gap.size),
+        uneven=int(np.count_nonzero(gap)),
+        square=(float(squares[best].sum()), float(squares[some].sum())),
+        used=(int(np.count_nonzero(best)), int(np.count_nonzero(some))),
+        deviation=int(needed.max(initial=0)),
+        two=(int(np.count_nonzero(two)), int(np.count_nonzero(two & (gap == 0)))),
+    )
 
 
-def _variance(lines: _Lines) -> tuple[float | None, int, bool]:
-    """The mean square of gaps for each noisy cell.
-
-    A line with one part above 0 may hold the same records as its total, and the same records have
-    the same noise: it says nothing. Best are lines of large counts only, where every part is known
-    to be noisy and the noise does not depend on the count.
-    """
-    if not lines.gap.any():
+def _variance(tally: _Tally) -> tuple[float | None, int, bool]:
+    """The mean square of gaps for each noisy cell, the lines, and whether these are the best."""
+    if not tally.uneven:
         return None, 0, False
-    chosen = (lines.large == lines.parts) & (lines.parts >= 2) & (lines.total >= LARGE)
-    large = int(chosen.sum()) >= ENOUGH
-    if not large:
-        chosen = (lines.positive >= 2) & (lines.total > 0)
-    if not chosen.any():
+    large = tally.used[0] >= ENOUGH
+    used = tally.used[0 if large else 1]
+    if not used:
         return None, 0, False
-    squares = lines.gap[chosen].astype(np.float64) ** 2
-    noisy = lines.positive[chosen] + 1
-    return float((squares / noisy).mean()), int(chosen.sum()), large
+    return tally.square[0 if large else 1] / used, used, large
 
 
-def _deviation(lines: _Lines) -> int:
-    """The smallest bound that no line breaks.
-
-    A value that is published as 0 was lowered or left alone, so such a part cannot have made a sum
-    too large, nor such a total a gap above 0.
-    """
-    above = np.where(lines.gap > 0, lines.gap, 0)
-    below = np.where(lines.gap < 0, -lines.gap, 0)
-    needed = np.maximum(-(-above // (lines.parts + 1)), -(-below // (lines.positive + 1)))
-    return int(needed.max(initial=0))
-
-
-def _values(targets: Sequence[Target]) -> tuple[int, int]:
+def _values(tally: _Tally) -> tuple[int, int]:
     """The base of rounding, and the counts that never appear."""
-    values = np.concatenate([one.table.published.reshape(-1) for one in targets])
-    values = values[values > 0]
-    if values.size < ENOUGH:
+    if tally.values < ENOUGH:
         return 1, 0
-    base = int(np.gcd.reduce(values))
-    smallest = int(values.min())
-    near = int(((values >= smallest) & (values < 2 * smallest)).sum())
+    smallest = next((value for value, times in enumerate(tally.small) if times), _SMALL)
+    near = sum(tally.small[smallest : 2 * smallest])
     blocked = smallest - 1 if smallest - 1 <= _MOST_BLOCKED and near >= ENOUGH else 0
-    return base, blocked
+    return tally.base, blocked
 
 
 def _figures(learned: Learned) -> dict[str, Figure]:

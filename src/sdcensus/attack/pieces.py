@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -45,6 +45,7 @@ class Side:
     variable: str
     group: Int64
     size: int
+    _within: dict[Side, Nesting] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def key(self) -> tuple[str, bytes]:
@@ -55,6 +56,10 @@ class Side:
     def everything(self) -> bool:
         """Whether it restricts nothing: one set of all leaves."""
         return self.size == 1 and not self.group.any()
+
+
+#: Sides by what makes them equal.
+_Sides = dict[tuple[str, bytes, int], Side]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +107,9 @@ def pieces_of(targets: Sequence[Target]) -> tuple[Piece, ...]:
     their own: another look at the same counts.
     """
     found: dict[tuple[str, frozenset[tuple[str, bytes]]], list[Piece]] = {}
+    sides: _Sides = {}
     for target in targets:
-        for piece in _cut(target):
+        for piece in _cut(target, sides):
             alike = found.setdefault(piece.key, [])
             if not any(_same_values(piece, other) for other in alike):
                 alike.append(piece)
@@ -146,7 +152,8 @@ def _same_values(piece: Piece, other: Piece) -> bool:
     return bool((piece.values[both] == values[both]).mean() > _AGREE)
 
 
-def _cut(target: Target) -> Iterator[Piece]:
+def _cut(target: Target, seen: _Sides) -> Iterator[Piece]:
+    """The pieces of a table; sides that other pieces have as well are the same objects."""
     spec, table = target.table.spec, target.table
     product = is_product(spec.universe)
     # A condition that is no product of codes is compared as a whole.
@@ -156,18 +163,24 @@ def _cut(target: Target) -> Iterator[Piece]:
         filters = {}
     shown = {axis.variable.name for axis in spec.axes}
     fixed = [
-        Side(_identity(one), np.where(filters[one.name], 0, -1).astype(np.int64), 1)
+        _once(Side(_identity(one), np.where(filters[one.name], 0, -1).astype(np.int64), 1), seen)
         for one in spec.universe.variables
         if one.name in filters and one.name not in shown
+    ]
+    blocks = [
+        [
+            _once(_side(axis, at, filters.get(axis.variable.name)), seen)
+            for at in range(len(axis.blocks))
+        ]
+        for axis in spec.axes
     ]
     numbers = np.arange(spec.cells, dtype=np.int64).reshape(spec.shape)
     known = np.ones(spec.shape, dtype=bool) if table.flags is None else table.flags == 0
     for choice in itertools.product(*(range(len(axis.blocks)) for axis in spec.axes)):
         sides: list[Side] = []
         index: list[int | slice] = []
-        for axis, at in zip(spec.axes, choice, strict=True):
-            block = axis.blocks[at]
-            side = _side(axis, at, filters.get(axis.variable.name))
+        for axis, held, at in zip(spec.axes, blocks, choice, strict=True):
+            block, side = axis.blocks[at], held[at]
             if side.everything:
                 index.append(block.start)
             else:
@@ -183,6 +196,11 @@ def _cut(target: Target) -> Iterator[Piece]:
             np.ascontiguousarray(known[where]).reshape(shape),
             np.ascontiguousarray(numbers[where]).reshape(shape),
         )
+
+
+def _once(side: Side, seen: _Sides) -> Side:
+    """The side itself, or an equal one that was seen before."""
+    return seen.setdefault((*side.key, side.size), side)
 
 
 def _side(axis: Axis, at: int, inside: Mask | None) -> Side:
@@ -209,8 +227,10 @@ def variable_name(side: Side) -> str:
 
 
 def nesting_of(fine: Side, coarse: Side) -> Nesting:
-    """How sets of one side lie in sets of another side of the same variable."""
-    return nesting(fine.group, fine.size, coarse.group, coarse.size)
+    """How sets of one side lie in sets of another side of the same variable; found out once."""
+    if coarse not in fine._within:
+        fine._within[coarse] = nesting(fine.group, fine.size, coarse.group, coarse.size)
+    return fine._within[coarse]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

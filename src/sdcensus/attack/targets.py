@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from sdcensus.errors import SpecError
 from sdcensus.model.publication import PublishedTable
@@ -23,12 +24,14 @@ class Target:
         table: Every cell of it.
         data: Which records it counts: tables of other records are never compared with it.
         making: How it was made; tables made in the same way have the same kind of noise.
+        noted: What one attack found out about the table, for the others.
     """
 
     name: str
     table: Table
     data: str
     making: tuple[str, ...]
+    noted: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<Target {self.name}>"

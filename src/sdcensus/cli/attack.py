@@ -225,6 +225,20 @@ def _say_found(output: Output, found: FolderAttack) -> None:
         output.note(f"note: {text}")
 
 
+def _passed_over(found: FolderAttack) -> list[str]:
+    """Files that were not read, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for one in found.skipped:
+        reason = one.reason.removeprefix(f"{found.folder / one.name} ").rstrip(".")
+        reasons.setdefault(reason, []).append(one.name)
+    return [
+        f"{names[0]}: {reason}."
+        if len(names) == 1
+        else f"{len(names):,} files ({names[0]} to {names[-1]}): {reason}."
+        for reason, names in reasons.items()
+    ]
+
+
 def _say_scores(output: Output, scores: Scores) -> None:
     output.say("\nBeside the truth (confidential)", style="bold")
     table = plain_table()

@@ -124,8 +124,7 @@ def _show_national(output: Output, made: Demonstration, report: PublishReport | 
     )
     output.say(f"  the plan, to read and to change: {made.plan}")
     output.say(
-        f"  for anyone, {len(report.products)} tables in {report.files} files:"
-        f" {report.published}"
+        f"  for anyone, {len(report.products)} tables in {report.files} files: {report.published}"
     )
     output.say(f"  for the office only, with the evaluation: {report.office}")
 

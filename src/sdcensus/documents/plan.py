@@ -158,6 +158,9 @@ class _Reader:
 
     def _head(self) -> PlanHead | None:
         raw = {name: self.data[name] for name in _HEAD if name in self.data}
+        if isinstance(raw.get("tables"), list) and any(isinstance(x, dict) for x in raw["tables"]):
+            self.mistakes.add(("tables",), "write each table of your own as [[table]].")
+            del raw["tables"]
         head = self._section(PlanHead, raw, ())
         if "programme" in raw:
             if "mapping" not in raw:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -95,10 +95,10 @@ def _measure(value: object) -> Measure | ShareOf:
             )
         return ShareOf(condition)
     words = [word.value for word in Measure]
-    if not isinstance(value, str) or value.strip() not in words:
+    if not isinstance(value, str) or value.strip().lower() not in words:
         allowed = " or ".join(map(repr, [*words, "share(condition)"]))
         raise WrongValueError(((), f"should be {allowed}"))
-    return Measure(value.strip())
+    return Measure(value.strip().lower())
 
 
 def _words_of(kind: str, known: Iterable[str], *, folded: bool = False) -> BeforeValidator:
@@ -114,6 +114,21 @@ def _words_of(kind: str, known: Iterable[str], *, folded: bool = False) -> Befor
         return word
 
     return BeforeValidator(check)
+
+
+#: Words that people use for others, which are offered to them.
+_ALSO_CALLED = {
+    **{"excel": "xlsx", "xls": "xlsx", "json": "json-stat", "jsonstat": "json-stat"},
+    **{"sdmx": "sdmx-csv", "pc-axis": "px", "pcaxis": "px", "text": "csv"},
+}
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+    """That a word does not exist, with the one that is meant where another name is known."""
+    meant = _ALSO_CALLED.get(name.lower(), "")
+    if meant in known:
+        return f"There is no {kind} {name!r}. Did you mean {meant!r}?"
+    return unknown(kind, name, known)
 
 
 def _list_of(kind: str, known: Iterable[str], *, folded: bool = False) -> BeforeValidator:
@@ -134,7 +149,7 @@ def _list_of(kind: str, known: Iterable[str], *, folded: bool = False) -> Before
             if word is None:
                 wrong.append((place, "should be a text in double quotes"))
             elif word not in words:
-                wrong.append((place, unknown(kind, str(one).strip(), words)))
+                wrong.append((place, _unknown(kind, str(one).strip(), words)))
             elif word in found:
                 wrong.append((place, f"{word!r} stands twice"))
             else:

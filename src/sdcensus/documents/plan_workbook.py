@@ -40,7 +40,8 @@ _SHEETS = {
 }
 _REMARKS = frozenset({"comment", "comments", "remark", "remarks", "note", "meaning", "help"})
 _HEADINGS = {
-    **{"table": "name", "id": "name", "heading": "title", "units": "of", "unit": "of"},
+    **{"table": "name", "table_name": "name", "id": "name", "heading": "title"},
+    **{"units": "of", "unit": "of", "population": "universe"},
     **{"where": "universe", "condition": "universe", "filter": "universe"},
     **{"row": "rows", "column": "columns", "axes": "by", "groups": "by"},
 }
@@ -207,6 +208,14 @@ class _Sheets:
     def _columns(self, sheet: str, section: type[Section], head: _Row) -> dict[int, KeyPath]:
         """Which setting stands in which column."""
         number, cells = head
+        known = list(section.model_fields)
+        if not any(_heading(one, section) in known for one in cells):
+            self.mistakes.add(
+                (),
+                f"{_place(sheet, number, 0)}: the first row has to hold the names of the columns:"
+                f" {', '.join(known)}. Move titles and remarks elsewhere, or begin them with #.",
+            )
+            return {}
         found: dict[int, KeyPath] = {}
         for at, cell in enumerate(cells):
             if cell == "":
@@ -214,12 +223,10 @@ class _Sheets:
             name, language = _in_language(_plain(cell))
             if name in _REMARKS:
                 continue
-            if name not in section.model_fields:
-                name = _HEADINGS.get(name, name)
+            name = _heading(name, section)
             place = _place(sheet, number, at)
             path: KeyPath = (name, *([language] if language else []))
             if name not in section.model_fields or (language and name != "title"):
-                known = list(section.model_fields)
                 self.mistakes.add((), f"{place}: {unknown('column', str(cell), known)}")
             elif path in found.values():
                 self.mistakes.add((), f"{place}: the column {cell!r} stands there twice.")
@@ -303,6 +310,12 @@ def _in_language(name: str) -> tuple[str, str]:
     """
     found = _LANGUAGE.fullmatch(name)
     return (found[1].strip("_ "), found[2]) if found else (name, "")
+
+
+def _heading(cell: object, section: type[Section]) -> str:
+    """The setting that a heading means, if it is one."""
+    name, _ = _in_language(_plain(cell))
+    return name if name in section.model_fields else _HEADINGS.get(name, name)
 
 
 def _place(sheet: str, row: int, column: int, heading: str = "") -> str:

@@ -155,9 +155,10 @@ def parse_axis(text: str, variable_named: Callable[[str], Variable]) -> Axis:
     """Read an axis in the grammar ``variable[@level][+level…][+total|-total]``."""
     match = _AXIS.fullmatch(text)
     if match is None:
+        several = " Separate axes by commas." if len(text.split()) > 1 else ""
         raise SpecError(
             f"Axis {text!r} cannot be read. Write variable[@level][+level…][+total|-total],"
-            " for example ed@parish+district or sex-total."
+            f" for example ed@parish+district or sex-total.{several}"
         )
     variable = variable_named(match["variable"])
     if not variable.is_axis:

@@ -210,7 +210,8 @@ class _Parser:
     def _operator(self) -> str:
         token = self._need("one of == != < <= > >= in", "operator")
         if token.text not in _COMPARISONS:
-            raise self._mistake(token.position, "write '==' to compare")
+            meant = {"=>": ">=", "=<": "<="}.get(f"{token.text}{self._peek().text}", "==")
+            raise self._mistake(token.position, f"write {meant!r} to compare")
         return token.text
 
     def _operand(self) -> Operand:

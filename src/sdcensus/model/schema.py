@@ -118,7 +118,14 @@ class Schema:
         try:
             return self._by_name[name]
         except KeyError:
-            raise UnknownName("variable", name, known=self._by_name) from None
+            # Whoever names a level alone is shown of which variable it is one.
+            levels = [
+                f"{one.name}@{level.name}"
+                for one in self.variables
+                for level in one.levels()
+                if level.name.casefold() == name.casefold() and level.name != one.leaf_level
+            ]
+            raise UnknownName("variable", name, known=levels or self._by_name) from None
 
     def entity(self, entity: Entity) -> EntitySpec:
         """How records of that kind are identified."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from urllib.parse import quote
 
 from sdcensus.model.headings import number_text
@@ -89,7 +91,7 @@ def _lines(
     groups = [("", 4), ("small counts", 2), ("changes", 4 if swapped else 3)]
     made: list[list[Cell | str]] = []
     for row in rows:
-        line: list[Cell | str] = [row.table, _links(row.table, files, published)]
+        line: list[Cell | str] = [_name(row.table), _links(row.table, files, published)]
         before, after = _told(row, Stage.ORIGINAL), _told(row, Stage.PUBLISHED)
         line += [after["cells"], after["withheld"], before["unsafe"], after["unsafe"]]
         line += [_told(row, Stage.SWAPPED)["mean_change"]] if swapped else []
@@ -108,6 +110,11 @@ def _reading() -> Html:
         " equal is the share of cells where there is none.",
         soft=True,
     )
+
+
+def _name(table: str) -> Html:
+    """A name that may break where the grammar of axes has its signs."""
+    return Html(re.sub(r"([@+,])", r"\1<wbr>", escape(table)))
 
 
 def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Html:
@@ -145,7 +152,7 @@ def _whole(value: int | None) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return _NOTHING if value is None else f"{100 * value:.1f} %"
+    return _NOTHING if value is None else f"{100 * value:.1f}\u00a0%"
 
 
 def _decimal(value: float | None) -> str:

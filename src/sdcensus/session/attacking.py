@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.attack import ATTACKS, Assumptions, AttackReport, AttackResult, Claims, run_attacks
+from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
 from sdcensus.formats.tables.files import check_new, new_file
 from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_published
@@ -77,7 +78,7 @@ def attack_folder(
         progress: Told how far it is.
     """
     found: PublishedFolder = scan_published(
-        folder, skip_unreadable=skip_unreadable, progress=progress
+        folder, skip_unreadable=skip_unreadable, most_cells=MOST_CELLS, progress=progress
     )
     report = run_attacks(found.tables, assumptions, attacks=attacks, progress=progress)
     return FolderAttack(Path(folder), found.tables, report, found.skipped)

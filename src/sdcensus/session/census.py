@@ -102,6 +102,11 @@ class Census(Confidential):
                 return source.origin
         return self._engine(self._default).origin
 
+    @property
+    def default_engine(self) -> EngineName:
+        """Which engine answers unless another is asked for."""
+        return self._default
+
     def rows(self, of: str | Entity = Entity.PERSON) -> int | None:
         """How many records of a kind there are; ``None`` where files were not loaded. Confidential.
 

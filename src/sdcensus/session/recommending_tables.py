@@ -11,6 +11,7 @@ import numpy as np
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.headings import axis_heading, layer_heading, variable_heading
 from sdcensus.model.plan import PlannedTable
 from sdcensus.model.policy import Policy, UserRole, area_variables
 from sdcensus.model.schema import Schema
@@ -205,11 +206,11 @@ def _design(
 
 
 def _title(wish: _Wish, area: AreaLevel | None, schema: Schema) -> Text:
-    """The labels of the variables, in every language of the census."""
+    """What the table shows, in every language of the census."""
+    spec = TableSpec.build(schema, [] if area is None else [area.axis], of=wish.of)
     texts = {}
     for language in schema.census.languages:
-        names = [one.label.show(language) or one.name for one, _, _ in wish.axes]
-        if area is not None:
-            names.append(area.level.name)
-        texts[language] = " × ".join(names)
+        names = [variable_heading(one, language) for one, _, _ in wish.axes]
+        names += [axis_heading(axis, language) for axis in spec.axes]
+        texts[language] = layer_heading(spec, names, language)
     return Text.of(texts)

@@ -18,6 +18,7 @@ from sdcensus.store.registry_files import (
     ENTRY_ID,
     FOLDER,
     FORMAT_VERSION,
+    LISTS,
     ListKey,
     as_bytes,
     checksum,
@@ -134,9 +135,25 @@ class Batch:
         kept = {*self._taken}
         for _, path in event_files(folder):
             kept |= {str(one) for one in read_json(path, missing=str(path)).get("entries", ())}
+        gone = False
         for path in list((folder / FOLDER).iterdir()):
             if path.stem not in kept and path.suffix in (".json", ".parquet"):
                 path.unlink(missing_ok=True)
+                gone = True
+        if gone:
+            self._forget_lists()
+
+    def _forget_lists(self) -> None:
+        """Remove code lists that no table has."""
+        folder = self._folder
+        used = set()
+        for path in (folder / FOLDER).glob("*.json"):
+            document = read_json(path, missing=str(path)).get("spec", {})
+            used |= {str(one) for one in document.get("code_lists", ())}
+        for path in list((folder / LISTS).glob("*.json")):
+            if path.stem not in used:
+                path.unlink(missing_ok=True)
+        self._lists.clear()
 
     def _described(
         self,

@@ -304,3 +304,18 @@ def test_the_noise_itself_among_published_files_is_an_alarm(tmp_path: Path, what
     text_file(tmp_path / "noise.csv", f"count,{what},probability", "0,0,1.0")
     with pytest.raises(InputError, match="the noise itself"):
         read_published_folder(tmp_path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_tables_that_are_too_large_are_told_by_their_description(
+    tmp_path: Path, ending: str
+) -> None:
+    publish(table("sex"), tmp_path / f"small{ending}")
+    large = publish(table("area+parish", "sex"), tmp_path / f"large{ending}")
+    cells = read_published(large).table.spec.cells
+    assert len(scan_published(tmp_path, most_cells=cells).tables) == 2
+    if ending == ".csv":  # its values are not looked at
+        large.write_bytes(b"nobody reads this")
+    found = scan_published(tmp_path, most_cells=cells - 1)
+    assert [one.name for one in found.tables] == [f"small{ending}"]
+    assert f"has {cells:,} cells" in found.skipped[0].reason

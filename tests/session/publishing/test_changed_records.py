@@ -168,6 +168,27 @@ def test_codes_are_compared_by_what_they_are_called(store_of: Stores) -> None:
     assert not fewer.behind(TableSpec.build(schema, ["sex"]), np.arange(3, dtype=np.uint64)).any()
 
 
+def test_people_with_a_code_that_is_gone_were_in_totals_only(store_of: Stores) -> None:
+    units = island_units(30)
+    schema = island_schema()
+    sex = schema.variable("sex").codes
+    wider = with_codes(schema, "sex", (*sex, Code("gone")))
+    before = units.leaves["sex"].copy()
+    before[:4] = 2
+    old = store_of(replace(units, leaves={**units.leaves, "sex": before}), wider)
+    new = store_of(units, with_codes(schema, "sex", sex))
+    spec = TableSpec.build(new.schema, ["sex"])
+    every = np.arange(spec.cells, dtype=np.uint64)
+    found = ChangedRecords(old, new).behind(spec, every).tolist()
+    codes = [one.code for one in spec.axes[0].codes]
+    came = units.leaves["sex"][:4]
+    assert dict(zip(codes, found, strict=True)) == {
+        "_T": 0,
+        sex[0].code: int((came == 0).sum()),
+        sex[1].code: int((came == 1).sum()),
+    }
+
+
 def test_stores_that_cannot_be_compared_say_so(store_of: Stores) -> None:
     units = island_units(20)
     schema = island_schema()
@@ -181,7 +202,7 @@ def test_stores_that_cannot_be_compared_say_so(store_of: Stores) -> None:
     lost = with_codes(schema, "sex", (Code("a"), Code("b")))
     with pytest.raises(StoreError, match="codes of 'sex' that the new one lacks"):
         ChangedRecords(store_of(units), store_of(units, lost)).behind(
-            TableSpec.build(lost, ["sex"]), cells
+            TableSpec.build(lost, ["age"], universe="sex == 'a'"), cells
         )
     without = replace(schema, variables=tuple(one for one in schema.variables if one.name != "sex"))
     rest = replace(units, leaves={k: v for k, v in units.leaves.items() if k != "sex"})

@@ -72,6 +72,7 @@ def test_a_full_disk(made: Office, tmp_path: Path) -> None:
         assert contents(out) == whole.files()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no sizes of files")
 def test_a_limit_on_the_size_of_files(made: Office, tmp_path: Path) -> None:
     """The same where nothing can be mounted, with the command itself."""
@@ -145,6 +146,7 @@ def test_the_published_folder_cannot_be_a_disk_of_its_own(made: Office, tmp_path
         office.publish(out=disk / "published")
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_it_too(made: Office, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     process = start(

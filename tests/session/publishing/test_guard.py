@@ -20,6 +20,7 @@ from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
     TableChanges,
     open_guard,
+    open_registry,
     read_lock,
     series_key_version,
 )
@@ -312,6 +313,32 @@ def test_tables_of_another_run_are_compared_by_their_records(tmp_path: Path) -> 
         publish(office, later, by=(("sex", "married"),), plan="other")
     done = publish(office, later, by=(("sex", "married"),), plan="other", revision="swap")
     assert any("shows other numbers for some of the same records" in one for one in done.notes)
+
+
+def test_numbers_that_a_revision_has_changed_may_stand_in_further_tables(tmp_path: Path) -> None:
+    units = people()
+    office = tmp_path / "office"
+    publish(office, stored(tmp_path / "a.store", units), by=(("sex", "married"),))
+    later = stored(tmp_path / "b.store", corrected(units, sex=1 - units.leaves["sex"]))
+    publish(office, later, by=(("sex", "age"),), revision="swap")
+    further = (("sex", "age"), ("sex", "age@class"))
+    assert all(one.changed == 0 for one in publish(office, later, by=further).changes)
+    # What no later table shows is still compared with what is out.
+    with pytest.raises(Refused, match="published in persons by sex, married"):
+        publish(office, later, by=(*further, ("sex", "married", "age@class")))
+
+
+def test_a_refused_run_leaves_nothing_in_the_registry(tmp_path: Path) -> None:
+    units = people()
+    office = tmp_path / "office"
+    publish(office, stored(tmp_path / "a.store", units), by=(("sex", "age"),))
+    before = sorted(path.name for path in (office / "registry").rglob("*"))
+    later = stored(tmp_path / "b.store", corrected(units, sex=1 - units.leaves["sex"]))
+    with pytest.raises(Refused):
+        publish(office, later, by=(("sex", "age"), ("area@district", "married")))
+    assert sorted(path.name for path in (office / "registry").rglob("*")) != before
+    open_registry(office).batch().forget_others()
+    assert sorted(path.name for path in (office / "registry").rglob("*")) == before
 
 
 def test_without_the_old_store_only_rekeying_is_possible(tmp_path: Path) -> None:

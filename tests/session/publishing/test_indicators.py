@@ -169,3 +169,17 @@ def test_what_cannot_be_computed_is_refused_with_the_reason(
     with pytest.raises(SpecError, match=message) as caught:
         made(census, **settings)
     assert str(caught.value).startswith("Indicator 'figure': ")
+
+
+def test_titles_say_what_is_computed_and_for_whom(census: Census) -> None:
+    def title(**settings: object) -> str:
+        return made(census, by=("area@district",), **settings).title.show("en")
+
+    groups = "by area (district)"
+    assert title(kind="sex-ratio") == f"Sex ratio (men per 100 women) {groups}"
+    assert title(kind="median-age") == f"Median age {groups}"
+    assert title(kind="share", numerator="age < 3") == f"Percentage (Age: c 0) {groups}"
+    # Conditions of one's own are no dependency ratio.
+    own = title(kind="dependency-ratio", numerator="age < 3", denominator="age >= 3")
+    assert own == f"Ratio (Age: c 0, per 100 of: Age: 3 to 9) {groups}"
+    assert made(census, kind="median-age").title.show("es") == "Edad mediana"

@@ -7,6 +7,7 @@ and while everything is put into its place.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import shutil
 import signal
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.running import run as run_command
-from tests.cli.conftest import start, without_progress
+from tests.cli.conftest import ROOT, start, without_progress
 from tests.session.publishing.plans import TABLES, Office, contents, new_office
 
 MORE = "".join(
@@ -36,6 +37,9 @@ columns = {columns}
         for columns in ('["age@class"]', '["age", "sex"]', '["sex", "married", "age@half"]')
     )
 )
+
+
+PRODUCTS = 4 + 9
 
 
 @dataclass(frozen=True)
@@ -73,13 +77,21 @@ def forget(office: Office) -> None:
     shutil.rmtree(office.office, ignore_errors=True)
 
 
-def until(is_alive: Callable[[], bool], path: Path) -> bool:
-    """Wait for a file; false if the process ends before."""
-    while not path.exists():
+def until(is_alive: Callable[[], bool], path: Path, files: int = 0) -> bool:
+    """Wait for a file, or for so many in a folder; false if the process ends before."""
+    while not path.exists() or (files and len(list(path.glob("*.json"))) < files):
         if not is_alive():
             return False
         time.sleep(0.0003)
     return True
+
+
+@pytest.fixture(scope="module", autouse=True)
+def same_code() -> Iterator[None]:
+    """Processes that are started later take the program from where the tests have it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +122,16 @@ def after(seconds: float) -> Moment:
     return wait
 
 
+def when_finished(products: int, seconds: float) -> Moment:
+    """While tables are made: when so many are finished."""
+
+    def wait(process: BaseProcess, office: Office) -> None:
+        until(process.is_alive, office.own / ".part" / "finished", products)
+        time.sleep(seconds)
+
+    return wait
+
+
 def while_moving(seconds: float) -> Moment:
     """While everything is put into its place."""
 
@@ -122,17 +144,17 @@ def while_moving(seconds: float) -> Moment:
 
 
 def moments(killed: Killed, seed: int) -> Iterator[Moment]:
-    """Two of three anywhere in the run, the third at its end."""
+    """Anywhere in the run, while tables are made, and at its end, in turn."""
     draw = random.Random(seed)
     while True:
         yield after(draw.uniform(0, killed.seconds))
-        yield after(draw.uniform(0, killed.seconds))
+        yield when_finished(draw.randint(1, PRODUCTS), draw.uniform(0, 0.02))
         yield while_moving(draw.choice((0, 0, draw.uniform(0, 0.004))))
 
 
 def check_kills(killed: Killed, wanted: int, seed: int) -> None:
     office = killed.office
-    hits = 0
+    hits = resumed = 0
     for at, moment in enumerate(moments(killed, seed)):
         if at % 2:
             (office.published / "ages.csv").unlink()  # the old folder makes room for a new one
@@ -143,9 +165,11 @@ def check_kills(killed: Killed, wanted: int, seed: int) -> None:
         process.kill()
         process.join()
         hits += process.exitcode != 0
-        office.publish()
+        report = office.publish()
+        assert len(report.products) == PRODUCTS
+        resumed += 0 < report.made < PRODUCTS
         assert contents(office.folder) == killed.expected
-        if hits == wanted:
+        if hits >= wanted and resumed:
             return
 
 

@@ -535,3 +535,16 @@ def test_a_damaged_lock_stops_everything(office: Office) -> None:
     with pytest.raises(StoreError):
         office.publish()
     assert office.files() == before
+
+
+def test_half_written_files_of_a_killed_run_are_removed(office: Office) -> None:
+    office.publish()
+    before = contents(office.folder)
+    for folder in (office.office, office.own, office.office / "registry" / "published"):
+        (folder / ".0123456789abcdef.part").write_bytes(b"half")
+    mine = office.office / ".notes.part"
+    mine.write_bytes(b"mine")
+    assert office.publish().unchanged
+    assert mine.is_file()
+    mine.unlink()
+    assert contents(office.folder) == before

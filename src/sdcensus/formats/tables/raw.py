@@ -98,6 +98,15 @@ def read_raw(path: Path, about: dict[str, Any] | None) -> RawTable:
         raise InputError(f"{path} is not text in UTF-8. Save it as UTF-8.") from None
 
 
+def about_inside(path: Path) -> dict[str, Any] | None:
+    """What a Parquet file says about its table; nothing if it cannot be read."""
+    try:
+        said = (pq.read_schema(path).metadata or {}).get(METADATA.encode())
+    except (OSError, pa.ArrowException):
+        return None
+    return None if said is None else parse_about(said, f"{path} (its metadata)")
+
+
 def _read_parquet(path: Path) -> RawTable:
     try:
         with pq.ParquetFile(path) as file:

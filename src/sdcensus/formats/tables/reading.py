@@ -20,6 +20,7 @@ from sdcensus.formats.tables.raw import (
     Int64,
     NoPublishedTable,
     RawTable,
+    about_inside,
     parse_about,
     positions_of,
     read_raw,
@@ -83,11 +84,21 @@ def read_published_folder(
 
 
 def scan_published(
-    folder: str | Path, *, skip_unreadable: bool = False, progress: Progress = no_progress
+    folder: str | Path,
+    *,
+    skip_unreadable: bool = False,
+    most_cells: int | None = None,
+    progress: Progress = no_progress,
 ) -> PublishedFolder:
     """Read all published tables of a folder, and say which files were left out.
 
     A table that stands there twice, as csv and as Parquet, is read once.
+
+    Args:
+        folder: The folder.
+        skip_unreadable: Go on without files that cannot be read; else the first one is an error.
+        most_cells: Tables with more cells are left out, and not even read.
+        progress: Told how far it is.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -112,7 +123,7 @@ def scan_published(
     for at, (name, path) in enumerate(chosen):
         progress("reading published tables", at / len(chosen))
         try:
-            found.append(_read_file(path, name))
+            found.append(_read_file(path, name, most_cells))
         except InputError as error:
             if not skip_unreadable and not isinstance(error, NoPublishedTable):
                 raise
@@ -177,7 +188,9 @@ def _nothing(root: Path, skipped: Sequence[SkippedFile]) -> str:
 # ---------------------------------------------------------------- one file
 
 
-def _read_file(path: Path, name: str) -> PublishedTable | ForeignTable:
+def _read_file(
+    path: Path, name: str, most_cells: int | None = None
+) -> PublishedTable | ForeignTable:
     ending = path.suffix.lower()
     if ending == _WORKBOOK:
         raise InputError(
@@ -187,7 +200,10 @@ def _read_file(path: Path, name: str) -> PublishedTable | ForeignTable:
         raise InputError(f"{path}: published tables are read from .csv and .parquet files.")
     if not path.is_file():
         raise InputError(f"{path} does not exist, or is no file.")
-    raw = read_raw(path, _about_beside(path) if ending == ".csv" else None)
+    about = _about_beside(path) if ending == ".csv" else None
+    if most_cells is not None:
+        _check_size(path, about if ending == ".csv" else about_inside(path), most_cells)
+    raw = read_raw(path, about)
     _check_public(raw)
     if raw.about is None:
         if set(raw.columns) >= _SDMX_COLUMNS:
@@ -197,6 +213,18 @@ def _read_file(path: Path, name: str) -> PublishedTable | ForeignTable:
             )
         return foreign_table(raw, name)
     return _described(raw, raw.about, name)
+
+
+def _check_size(path: Path, about: dict[str, Any] | None, most: int) -> None:
+    """Leave out a table by what stands about it, before its values take memory."""
+    document = None if about is None else about.get("specification")
+    if not isinstance(document, dict):
+        return
+    cells = spec_from_json(document, where=str(path)).cells
+    if cells > most:
+        raise NoPublishedTable(
+            f"{path} has {cells:,} cells, and at most {most:,} are held at a time."
+        )
 
 
 def _about_beside(path: Path) -> dict[str, Any] | None:

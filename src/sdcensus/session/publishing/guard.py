@@ -11,10 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
-
-import numpy as np
-import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
@@ -23,12 +19,12 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publication_lock import LOCK_FILE, LockedTable, Making
-from sdcensus.model.shared_cells import shared_cells
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
 from sdcensus.session.publishing import guard_words as words
-from sdcensus.session.publishing.guard_counting import RecordCounter, SharedNumbers
+from sdcensus.session.publishing.guard_comparing import Comparison
+from sdcensus.session.publishing.guard_counting import RecordCounter
 from sdcensus.session.publishing.guard_run import (
     CHECK_FILE,
     REDRAWN_SHARE,
@@ -43,9 +39,7 @@ from sdcensus.session.publishing.harmonising import Imported, coexistence_warnin
 from sdcensus.session.publishing.table_changes import TableChanges
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 from sdcensus.store.registry import Entry
-from sdcensus.store.registry_values import Values, differences, values_digest
-
-Numbers = npt.NDArray[np.uint64]
+from sdcensus.store.registry_values import Values, values_digest
 
 __all__ = [
     "REDRAWN_SHARE",
@@ -120,7 +114,7 @@ class Guard(Confidential):
     """Compares the tables of a run with what was published. Its methods may run in threads."""
 
     __slots__ = (
-        *("_batch", "_counter", "_others", "_run", "_series", "_turn"),
+        *("_batch", "_comparison", "_counter", "_run", "_series"),
         *("lock", "office", "registry"),
     )
 
@@ -132,8 +126,7 @@ class Guard(Confidential):
         self._run = run
         self._counter = RecordCounter(run)
         self._series = self.lock.series_of(run.census.schema.census)
-        self._others: tuple[Entry, ...] | None = None
-        self._turn = Lock()
+        self._comparison = Comparison(self.lock, self.registry, run, self._series)
 
     def __repr__(self) -> str:
         return f"<Guard of {self.office}: confidential>"
@@ -175,7 +168,7 @@ class Guard(Confidential):
             same = replace(same, known=True, other_data=other)
             if locked.digest == digest:
                 return replace(same, entry=locked.entry, compared=spec.cells)
-        found = self._compare(spec, values, locked, making)
+        found = self._comparison.shared_numbers(spec, values, locked, making)
         if locked is not None and not found.cells.size:
             # The same numbers in another order of axes or levels.
             return replace(same, entry=locked.entry, digest=locked.digest, compared=found.compared)
@@ -258,78 +251,6 @@ class Guard(Confidential):
             series=self._series,
         )
 
-    def _compare(
-        self, spec: TableSpec, values: Values, locked: LockedTable | None, making: Making
-    ) -> SharedNumbers:
-        """Compare with the same table, and with tables that this run does not publish anew."""
-        compared, parts = 0, [np.zeros(0, dtype=np.uint64)]
-        makings: list[Making] = []
-        before = None
-        if locked is not None:
-            entry = self.registry.entry(locked.entry)
-            before = self.registry.values(entry)
-            found = differences(spec, values, entry.spec, before)
-            if found is not None:
-                compared = found.compared
-                parts.append(found.cells)
-                if found.cells.size:
-                    makings.append(self.lock.making(locked))
-        contradicts = []
-        for entry, table in self._not_in_run():
-            made = None if table is None else self.lock.making(table)
-            agrees = made is not None and made.decides == making.decides and made.consistent
-            if agrees and making.consistent:
-                continue
-            found = differences(spec, values, entry.spec, self.registry.values(entry))
-            if found is None:
-                continue
-            compared = max(compared, found.compared)
-            cells = self._not_out(spec, values, found.cells, entry)
-            if cells.size:
-                contradicts.append((self._named(entry, table), int(cells.size)))
-                parts.append(cells)
-                makings += [] if made is None else [made]
-        return SharedNumbers(
-            compared, np.unique(np.concatenate(parts)), tuple(contradicts), tuple(makings), before
-        )
-
-    def _named(self, entry: Entry, table: LockedTable | None) -> str:
-        elsewhere = table is not None and table.plan != self._run.plan
-        return f"{entry.name} of {table.plan}" if table and elsewhere else entry.name
-
-    def _not_out(self, spec: TableSpec, values: Values, cells: Numbers, older: Entry) -> Numbers:
-        """Of cells with another number than an older table, those that no later one shows so."""
-        if not cells.size:
-            return cells
-        later = [one for one in self.registry.latest() if one.order > older.order]
-        out = np.zeros(cells.size, dtype=bool)
-        for one in later:
-            if not one.has_values or one.series not in ("", self._series):
-                continue
-            shared = shared_cells(spec, one.spec)
-            if shared is None:
-                continue
-            at, theirs = shared.of(cells)
-            known, mine = self.registry.values(one), cells[at]
-            out[at] |= (known.at(theirs) == values.at(mine)) & (
-                known.flags_at(theirs) == values.flags_at(mine)
-            )
-        return cells[~out]
-
-    def _not_in_run(self) -> list[tuple[Entry, LockedTable | None]]:
-        """Tables that are out and that this run does not publish, with their values."""
-        with self._turn:
-            if self._others is None:
-                here = {one.hash() for one in self._run.specs} or {
-                    one.spec_hash for one in self.lock.tables if one.plan == self._run.plan
-                }
-                self._others = tuple(
-                    one
-                    for one in self.registry.latest(without=here)
-                    if one.has_values and one.series in ("", self._series)
-                )
-        return [(one, self.lock.table(one.spec_hash, self._series)) for one in self._others]
-
     def imported(self, table: Table, provenance: Provenance) -> Imported:
         """A table with the numbers that were published before for the same records.
 
@@ -341,7 +262,16 @@ class Guard(Confidential):
             provenance=provenance,
             consistent=self._run.consistent(table.spec.of),
             series=self._series,
+            wanted=lambda entry: self._is_taken_over(entry, provenance),
         )
+
+    def _is_taken_over(self, entry: Entry, provenance: Provenance) -> bool:
+        """What the plan itself has published stays only as long as it is about the same data."""
+        locked = self.lock.table(entry.spec_hash, self._series)
+        if locked is None or locked.plan != self._run.plan:
+            return True
+        made = self.lock.making(locked)
+        return made.data_version == provenance.data_version and not self._run.rekey
 
     # ----------------------------------------------------------------------------- deciding
 
@@ -474,7 +404,7 @@ class Guard(Confidential):
             (folder / own).replace(self.office / name)
         folder.rmdir()
         self.lock = read_lock(self.office)
-        self._others = None
+        self._comparison = Comparison(self.lock, self.registry, self._run, self._series)
         return self.office / LOCK_FILE
 
 

@@ -72,6 +72,7 @@ def imported(
     provenance: Provenance | None = None,
     consistent: bool = False,
     series: str | None = None,
+    wanted: Callable[[Entry], bool] = lambda _: True,
 ) -> Imported:
     """Take over what was published before for the same records, the last publication first.
 
@@ -84,6 +85,7 @@ def imported(
         provenance: How the table was made; what was made in the same way agrees with it anyway.
         consistent: Whether its method gives the same records the same number.
         series: The census; tables of others are not looked at.
+        wanted: Whether numbers of a publication are to be taken over.
     """
     spec = table.spec
     published = table.published.reshape(-1).copy()
@@ -94,7 +96,7 @@ def imported(
     taken = np.zeros(published.size, dtype=bool)
     sources = []
     for entry in reversed(_alike(spec, registry, series)):
-        if entry.agrees_with(provenance, consistent=consistent):
+        if entry.agrees_with(provenance, consistent=consistent) or not wanted(entry):
             continue
         places = _places(spec, entry)
         if places is None:

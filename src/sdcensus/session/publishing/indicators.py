@@ -19,7 +19,7 @@ from sdcensus.model.axis import Axis, make_axis, parse_axis
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, delivered_axis, delivered_cells
 from sdcensus.model.entity import Entity
 from sdcensus.model.figures import Counted, Figures, mean, median, quotient
-from sdcensus.model.headings import variable_heading
+from sdcensus.model.headings import axis_heading, joined, universe_text, variable_heading
 from sdcensus.model.marks import Mark
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.record_sets import is_product, leaves_in
@@ -50,6 +50,7 @@ _OPEN_CLASS = Text.of(
     }
 )
 _PERCENT = Text.of({"en": "Percent", "es": "Por ciento"})
+_BY = {"en": "by", "es": "por"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -194,13 +195,23 @@ class _Asked:
     ) -> FiguresProduct:
         return FiguresProduct(
             name=self.planned.name,
-            title=self.planned.title or title,
+            title=self.planned.title or self._with_groups(title),
             unit=unit,
             specs=tuple(specs),
             axes=(*(delivered_axis(axis) for axis in self.by), *more),
             compute=compute,
             notes=notes,
         )
+
+    def _with_groups(self, title: Text) -> Text:
+        """What is computed, and for which groups."""
+        if not self.by:
+            return title
+        made = {}
+        for language, text in title.by_language:
+            axes = [axis_heading(axis, language) for axis in self.by]
+            made[language] = f"{text} {_BY[language]} {joined(axes, language)}"
+        return Text.of(made)
 
 
 # ------------------------------------------------------------------------ quotients of two counts
@@ -210,9 +221,12 @@ def _share(asked: _Asked) -> FiguresProduct:
     planned = asked.planned
     if not planned.numerator:
         raise SpecError('name what is counted: numerator = "..."')
+    above, below = (
+        _in_words(one, asked.schema) for one in (planned.numerator, planned.denominator)
+    )
     words = {
-        "en": f"Percentage for whom {planned.numerator}",
-        "es": f"Porcentaje con {planned.numerator}",
+        "en": f"Percentage ({above['en']}{below['en'] and ', of: '}{below['en']})",
+        "es": f"Porcentaje ({above['es']}{below['es'] and ', de: '}{below['es']})",
     }
     return _quotient(
         asked, planned.numerator, planned.denominator, share=True, per=100, words=words
@@ -223,13 +237,18 @@ def _ratio(asked: _Asked) -> FiguresProduct:
     planned = asked.planned
     if not planned.numerator or not planned.denominator:
         raise SpecError('name what is divided: numerator = "...", denominator = "..."')
+    return _ratio_of(asked, planned.numerator, planned.denominator)
+
+
+def _ratio_of(asked: _Asked, numerator: str, denominator: str) -> FiguresProduct:
+    """How many of one kind there are per so many of another."""
+    per = asked.planned.per
+    above, below = (_in_words(one, asked.schema) for one in (numerator, denominator))
     words = {
-        "en": f"{planned.numerator}, per {planned.per:,} {planned.denominator}",
-        "es": f"{planned.numerator}, por cada {planned.per} {planned.denominator}",
+        "en": f"Ratio ({above['en']}, per {per:,} of: {below['en']})",
+        "es": f"Razón ({above['es']}, por cada {per} de: {below['es']})",
     }
-    return _quotient(
-        asked, planned.numerator, planned.denominator, share=False, per=planned.per, words=words
-    )
+    return _quotient(asked, numerator, denominator, share=False, per=per, words=words)
 
 
 def _sex_ratio(asked: _Asked) -> FiguresProduct:
@@ -242,6 +261,8 @@ def _sex_ratio(asked: _Asked) -> FiguresProduct:
         )
     men = planned.numerator or f"{variable.name} == '{valid[0]}'"
     women = planned.denominator or f"{variable.name} == '{valid[1]}'"
+    if planned.numerator or planned.denominator:
+        return _ratio_of(asked, men, women)
     words = {
         "en": f"Sex ratio (men per {planned.per:,} women)",
         "es": f"Razón de sexos (hombres por cada {planned.per} mujeres)",
@@ -254,6 +275,8 @@ def _dependency_ratio(asked: _Asked) -> FiguresProduct:
     name = asked.variable("age").name
     others = planned.numerator or f"{name} < 15 or {name} >= 65"
     workers = planned.denominator or f"{name} >= 15 and {name} < 65"
+    if planned.numerator or planned.denominator:
+        return _ratio_of(asked, others, workers)
     words = {
         "en": f"Dependency ratio (under 15 or 65 and over, per {planned.per:,} aged 15 to 64)",
         "es": f"Razón de dependencia (menores de 15 o de 65 y más, por cada {planned.per} de 15 a"
@@ -295,6 +318,12 @@ def _quotient(
 
     unit = _PERCENT if share else Text.of({"en": f"Per {per:,}", "es": f"Por cada {per}"})
     return asked.product((spec,), compute, title=Text.of(words), unit=unit)
+
+
+def _in_words(condition: str, schema: Schema) -> dict[str, str]:
+    """A condition in every language that titles are written in; empty for none."""
+    universe = universe_of(condition or None, schema)
+    return {language: universe_text(universe, language) for language in _BY}
 
 
 def _condition_axes(universes: Sequence[Universe]) -> tuple[Axis, ...]:
@@ -360,11 +389,11 @@ def _distribution(asked: _Asked) -> FiguresProduct:
         )
         return quotient(counts[0], total, decimals=decimals, share=True)
 
-    label = variable_heading(axis.variable)
+    label = {language: variable_heading(axis.variable, language) for language in _BY}
     return asked.product(
         (spec,),
         compute,
-        title=Text.of({"en": f"{label}, percent", "es": f"{label}, por ciento"}),
+        title=Text.of({"en": f"{label['en']}, percent", "es": f"{label['es']}, por ciento"}),
         unit=_PERCENT,
         more=(delivered_axis(axis),),
     )
@@ -372,8 +401,8 @@ def _distribution(asked: _Asked) -> FiguresProduct:
 
 def _median(asked: _Asked) -> FiguresProduct:
     variable = asked.variable("age" if asked.planned.kind == "median-age" else "")
-    label = variable_heading(variable)
-    title = {"en": f"Median of {label}", "es": f"Mediana de {label}"}
+    label = {language: variable_heading(variable, language) for language in _BY}
+    title = {"en": f"Median of {label['en']}", "es": f"Mediana de {label['es']}"}
     if asked.planned.kind == "median-age":
         title = {"en": "Median age", "es": "Edad mediana"}
     return _of_numbers(asked, variable, median, Text.of(title))
@@ -381,8 +410,8 @@ def _median(asked: _Asked) -> FiguresProduct:
 
 def _mean(asked: _Asked) -> FiguresProduct:
     variable = asked.variable()
-    label = variable_heading(variable)
-    title = Text.of({"en": f"Mean of {label}", "es": f"Media de {label}"})
+    label = {language: variable_heading(variable, language) for language in _BY}
+    title = Text.of({"en": f"Mean of {label['en']}", "es": f"Media de {label['es']}"})
     return _of_numbers(asked, variable, mean, title)
 
 

@@ -162,7 +162,9 @@ class Maker:
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:
         resolved = self._resolved
-        ordered = [parts[spec_key(spec)] for spec in product.specs]
+        keys = [spec_key(spec) for spec in product.specs]
+        ordered = [parts[key] for key in keys]
+        once = [parts[key] for key in dict.fromkeys(keys)]
         delivered = product.delivered([part for part, _ in ordered], resolved.heading)
         if resolved.output.notes:
             delivered = replace(delivered, notes=with_office_notes(delivered.notes, resolved.plan))
@@ -178,9 +180,9 @@ class Maker:
             "cells": delivered.cells,
             "marks": [mark.name for mark in delivered.used_marks()],
             "notes": [dict(note.by_language) for note in delivered.notes],
-            "provenance": [part.provenance.to_json() for part, _ in ordered],
+            "provenance": [part.provenance.to_json() for part, _ in once],
         }
-        office = {"tables": [one for _, one in ordered]}
+        office = {"tables": [one for _, one in once]}
         self._note(Finished(product.name, _written(paths), public, office))
 
     def _stream(self, product: Product, cube: SparseCube) -> None:

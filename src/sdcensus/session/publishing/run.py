@@ -21,6 +21,7 @@ from sdcensus.model.publication_lock import LOCK_FILE
 from sdcensus.model.schedule import Schedule, schedule
 from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
 from sdcensus.session.publishing.counting import count_tables
 from sdcensus.session.publishing.guard import (
@@ -48,6 +49,8 @@ from sdcensus.store.owner_only import write_owner_only
 Pages = Callable[[Resolved, Sequence[Finished]], Mapping[str, bytes]]
 #: Memory that a run keeps within unless it is told otherwise.
 DEFAULT_MEMORY = "4GB"
+#: How many times slower other engines go through the records than the engine memory.
+_SLOWER = 10.0
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -240,9 +243,23 @@ def _kept_or_forgotten(workplace: Workplace, guard: Guard) -> Iterator[None]:
         ) from error
 
 
-def scheduled(resolved: Resolved, *, memory: int, threads: int) -> Schedule:
-    """How the tables of a plan are counted."""
-    return schedule(resolved.specs(), rows=resolved.census.rows, memory=memory, threads=threads)
+def scheduled(
+    resolved: Resolved,
+    *,
+    memory: int,
+    threads: int,
+    engine: str | None = None,
+    specs: Sequence[TableSpec] | None = None,
+) -> Schedule:
+    """How the tables of a plan, or some of them, are counted."""
+    chosen = EngineName(engine) if engine else resolved.census.default_engine
+    return schedule(
+        resolved.specs() if specs is None else specs,
+        rows=resolved.census.rows,
+        memory=memory,
+        threads=threads,
+        slower=1.0 if chosen is EngineName.MEMORY else _SLOWER,
+    )
 
 
 def _make(
@@ -268,7 +285,7 @@ def _make(
 
     maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
     specs = maker.specs()
-    plan = schedule(specs, rows=resolved.census.rows, memory=memory, threads=threads)
+    plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=specs)
     progress("making the tables", max(len(finished) / total, 1e-9))
 
     def work(index: int, cube: Cube | SparseCube) -> None:
