@@ -281,6 +281,10 @@ class Tiling:
         names = [s.variable for s in self.fine.sides if s.variable in self.coarse.variables]
         for side, one in zip(self.coarse.sides, self.maps, strict=True):
             at = names.index(side.variable)
+            if side in self.fine.sides:  # every set is one of the finer ones, or holds no leaf
+                there = one.whole.reshape([-1 if n == at else 1 for n in range(values.ndim)])
+                values = np.where(there, values, 0)
+                continue
             held = np.flatnonzero(one.group >= 0)
             taken = np.take(values, held, axis=at)
             values = regroup(taken, at, one.group[held], side.size, Combine.SUM, 0)

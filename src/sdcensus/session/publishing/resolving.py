@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sdcensus._version import __version__
 from sdcensus.documents.mapping import read_mapping
 from sdcensus.documents.plan import read_plan
 from sdcensus.documents.policy import read_policy
-from sdcensus.errors import OutputError, Refused, SpecError
+from sdcensus.errors import MissingExtra, OutputError, Refused, SpecError
 from sdcensus.formats.delivery import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
@@ -200,6 +201,8 @@ def resolve(
     opened, info = found[-1], found[-1].schema.census
     output = plan.output or _OUTPUT
     check_formats(output.formats)
+    if output.evaluation and find_spec("xlsxwriter") is None:
+        raise MissingExtra("formats", needed_for="The workbook of the evaluation")
     published, office = _folders(plan, output, out)
     products = planned_products(plan, opened.schema)
     check_names([one.name for one in products], output.formats, output.languages)

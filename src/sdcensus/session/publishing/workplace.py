@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -195,7 +196,7 @@ class Workplace:
         folder = self.published
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder} is a file. Name a folder for what is published.")
-        if folder.is_mount():
+        if os.path.ismount(folder):  # Path.is_mount knows no Windows before Python 3.12
             raise OutputError(
                 f"{folder} is a disk of its own, and the folder is replaced as a whole. Name a"
                 f" folder in it, such as {folder / 'published'}."
