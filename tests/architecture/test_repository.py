@@ -89,7 +89,9 @@ def test_locks_hold_what_the_project_asks_for() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     locked = [*extras["formats"], *extras["frames"], *extras["optimise"], *extras["reports"]]
     users = [*PROJECT["project"]["dependencies"], *locked, "setuptools"]
-    for name, wanted in zip(LOCKS, (users, [*users, *extras["spark"], *extras["dev"]]), strict=True):
+    for name, wanted in zip(
+        LOCKS, (users, [*users, *extras["spark"], *extras["dev"]]), strict=True
+    ):
         have = pins(name)
         for requirement in map(Requirement, wanted):
             version = have.get(canonicalize_name(requirement.name))

@@ -64,7 +64,7 @@ def _study_cube(census: Census) -> np.ndarray[tuple[int, ...], np.dtype[np.int64
     [
         "small-island",
         pytest.param("mid-country", marks=pytest.mark.slow),
-        pytest.param("large-island", marks=pytest.mark.slow),
+        pytest.param("large-island", marks=pytest.mark.soak),
     ],
 )
 def test_presets_are_about_as_sparse_as_the_countries_of_the_study(preset: str) -> None:

@@ -171,7 +171,7 @@ def _facts(found: PlanCheck, memory: str) -> list[tuple[str, str]]:
         ("passes over the records", f"{found.scans:,}"),
         ("at the same time", f"{found.workers:,} table{'s' if found.workers != 1 else ''}"),
         ("memory", f"about {bytes_text(found.peak_bytes)}, of {memory} allowed"),
-        ("time", f"{_about(found.seconds)} for counting, protecting and csv"),
+        ("time", _about(found.seconds)),
     ]
     if "xlsx" in found.formats:
         facts.append(("", "workbooks take up to three seconds more for each 100,000 cells"))
