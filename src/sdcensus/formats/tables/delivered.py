@@ -66,7 +66,7 @@ def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
         raise InputError(f"{raw.path} was written by a newer version of sdcensus. Update it.")
     if "specification" not in about or about.get("decimals") != 0:
         raise NoPublishedTable(
-            f"{raw.path} holds figures that were computed from published tables, not the counts of"
+            f"{raw.path} holds figures of several tables, or computed from them, not the counts of"
             " one table."
         )
 

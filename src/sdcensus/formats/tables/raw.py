@@ -30,9 +30,10 @@ _NUMBER = "^[+-]?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 _SEPARATORS = ",;\t|"
 _FLAG_SIGNS = {flag.sign: flag for flag in Flag if flag}
 
-
 #: Rows of a delivered file beyond which it is not read back: its columns are held as texts.
 MOST_ROWS = 25_000_000
+#: Bytes of a line that holds a code, a number and what ends it.
+_SHORTEST_LINE = 4
 
 
 class NoPublishedTable(InputError):
@@ -110,11 +111,8 @@ def about_inside(path: Path) -> dict[str, Any] | None:
 def _read_parquet(path: Path) -> RawTable:
     try:
         with pq.ParquetFile(path) as file:
-            rows = file.metadata.num_rows
-            if rows > MOST_ROWS and METADATA.encode() in (file.schema_arrow.metadata or {}):
-                raise NoPublishedTable(
-                    f"{path} lists {rows:,} cells, more than can be read back ({MOST_ROWS:,})."
-                )
+            if METADATA.encode() in (file.schema_arrow.metadata or {}):
+                _check_rows(path, file.metadata.num_rows)
             table = file.read()
     except pa.ArrowInvalid:
         raise InputError(f"{path} is no Parquet file, or a damaged one.") from None
@@ -138,6 +136,19 @@ def _read_parquet(path: Path) -> RawTable:
     )
 
 
+def _check_rows(path: Path, rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise NoPublishedTable(
+            f"{path} lists {rows:,} cells, more than can be read back ({MOST_ROWS:,})."
+        )
+
+
+def _lines_in(path: Path) -> int:
+    """How many lines follow the first one, without a look at what is in them."""
+    with path.open("rb") as file:
+        return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 24), b"")) - 1
+
+
 def _texts(column: Any) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -150,6 +161,8 @@ def _read_csv(path: Path, about: dict[str, Any] | None) -> RawTable:
         first = file.readline()
     if not first.strip():
         raise InputError(f"{path} is empty.")
+    if about is not None and path.stat().st_size > _SHORTEST_LINE * MOST_ROWS:
+        _check_rows(path, _lines_in(path))
     separator = "," if about is not None else max(_SEPARATORS, key=first.count)
     names = [name.strip() for name in next(csv.reader([first], delimiter=separator))]
     for name in names:
