@@ -150,8 +150,8 @@ def _engines(folder: Path, sizes: Sequence[int]) -> list[Line]:
     lines = [
         Line(f"{len(SOME)} hypercubes, {_millions(persons)}, engine memory", _took(memory)),
         Line(
-            f"The same by DuckDB from an export of {size / 1e6:.0f} MB, with {limit / 1e6:.0f} MB of"
-            " memory for DuckDB",
+            f"The same by DuckDB, which may take {limit / 1e6:.0f} MB, from an export of"
+            f" {size / 1e6:.0f} MB",
             f"{_took(duckdb)}, {duckdb['seconds'] / memory['seconds']:.1f} times",
             "at most 10 times",
             duckdb["seconds"] <= 10 * memory["seconds"],
