@@ -156,7 +156,7 @@ def test_rounding_and_blocked_counts_are_seen(asked: Census) -> None:
     assert learn(targets).blocked == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=36, deadline=None)
 @given(
     inner=st.lists(st.integers(0, 4), min_size=8, max_size=8),
     noise=st.lists(st.integers(-3, 3), min_size=15, max_size=15),

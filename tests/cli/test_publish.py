@@ -273,7 +273,7 @@ def test_a_check_shows_what_a_plan_takes(run: Run, folder: Path) -> None:
         "tables 2",
         "passes over the records",
         "memory about",
-        "time less than",
+        "time about",
         "csv, px",
     ):
         assert word in facts

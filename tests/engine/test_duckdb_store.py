@@ -43,7 +43,7 @@ def _store(path: Path, rows: int) -> CensusStore:
     return write_store(path, schema, {P: units})
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_table_larger_than_the_memory_limit_is_exact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,7 +127,7 @@ def _all(parts: list[StreamedCells]) -> dict[str, list[Any]]:
 
 
 @given(st.data(), _cubes())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=36, deadline=None)
 def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
     data: st.DataObject, cubes: tuple[Cube, SparseCube]
 ) -> None:

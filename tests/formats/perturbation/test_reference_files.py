@@ -195,7 +195,7 @@ def counts_of_the_package(data: pd.DataFrame, ptable: pd.DataFrame) -> pd.DataFr
     [
         (256, None),
         (256, Secret(bytes(range(32)))),
-        pytest.param(4096, Secret(bytes(range(32))), marks=pytest.mark.slow),
+        pytest.param(4096, Secret(bytes(range(32))), marks=pytest.mark.soak),
     ],
     ids=["256 ascending", "256 shuffled", "4096 shuffled"],
 )

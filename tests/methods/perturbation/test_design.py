@@ -155,7 +155,7 @@ def parameters(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=36)
 @given(parameters())
 @example({"max_deviation": 3, "variance": 1.5, "stay": 0.6, "variance_mode": "equal"})
 def test_rows_are_what_was_asked_for_or_say_so(given: dict[str, Any]) -> None:
