@@ -46,18 +46,19 @@ def main() -> None:
             ),
             ("The European programme", publish.measure(folder, sizes)),
         ]
-    text = render(sections)
+    kept = "python -m benchmarks --folder FOLDER" if arguments.folder else "make bench"
+    text = render(sections, command=kept)
     print(text)
     if not arguments.small:
         _RESULTS.write_text(text, encoding="utf-8", newline="\n")
 
 
-def render(sections: list[tuple[str, list[Line]]]) -> str:
+def render(sections: list[tuple[str, list[Line]]], *, command: str) -> str:
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     lines = [
         "# Results of the benchmarks",
         "",
-        f"{today}, {machine()}. Command: `make bench`.",
+        f"{today}, {machine()}. Command: `{command}`.",
         "Medians of warm repeats; everything that is compared ran in the same run.",
     ]
     for title, figures in sections:
