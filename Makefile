@@ -11,8 +11,8 @@ BIN := $(VENV)/bin
 export VENV
 
 # Debian packages that tests need besides Python: installed when missing and when we may.
-# Java is what Spark runs on.
-TEST_PACKAGES := openjdk-17-jre-headless
+# Java is what Spark runs on; pages are tested in a browser, accounts on a database server.
+TEST_PACKAGES := openjdk-17-jre-headless chromium postgresql
 
 # What the wheelhouse is for: windows, or here (this machine), and the Python there.
 TARGET ?= windows

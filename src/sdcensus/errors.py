@@ -25,6 +25,19 @@ class SpecError(SdcensusError):
     exit_code = 2
 
 
+class QuestionError(SpecError):
+    """A question of the public cannot be understood.
+
+    Attributes:
+        place: The part of the question that is wrong, such as ``by[1]`` or ``groups.age[0].label``.
+        at: The character of that part at which it is wrong, where it is known.
+    """
+
+    def __init__(self, text: str, *, place: str = "", at: int | None = None) -> None:
+        self.place, self.at = place, at
+        super().__init__(f"{place}: {text}" if place else text)
+
+
 class DocumentError(SdcensusError):
     """A document that the user wrote has mistakes; all of them are listed, with their lines."""
 
