@@ -25,6 +25,18 @@ class SpecError(SdcensusError):
     exit_code = 2
 
 
+class ConditionError(SpecError):
+    """A condition cannot be read.
+
+    Attributes:
+        at: The character at which it is wrong.
+    """
+
+    def __init__(self, text: str, *, at: int) -> None:
+        self.at = at
+        super().__init__(text)
+
+
 class QuestionError(SpecError):
     """A question of the public cannot be understood.
 

@@ -137,6 +137,7 @@ class OnlineSection(Section):
     ones_and_twos: Number | None = None
     minimum_population: int | None = None
     recovery: Number | None = None
+    brackets: int | None = None
 
 
 class DesignSection(Section):

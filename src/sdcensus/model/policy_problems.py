@@ -49,6 +49,7 @@ def _online(policy: Policy) -> Found:
         if size is not None and not (_is_number(size) and 0 <= size < math.inf):
             yield ("online", name), f"'{name}' should be a number, 0 or more."
     yield from _whole(("online", "minimum_population"), rules.minimum_population, 0)
+    yield from _whole(("online", "brackets"), rules.brackets, 1)
     yield from _whole(("online", "below"), rules.below, 1)
     for name in ("ones", "ones_and_twos"):
         share = getattr(rules, name)

@@ -97,6 +97,8 @@ class OnlineRules:
             condition chooses fewer, by the published number of them, is refused.
         recovery: The largest chance with which all tables of the menu together may give a small
             count away; the look budget is measured against it.
+        brackets: Published values from 1 to below this stand in brackets: they are too small to
+            rely on. The table builder shows them so; nothing is withheld.
     """
 
     mean_cell_size: float | None = None
@@ -108,6 +110,7 @@ class OnlineRules:
     ones_and_twos: float | None = None
     minimum_population: int | None = None
     recovery: float | None = None
+    brackets: int | None = None
 
     def __post_init__(self) -> None:
         action = option(WhenSparse, "action for sparse areas", self.when_sparse)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import ConditionError, SpecError
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
@@ -102,7 +102,7 @@ def parse_condition(text: str) -> Condition:
         >>> parse_condition("age >")
         Traceback (most recent call last):
             ...
-        sdcensus.errors.SpecError: In the condition 'age >', at its end: expected a code or number.
+        sdcensus.errors.ConditionError: In the condition 'age >', at its end: expected a code or number.
     """
     return _Parser(text).parse()
 
@@ -130,7 +130,7 @@ class _Parser:
 
     def _mistake(self, position: int, what: str) -> SpecError:
         where = "at its end" if position >= len(self.text) else f"at character {position + 1}"
-        return SpecError(f"In the condition {self.text!r}, {where}: {what}.")
+        return ConditionError(f"In the condition {self.text!r}, {where}: {what}.", at=position)
 
     def _peek(self) -> _Token:
         if self.at < len(self.tokens):

@@ -28,7 +28,8 @@ def leaves_of(axis: Axis, position: int) -> Mask:
     if code.is_total:
         return np.ones(len(axis.variable.codes), dtype=bool)
     block = next(one for one in axis.blocks if one.level == code.level)
-    return np.asarray(axis.variable.level(code.level).group_array == position - block.start)
+    level = next(one for one in axis.levels if one.name == code.level)
+    return np.asarray(level.group_array == position - block.start)
 
 
 def leaves_in(universe: Universe, variable: Variable) -> Mask:

@@ -10,7 +10,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.plan import Plan, Protection
-from sdcensus.model.secret import Secret
+from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census import Census
 from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method, takes_option
 
@@ -23,7 +23,7 @@ def planned_method(
     census: Census,
     of: Entity,
     *,
-    secret: str | Path | Secret | None = None,
+    secret: str | Path | Secret | SubSecret | None = None,
     key_version: int | None = None,
 ) -> Method:
     """The method of a plan for tables of one kind of unit.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.errors import OutputError, SecretError, SpecError, UnknownName
 from sdcensus.formats.tables import about_file, check_table_target, write_table
 from sdcensus.methods.method import Method, Step
 from sdcensus.methods.notes import notes_for
@@ -18,7 +18,7 @@ from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.plan_words import METHOD_SETTINGS, STEP_SETTINGS
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.protected import Protected
-from sdcensus.model.secret import Secret
+from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.audit_output import write_audit
 from sdcensus.session.census import Census
@@ -97,10 +97,12 @@ class _Asked:
     options: MethodOptions
     census: Census
     of: Entity
-    named: Path | Secret | None
+    named: Path | Secret | SubSecret | None
 
-    def secret(self, *, needed: bool = False) -> Secret | None:
-        """The office secret, if a file is named or if there must be one."""
+    def secret(self, *, needed: bool = False) -> Secret | SubSecret | None:
+        """The secret at hand, if one is given or its file is named, or if there must be one."""
+        if isinstance(self.named, SubSecret):
+            return self.named
         if needed or self.named is not None or os.environ.get(SECRET_VARIABLE):
             return find_secret(self.named)
         return None
@@ -212,6 +214,11 @@ def _semi_controlled(asked: _Asked) -> Method:
     from sdcensus.methods.semi_controlled import SemiControlledRounding
 
     given = asked.options.only("base", "to", "area", "key_version")
+    if isinstance(asked.named, SubSecret):
+        raise SecretError(
+            "semi-controlled-rounding draws for more than look-ups: it needs the office secret, not"
+            " a secret for one purpose."
+        )
     return SemiControlledRounding(secret=find_secret(asked.named), **given)
 
 
@@ -231,7 +238,7 @@ def _per_unit(asked: _Asked) -> Method:
     from sdcensus.methods.per_unit import PerUnitDeviations
 
     given = asked.options.only("units", "totals", "key_version")
-    return PerUnitDeviations(secret=find_secret(asked.named), **given)
+    return PerUnitDeviations(secret=asked.secret(needed=True), **given)
 
 
 def _threshold(asked: _Asked) -> Method:
@@ -282,7 +289,7 @@ def build_method(
     of: str | Entity = Entity.PERSON,
     then: Sequence[str] = (),
     options: MethodOptions | None = None,
-    secret: str | Path | Secret | None = None,
+    secret: str | Path | Secret | SubSecret | None = None,
 ) -> Method:
     """A method by its name, with the steps after it.
 

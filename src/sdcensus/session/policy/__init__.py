@@ -4,7 +4,7 @@ from sdcensus.documents.policy import policy_text, read_policy
 from sdcensus.model.policy import Policy, UserRole, menu_of
 from sdcensus.session.policy.conflicts import conflicts
 from sdcensus.session.policy.lock import loosened, tightened
-from sdcensus.session.policy.online import ask, needed, show
+from sdcensus.session.policy.online import Ruling, ask, decide, needed, show
 from sdcensus.session.policy.verdict import (
     Decision,
     Outcome,
@@ -12,6 +12,8 @@ from sdcensus.session.policy.verdict import (
     ReasonCode,
     Remedy,
     RemedyKind,
+    RemedyStep,
+    StepKind,
     Verdict,
     Withheld,
 )
@@ -25,11 +27,15 @@ __all__ = [
     "ReasonCode",
     "Remedy",
     "RemedyKind",
+    "RemedyStep",
+    "Ruling",
+    "StepKind",
     "UserRole",
     "Verdict",
     "Withheld",
     "ask",
     "conflicts",
+    "decide",
     "loosened",
     "menu_of",
     "needed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +24,24 @@ from sdcensus.session.policy.verdict import Reason, ReasonCode, Withheld
 Mask = npt.NDArray[np.bool_]
 
 
-def code_reasons(policy: Policy, spec: TableSpec, role: str | UserRole) -> tuple[Reason, ...]:
-    """Every rule on code lists that does not let a table pass, without remedies."""
+def code_reasons(
+    policy: Policy, spec: TableSpec, role: str | UserRole, *, cells: int | None = None
+) -> tuple[Reason, ...]:
+    """Every rule on code lists that does not let a table pass, without remedies.
+
+    Args:
+        policy: The policy.
+        spec: The table.
+        role: Who asks.
+        cells: How many cells are asked for; by default all of the table.
+    """
     uses = uses_of(spec)
     return (
         *_offered(policy, uses),
         *_levels(policy, uses),
         *_areas(policy, uses),
         *_together(policy, uses),
-        *_limits(policy, uses, spec, role),
+        *_limits(policy, uses, spec.cells if cells is None else cells, role),
         *_not_offered(policy, uses),
         *_detail(policy, uses),
     )
@@ -97,12 +107,16 @@ def _offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
                 ReasonCode.VARIABLE_NOT_OFFERED,
                 f"{name_of(use.variable)} is not offered.",
                 variables=(use.variable.name,),
+                words="variable-not-offered",
+                values=(("variable", use.variable.name),),
             )
         elif not rule.as_filter and use.condition is not None:
             yield Reason(
                 ReasonCode.NOT_A_FILTER,
                 f"{name_of(use.variable)} cannot stand in a condition; it can be an axis.",
                 variables=(use.variable.name,),
+                words="variable-not-a-filter",
+                values=(("variable", use.variable.name),),
             )
 
 
@@ -114,6 +128,8 @@ def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
                 ReasonCode.LEVEL_TOO_FINE,
                 f"{name_of(use.variable)} is offered at the level {finest} and at coarser ones.",
                 variables=(use.variable.name,),
+                words="level-too-fine",
+                values=(("variable", use.variable.name), ("level", finest)),
             )
 
 
@@ -141,6 +157,8 @@ def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
                 f"{name_of(use.variable)} is offered for areas of the level {finest} and for"
                 " coarser ones.",
                 variables=(use.variable.name, *(one.variable.name for one in fine)),
+                words="area-too-fine",
+                values=(("variable", use.variable.name), ("at", (str(finest),))),
             )
 
 
@@ -149,11 +167,14 @@ def _together(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
     for combination in policy.never_together:
         if all(_held(policy, one, used.get(one.variable)) for one in combination):
             names = joined([str(one) for one in combination])
-            finer = ", or at finer levels" if any(one.level for one in combination) else ""
+            at_levels = any(one.level for one in combination)
+            finer = ", or at finer levels" if at_levels else ""
             yield Reason(
                 ReasonCode.NEVER_TOGETHER,
                 f"No table holds {names} together{finer}.",
                 variables=tuple(one.variable for one in combination),
+                words="never-together.at-levels" if at_levels else "never-together.at-all",
+                values=(("at", tuple(str(one) for one in combination)),),
             )
 
 
@@ -171,7 +192,7 @@ def _held(policy: Policy, one: AtLevel, use: Use | None) -> bool:
 
 
 def _limits(
-    policy: Policy, uses: tuple[Use, ...], spec: TableSpec, role: str | UserRole
+    policy: Policy, uses: tuple[Use, ...], cells: int, role: str | UserRole
 ) -> Iterator[Reason]:
     limits = policy.role(role)
     if limits.dimensions is not None and len(uses) > limits.dimensions:
@@ -179,12 +200,15 @@ def _limits(
             ReasonCode.TOO_MANY_VARIABLES,
             f"A table has at most {limits.dimensions:,} variables, those in conditions and the"
             f" area included. This one has {len(uses):,}.",
+            words="too-many-variables",
+            values=(("limit", limits.dimensions), ("found", len(uses))),
         )
-    if limits.cells is not None and spec.cells > limits.cells:
+    if limits.cells is not None and cells > limits.cells:
         yield Reason(
             ReasonCode.TOO_MANY_CELLS,
-            f"A table has at most {limits.cells:,} cells, totals included. This one has"
-            f" {spec.cells:,}.",
+            f"A table has at most {limits.cells:,} cells, totals included. This one has {cells:,}.",
+            words="too-many-cells",
+            values=(("limit", limits.cells), ("found", cells)),
         )
 
 
@@ -194,6 +218,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
             if use.variable.name != hidden.at.variable:
                 continue
             name = name_of(use.variable)
+            told = (("variable", use.variable.name), ("level", _level_name(hidden.at)))
             leaves = _leaves(policy, hidden.at, hidden.codes)
             if _chosen(policy, use, hidden.at, leaves):
                 yield Reason(
@@ -201,15 +226,18 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
                     f"The condition chooses codes of {name} that are not offered at the level"
                     f" {_level_name(hidden.at)}.",
                     variables=(use.variable.name,),
+                    words="code-not-offered.condition",
+                    values=told,
                 )
-            yield from _hiding(
-                policy,
-                use,
-                hidden.at,
-                leaves,
+            reason = Reason(
                 ReasonCode.NOT_OFFERED,
                 f"Some codes of {name} are not offered at the level {_level_name(hidden.at)}.",
+                refuses=False,
+                variables=(use.variable.name,),
+                words="code-not-offered.withheld",
+                values=told,
             )
+            yield from _hiding(policy, use, hidden.at, leaves, reason)
 
 
 def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
@@ -226,22 +254,25 @@ def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
         leaves = _leaves(policy, detail.at, detail.codes)
         said = joined([str(one) for one in fine])
         names = (area.variable.name, *(one.variable for one in fine))
+        finest = ("at", tuple(str(one) for one in fine))
         if _chosen(policy, area, detail.at, leaves):
             yield Reason(
                 ReasonCode.DETAIL_OF_AREA,
                 f"For the areas that the condition chooses, {said} is the finest that is offered.",
                 variables=names,
+                words="too-much-detail-for-area.condition",
+                values=(finest,),
             )
-        yield from _hiding(
-            policy,
-            area,
-            detail.at,
-            leaves,
+        reason = Reason(
             ReasonCode.DETAIL_OF_AREA,
             f"For some areas of the level {_level_name(detail.at)}, {said} is the finest that is"
             " offered.",
-            names,
+            refuses=False,
+            variables=names,
+            words="too-much-detail-for-area.withheld",
+            values=(("level", _level_name(detail.at)), finest),
         )
+        yield from _hiding(policy, area, detail.at, leaves, reason)
 
 
 def _level_name(at: AtLevel) -> str:
@@ -269,11 +300,9 @@ def _hiding(
     use: Use,
     at: AtLevel,
     leaves: Mask,
-    code: ReasonCode,
-    sentence: str,
-    variables: tuple[str, ...] = (),
+    reason: Reason,
 ) -> Iterator[Reason]:
-    """The reason that withholds codes of an axis, if it shows any of them at their level."""
+    """A reason with the codes of an axis that it withholds, if any are shown at their level."""
     if use.axis is None:
         return
     group = policy.level(at).group_array
@@ -284,7 +313,7 @@ def _hiding(
             codes = tuple(level.codes[one].code for one in positions)
             if codes:
                 withheld = (Withheld(use.variable.name, level.name, codes),)
-                yield Reason(code, sentence, False, variables or (use.variable.name,), withheld)
+                yield replace(reason, withheld=withheld)
 
 
 def positions_of(axis: Axis, withheld: Withheld) -> list[int]:

@@ -7,7 +7,7 @@ no way in: no type that holds them is named in these modules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -38,6 +38,7 @@ from sdcensus.session.policy.verdict import (
     ReasonCode,
     Remedy,
     Verdict,
+    Withheld,
 )
 
 Mask = npt.NDArray[np.bool_]
@@ -45,15 +46,22 @@ Mask = npt.NDArray[np.bool_]
 MOST_PUBLISHED = 12
 
 
-def ask(policy: Policy, spec: TableSpec, *, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
+def ask(
+    policy: Policy,
+    spec: TableSpec,
+    *,
+    role: str | UserRole = UserRole.PUBLIC,
+    cells: int | None = None,
+) -> Verdict:
     """Whether a table may be asked for, by rules on code lists: nothing is counted.
 
     Args:
         policy: The policy.
         spec: The table.
         role: Who asks.
+        cells: How many cells are asked for, where some codes of the axes are not.
     """
-    reasons = code_reasons(policy, spec, role)
+    reasons = code_reasons(policy, spec, role, cells=cells)
     if reasons:
         strict = not any(one.refuses for one in reasons)
 
@@ -102,7 +110,8 @@ def show(
     reasons: tuple[Reason, ...] = asked.reasons
     small_become_c = np.zeros(spec.shape, dtype=bool)
     if rules.on_values:
-        further, small_become_c = _by_numbers(policy, table, role, rules, published)
+        further, judged = _by_numbers(policy, spec, table, role, rules, published)
+        small_become_c = _small_become_c(table, judged, rules)
         reasons = (*reasons, *further)
     areas, available = areas_shown(policy, spec, reasons)
     verdict = _nothing_left(Verdict(reasons, areas, available))
@@ -121,28 +130,75 @@ def show(
     return Decision(shown, verdict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ruling:
+    """What a policy says about a table before the table itself is there.
+
+    Attributes:
+        verdict: What it says.
+        sparse: The codes of areas in which values below ``below`` are shown as ``c``.
+        everywhere: Whether that holds for every cell, since the table shows no areas.
+        below: The smallest value that is shown there.
+    """
+
+    verdict: Verdict
+    sparse: tuple[Withheld, ...] = ()
+    everywhere: bool = False
+    below: int = 0
+
+
+def decide(
+    policy: Policy,
+    spec: TableSpec,
+    *,
+    published: Publish,
+    role: str | UserRole = UserRole.PUBLIC,
+    cells: int | None = None,
+) -> Ruling:
+    """What is shown of a table, from published tables alone; the table itself is not needed.
+
+    Args:
+        policy: The policy.
+        spec: The table.
+        published: Gives the published table of a specification.
+        role: Who asks.
+        cells: How many cells are asked for, where some codes of the axes are not.
+    """
+    asked = ask(policy, spec, role=role, cells=cells)
+    rules = policy.online_for(role)
+    if asked.outcome is Outcome.REFUSED or not rules.on_values:
+        return Ruling(replace(asked, notes=()))
+    further, judged = _by_numbers(policy, spec, None, role, rules, published)
+    reasons = (*asked.reasons, *further)
+    areas, available = areas_shown(policy, spec, reasons)
+    verdict = _nothing_left(Verdict(reasons, areas, available))
+    if rules.when_sparse is not WhenSparse.C or not judged.sparse.any():
+        return Ruling(verdict)
+    return Ruling(verdict, judged.withheld(judged.sparse), judged.axis is None, rules.below)
+
+
 # ---------------------------------------------------------------------------- published numbers
 
 
 def _by_numbers(
     policy: Policy,
-    table: AnyTable,
+    spec: TableSpec,
+    table: AnyTable | None,
     role: str | UserRole,
     rules: OnlineRules,
     published: Publish | None,
-) -> tuple[tuple[Reason, ...], Mask]:
-    """The reasons that published numbers give, and the cells that become ``c``."""
-    spec = table.spec
-    areas = areas_of(policy, table, published)
+) -> tuple[tuple[Reason, ...], Judgement]:
+    """The reasons that published numbers give, and what they say of each area."""
+    areas = areas_of(policy, spec, table, published)
     judged = judge(policy, spec, areas, rules)
     reasons = [
         *_area_reasons(judged, rules, spec),
         *_table_reasons(judged, rules, spec),
-        *_universe_reasons(table, rules, published),
+        *_universe_reasons(spec, table, rules, published),
     ]
     also: Callable[[TableSpec], bool] | None = None
-    if not any(one.refuses for one in reasons):
-        reasons += _share_reasons(shares_of(table, published), rules) if _shares(rules) else []
+    if not any(one.refuses for one in reasons) and _shares(rules):
+        reasons += _share_reasons(shares_of(spec, table, published), rules)
     by_universe = rules.minimum_population is not None and not spec.universe.everything
     if published is not None and (_shares(rules) or by_universe):
         publish = published
@@ -154,23 +210,30 @@ def _by_numbers(
             if left < 0:
                 return False
             made = publish(version)
-            further = [*_universe_reasons(made, rules, publish)]
-            further += _share_reasons(shares_of(made, publish), rules) if _shares(rules) else []
+            further = [*_universe_reasons(version, made, rules, publish)]
+            if _shares(rules):
+                further += _share_reasons(shares_of(version, made, publish), rules)
             return not further
 
     remedies: tuple[Remedy, ...] = ()
     if reasons:
         remedies = remedies_by_numbers(policy, spec, role, areas, rules, also)
-    cells = np.zeros(spec.shape, dtype=bool)
-    if rules.when_sparse is WhenSparse.C and judged.sparse.any() and isinstance(table, Table):
-        rows: Mask = judged.sparse
-        if judged.axis is not None:
-            at = spec.position(judged.axis.variable.name)
-            rows = _across(rows, at, spec)
-        else:
-            rows = rows.reshape((1,) * len(spec.axes))
-        cells = np.broadcast_to(rows, spec.shape) & (table.published < rules.below)
-    return with_remedies(reasons, remedies), cells
+    return with_remedies(reasons, remedies), judged
+
+
+def _small_become_c(table: AnyTable, judged: Judgement, rules: OnlineRules) -> Mask:
+    """The cells of sparse areas whose values are too small to be shown there."""
+    spec = table.spec
+    if rules.when_sparse is not WhenSparse.C or not judged.sparse.any():
+        return np.zeros(spec.shape, dtype=bool)
+    if not isinstance(table, Table):
+        return np.zeros(spec.shape, dtype=bool)
+    rows: Mask = judged.sparse
+    if judged.axis is not None:
+        rows = _across(rows, spec.position(judged.axis.variable.name), spec)
+    else:
+        rows = rows.reshape((1,) * len(spec.axes))
+    return np.broadcast_to(rows, spec.shape) & (table.published < rules.below)
 
 
 def _shares(rules: OnlineRules) -> bool:
@@ -180,6 +243,7 @@ def _shares(rules: OnlineRules) -> bool:
 def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
     units = spec.of.plural
     few = f"fewer than {_figure(rules.mean_cell_size)} {units} for each cell on average"
+    told = (("limit", rules.mean_cell_size or 0), ("units", spec.of.value))
     in_axis = judged.axis is not None
     if judged.sparse.any() and rules.when_sparse is WhenSparse.C:
         where = "some areas" if in_axis else "this table"
@@ -187,6 +251,8 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
             ReasonCode.SPARSE_AREA,
             f"There are {few} in {where}; values below {rules.below} are shown there as c.",
             refuses=False,
+            words="sparse-area.small-values" if in_axis else "sparse-area.small-values-table",
+            values=(*told, ("below", rules.below)),
         )
     elif judged.sparse.any() and in_axis and rules.when_sparse is WhenSparse.WITHHOLD_AREA:
         yield Reason(
@@ -194,10 +260,17 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
             f"Areas with {few} are withheld.",
             refuses=False,
             withheld=judged.withheld(judged.sparse),
+            words="sparse-area.withheld",
+            values=told,
         )
     elif judged.sparse.any():
         where = "in some area, and then the whole table is refused" if in_axis else "in this table"
-        yield Reason(ReasonCode.SPARSE_AREA, f"There are {few} {where}.")
+        yield Reason(
+            ReasonCode.SPARSE_AREA,
+            f"There are {few} {where}.",
+            words="sparse-area.refused" if in_axis else "sparse-area.table",
+            values=told,
+        )
     if judged.small.any():
         limit = _figure(rules.minimum_population)
         yield Reason(
@@ -207,6 +280,8 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
             else f"The published population is below {limit} {units}.",
             refuses=not in_axis,
             withheld=judged.withheld(judged.small),
+            words="small-population.withheld" if in_axis else "small-population.table",
+            values=(("limit", rules.minimum_population or 0), ("units", spec.of.value)),
         )
 
 
@@ -216,22 +291,25 @@ def _table_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> It
         yield Reason(
             ReasonCode.SPARSE_TABLE,
             f"The table has fewer than {size} {spec.of.plural} for each cell on average.",
+            words="sparse-table",
+            values=(("limit", rules.mean_cell_size_of_table or 0), ("units", spec.of.value)),
         )
 
 
 def _universe_reasons(
-    table: AnyTable, rules: OnlineRules, published: Publish | None
+    spec: TableSpec, table: AnyTable | None, rules: OnlineRules, published: Publish | None
 ) -> Iterable[Reason]:
     """A condition that chooses few units, by the published number of them."""
-    spec = table.spec
     if rules.minimum_population is None or spec.universe.everything:
         return
-    if universe_population(table, published) < rules.minimum_population:
+    if universe_population(spec, table, published) < rules.minimum_population:
         limit = _figure(rules.minimum_population)
         yield Reason(
             ReasonCode.SMALL_POPULATION,
             f"The condition chooses fewer than {limit} {spec.of.plural} by published numbers.",
             variables=tuple(one.name for one in spec.universe.variables),
+            words="small-population.condition",
+            values=(("limit", rules.minimum_population), ("units", spec.of.value)),
         )
 
 
@@ -243,6 +321,8 @@ def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
                 ReasonCode.ONES,
                 "Too many of the cells that are not 0 would show a 1: more than"
                 f" {_figure(rules.ones, percent=True)}.",
+                words="too-many-ones",
+                values=(("percent", _percent(rules.ones)),),
             )
         )
     if shares.above(rules.ones_and_twos, twos=True):
@@ -251,9 +331,15 @@ def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
                 ReasonCode.ONES_AND_TWOS,
                 "Too many of the cells that are not 0 would show a 1 or a 2: more than"
                 f" {_figure(rules.ones_and_twos, percent=True)}.",
+                words="too-many-ones-and-twos",
+                values=(("percent", _percent(rules.ones_and_twos)),),
             )
         )
     return reasons
+
+
+def _percent(share: float | None) -> float:
+    return float(Fraction(str(share or 0)) * 100)
 
 
 def _figure(value: float | None, *, percent: bool = False) -> str:
@@ -305,6 +391,8 @@ def _additive(rules: OnlineRules) -> Reason:
         ReasonCode.ADDS_UP,
         f"Values below {rules.below} would become c, and the totals of this table are sums of its"
         " cells, so that they could be worked out again.",
+        words="withheld-values-add-up",
+        values=(("below", rules.below),),
     )
 
 
@@ -317,6 +405,7 @@ def _too_large(policy: Policy, spec: TableSpec, role: str | UserRole) -> Reason:
         "Some codes of this table are withheld, and a table of its size has no room for the signs"
         " that say so.",
         remedies=remedies,
+        words="too-large-for-signs",
     )
 
 

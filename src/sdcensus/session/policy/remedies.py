@@ -14,7 +14,13 @@ from sdcensus.model.policy import Policy, UserRole
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import name_of, passes
 from sdcensus.session.policy.lattice import MOST_VERSIONS, Versions, changes
-from sdcensus.session.policy.verdict import Reason, Remedy, RemedyKind
+from sdcensus.session.policy.verdict import (
+    Reason,
+    Remedy,
+    RemedyKind,
+    RemedyStep,
+    StepKind,
+)
 
 #: How many remedies are told.
 MOST_REMEDIES = 4
@@ -90,20 +96,25 @@ def _remedy(
         (RemedyKind.FEWER_CONDITIONS, free),
     ]
     parts = []
+    steps = []
     for name in coarser:
         axis = version.axis(name)
         levels = joined([level.name for level in axis.levels])
         parts.append(f"show {name_of(axis.variable)} at the level {levels}")
+        steps.append(RemedyStep(StepKind.COARSER, name, tuple(one.name for one in axis.levels)))
     if len(dropped) > max(_MOST_LEFT_OUT, len(version.axes)):
         names = [name_of(axis.variable) for axis in version.axes]
         parts.append(f"of the axes keep only {joined(names)}")
+        steps += [RemedyStep(StepKind.KEEP_ONLY, axis.variable.name) for axis in version.axes]
     elif dropped:
         names = [name_of(spec.axis(name).variable) for name in dropped]
         parts.append(f"leave out {joined(names)}")
+        steps += [RemedyStep(StepKind.LEAVE_OUT, name) for name in dropped]
     if free:
         named = {one.name: one for one in spec.universe.variables}
         names = [name_of(named[name]) for name in free]
         parts.append(f"ask without the condition on {joined(names)}")
+        steps += [RemedyStep(StepKind.WITHOUT_CONDITION, name) for name in free]
     sentence = joined(parts)
     sentence = f"{sentence[:1].upper()}{sentence[1:]}"
     if available is not None and areas is not None:
@@ -115,4 +126,5 @@ def _remedy(
         variables=(*coarser, *dropped, *free),
         available=available,
         areas=areas,
+        steps=tuple(steps),
     )

@@ -76,20 +76,21 @@ def needed_tables(policy: Policy, spec: TableSpec, rules: OnlineRules) -> tuple[
     return tuple(needed)
 
 
-def areas_of(policy: Policy, table: AnyTable, published: Publish | None) -> Areas:
-    """The published populations of the areas of a table."""
-    wanted = population_spec(policy, table.spec)
-    use = area_use(policy, uses_of(table.spec))
-    values = _population_in(table, wanted)
+def areas_of(
+    policy: Policy, spec: TableSpec, table: AnyTable | None, published: Publish | None
+) -> Areas:
+    """The published populations of the areas of a table; from the table itself, if it is given."""
+    wanted = population_spec(policy, spec)
+    use = area_use(policy, uses_of(spec))
+    values = None if table is None else _population_in(table, wanted)
     if values is None:
-        values = _values(_ask(published, wanted, table.spec))
+        values = _values(_ask(published, wanted, spec))
     return Areas(use, wanted, values)
 
 
-def universe_population(table: AnyTable, published: Publish | None) -> int:
+def universe_population(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> int:
     """The published number of units that a table is about: of those that its condition chooses."""
-    spec = table.spec
-    if not all(axis.total for axis in spec.axes):
+    if table is None or not all(axis.total for axis in spec.axes):
         table = _ask(published, spec.with_axes(()), spec)
     # The last cell is the total of everything.
     return int(table.at(np.array([table.spec.cells - 1], dtype=np.uint64))[0])
@@ -194,10 +195,9 @@ class Shares:
         return small > Fraction(str(limit)) * self.nonzero
 
 
-def shares_of(table: AnyTable, published: Publish | None) -> Shares:
+def shares_of(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> Shares:
     """The shares of a table without its condition."""
-    spec = table.spec
-    if not spec.universe.everything:
+    if table is None or not spec.universe.everything:
         table = _ask(published, unfiltered(spec), spec)
     values = _interior(table)
     small = np.bincount(np.clip(values, 0, 3), minlength=4)

@@ -43,6 +43,10 @@ class ReasonCode(StrEnum):
     TOO_LARGE_FOR_SIGNS = "too-large-for-signs"
 
 
+#: What a reason tells besides its words: figures of the policy, names of variables and levels.
+Told = str | int | float | tuple[str, ...]
+
+
 class RemedyKind(StrEnum):
     """What a remedy changes."""
 
@@ -50,6 +54,31 @@ class RemedyKind(StrEnum):
     FEWER_CATEGORIES = "fewer-categories"
     FEWER_VARIABLES = "fewer-variables"
     FEWER_CONDITIONS = "fewer-conditions"
+
+
+class StepKind(StrEnum):
+    """What one step of a remedy does."""
+
+    COARSER = "coarser"
+    KEEP_ONLY = "keep-only"
+    LEAVE_OUT = "leave-out"
+    WITHOUT_CONDITION = "without-condition"
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyStep:
+    """One step of a remedy, to be told in any language.
+
+    Attributes:
+        kind: What it does. Steps of the same kind that follow each other make one list, but for
+            coarser levels.
+        variable: The variable that it is about.
+        levels: The levels at which a coarser variable is shown.
+    """
+
+    kind: StepKind
+    variable: str
+    levels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +92,7 @@ class Remedy:
         variables: The variables that it changes.
         available, areas: Of how many areas how many it would show, as far as published numbers
             tell; ``None`` where they do not.
+        steps: What the sentence says, to be told in other languages.
     """
 
     kinds: tuple[RemedyKind, ...]
@@ -71,6 +101,7 @@ class Remedy:
     variables: tuple[str, ...]
     available: int | None = None
     areas: int | None = None
+    steps: tuple[RemedyStep, ...] = ()
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -106,6 +137,11 @@ class Reason:
         variables: The variables that it is about; empty where it is about the table.
         withheld: The codes that are not shown because of it.
         remedies: What would help.
+        words: Which text says the same in other languages; stable, such as
+            ``sparse-area.withheld``.
+        values: What that text tells, by name: ``limit``, ``found``, ``below`` and ``percent`` are
+            figures of the policy and of the specification, ``variable`` is the name of one,
+            ``level`` of a level, ``at`` are variables at levels, ``units`` is a kind of unit.
     """
 
     code: ReasonCode
@@ -114,6 +150,8 @@ class Reason:
     variables: tuple[str, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    words: str = ""
+    values: tuple[tuple[str, Told], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,158 @@
+"""The look budget of what a policy opens, against the noise that protects it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.entity import Entity
+from sdcensus.model.menu import Menu
+from sdcensus.model.policy import Policy, UserRole
+from sdcensus.risk.look_budget import LookBudget, look_budget
+from sdcensus.risk.looks_chance import Requirement, large_variance, recovery
+from sdcensus.session.look_budget import LIMIT, design_for, needed
+from sdcensus.session.policy import menu_of
+
+#: The roles that ask over the web. Plans of the office have rules of their own.
+WEB_ROLES = (UserRole.PUBLIC, UserRole.REGISTERED, UserRole.STAFF)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OpenedBudget(Confidential):
+    """The look budget of what is open for one kind of unit, against the noise.
+
+    Attributes:
+        of: What is counted.
+        budget: The looks at the worst cells.
+        variance: Of the noise of large counts.
+        chance: With which all tables together give such a count away.
+        limit: The largest chance that the policy allows.
+        requirement: What noise needs to keep it.
+        met: Whether it does.
+    """
+
+    of: Entity
+    budget: LookBudget
+    variance: float
+    chance: float
+    limit: float
+    requirement: Requirement
+    met: bool
+
+    def __repr__(self) -> str:
+        return f"<OpenedBudget of {self.of.plural}: confidential>"
+
+
+def open_budgets(policy: Policy, methods: Mapping[Entity, Method]) -> tuple[OpenedBudget, ...]:
+    """The look budget of all that any role may ask for over the web, for each kind of unit."""
+    limit = policy.online.recovery or LIMIT
+    made = []
+    for of, method in methods.items():
+        menu = open_menu(policy, of)
+        if menu is None or not isinstance(method, CellKey):
+            continue
+        budget = look_budget(menu)
+        requirement = needed(budget, limit)
+        variance = large_variance(method.perturbation)
+        made.append(
+            OpenedBudget(
+                of,
+                budget,
+                variance,
+                recovery(budget.worst_in_areas.looks, variance),
+                limit,
+                requirement,
+                requirement.met_by(method.perturbation),
+            )
+        )
+    return tuple(made)
+
+
+def open_menu(policy: Policy, of: Entity) -> Menu | None:
+    """Every table of some units that any role may ask for over the web; ``None`` without any.
+
+    The largest number of cells does not count: a table above it can be asked for area by area.
+    """
+    found = []
+    for role in WEB_ROLES:
+        try:
+            found.append(menu_of(policy, policy.schema, of=of, role=role))
+        except SpecError:
+            continue
+    if not found:
+        return None
+    widest = max(found, key=lambda one: one.dimensions)
+    return replace(widest, cells=None)
+
+
+def refuse_weak(policy: Policy, budgets: tuple[OpenedBudget, ...]) -> None:
+    """Refuse to open what the noise does not withstand, and say what would do.
+
+    Raises:
+        Refused: The noise is too small.
+    """
+    weak = [one for one in budgets if not one.met]
+    if not weak:
+        return
+    lines = [
+        f"The noise is too small for what the policy {policy.name!r} opens, so the table builder"
+        " stays closed."
+    ]
+    for one in weak:
+        worst = one.budget.worst_in_areas
+        if one.chance > one.limit:
+            lines.append(
+                f"  {one.of.plural}: all tables together look {worst.looks:,.1f} times at a cell of"
+                f" {worst.title}; averaging them finds its count with a chance of {one.chance:.0%},"
+                f" and the policy allows {one.limit:.0%}."
+            )
+        else:
+            lines.append(
+                f"  {one.of.plural}: averaging stays within the {one.limit:.0%} that the policy"
+                " allows, but the largest deviation is too likely: in some of so many published"
+                " sums all parts would be as far from the truth as they can be, which gives them"
+                " away."
+            )
+    lines.append("What would do, one of these:")
+    lines += [f"  - {one}" for one in _remedies(policy, weak)]
+    raise Refused("\n".join(lines))
+
+
+def _remedies(policy: Policy, weak: list[OpenedBudget]) -> list[str]:
+    found = []
+    worst = max(weak, key=lambda one: one.requirement.variance)
+    try:
+        design = design_for(
+            Requirement(
+                max(one.requirement.variance for one in weak),
+                min(one.requirement.edge for one in weak),
+            )
+        )
+        settings: dict[str, Any] = dict(design.parameters)
+        found.append(
+            "stronger noise:"
+            f" sdcensus ptable design --max-deviation {settings['max_deviation']} --variance"
+            f" {settings['variance']:g} --out noise.csv, then --perturbation noise.csv here and"
+            ' perturbation = "noise.csv" in [protect] of the plans'
+            " of the office"
+        )
+    except SpecError as error:
+        found.append(f"stronger noise does not: {error}")
+    menu = open_menu(policy, worst.of)
+    if menu is not None and menu.dimensions > 2:
+        for dimensions in range(menu.dimensions - 1, 1, -1):
+            fewer = look_budget(replace(menu, dimensions=dimensions))
+            if recovery(fewer.worst_in_areas.looks, worst.variance) <= worst.limit:
+                found.append(
+                    f"fewer variables in a table: [limits] dimensions = {dimensions}, and no role"
+                    " with more"
+                )
+                break
+    found.append("fewer variables or coarser levels on offer: [variable.NAME] offered = false")
+    found.append("see how each table counts: sdcensus looks STORE --policy FILE")
+    return found

@@ -1,0 +1,166 @@
+"""What a question asks for as parts: declared codes, whose published values are looked up.
+
+Only declared codes have noise of their own. Everything else that somebody asks for, a range, a
+group, "this or that", is covered by declared codes and is the sum of their published values.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import QuestionError
+from sdcensus.model.axis import TOTAL, Axis, make_axis
+from sdcensus.model.record_sets import is_product, leaves_in
+from sdcensus.model.universe import Universe
+from sdcensus.model.variable import Code, Level, Variable
+
+Mask = npt.NDArray[np.bool_]
+Int64 = npt.NDArray[np.int64]
+
+#: A condition that falls into more products of sets of codes than this is refused.
+MOST_TERMS = 200
+#: The code for everything of a level that nobody asked for. It is counted and never shown.
+REST = "\N{HORIZONTAL ELLIPSIS}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """A declared code: its level, ``_T`` for the total, and its place there."""
+
+    level: str
+    at: int
+
+    @property
+    def total(self) -> bool:
+        """Whether it is the total."""
+        return self.level == TOTAL
+
+
+WHOLE = Part(TOTAL, 0)
+
+#: One product of sets of leaves, by variable; variables that are not in it are free.
+Term = Mapping[str, Mask]
+
+
+def terms_of(universe: Universe) -> tuple[Term, ...]:
+    """A condition as products of sets of leaves that do not overlap.
+
+    Raises:
+        QuestionError: The condition holds for nobody, or falls into too many products.
+    """
+    if universe.everything:
+        return ({},)
+    if not universe.truth.any():
+        raise QuestionError("No record can fulfil the condition.", place="where")
+    if is_product(universe):
+        return ({one.name: leaves_in(universe, one) for one in universe.variables},)
+    # The variable with the most classes is put together, the others are gone through.
+    order = np.argsort(universe.truth.shape, kind="stable")
+    *others, last = order.tolist()
+    terms = []
+    shape = universe.truth.shape
+    for classes in itertools.product(*(range(shape[at]) for at in others)):
+        index: list[int | slice] = [slice(None)] * len(shape)
+        for at, one in zip(others, classes, strict=True):
+            index[at] = one
+        holds = universe.truth[tuple(index)]
+        if not holds.any():
+            continue
+        masks = {
+            universe.variables[at].name: universe.classes[at] == one
+            for at, one in zip(others, classes, strict=True)
+        }
+        masks[universe.variables[last].name] = holds[universe.classes[last]]
+        terms.append({name: mask for name, mask in masks.items() if not mask.all()})
+        if len(terms) > MOST_TERMS:
+            raise QuestionError(
+                "The condition combines too many codes of several variables. Ask for them one by"
+                " one, or as axes of the table.",
+                place="where",
+            )
+    return tuple(terms)
+
+
+def cover(levels: Sequence[Level], mask: Mask) -> tuple[Part, ...] | None:
+    """Declared codes that make up a set of leaves, the coarsest first; ``None`` if none do.
+
+    Where levels nest these are the fewest.
+
+    Args:
+        levels: The levels whose codes may be used.
+        mask: The leaves.
+    """
+    if mask.all():
+        return (WHOLE,)
+    left = mask.copy()
+    found: list[Part] = []
+    for level in sorted(levels, key=lambda one: (len(one.codes), one.name)):
+        if not left.any():
+            break
+        group, size = level.group_array, len(level.codes)
+        inside = np.bincount(group[left], minlength=size)
+        whole = (inside == np.bincount(group, minlength=size)) & (inside > 0)
+        found += [Part(level.name, int(at)) for at in np.flatnonzero(whole)]
+        left &= ~whole[group]
+    return None if left.any() else tuple(found)
+
+
+def needed_levels(variable: Variable, parts: Iterable[Part]) -> tuple[Level, ...]:
+    """The declared levels of some parts."""
+    names = {one.level for one in parts} - {TOTAL}
+    return tuple(one for one in variable.levels() if one.name in names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """An axis that is counted for the parts that are needed, and where each part stands on it.
+
+    Attributes:
+        axis: The axis. Codes that nobody needs are one code together.
+        places: The position of each part.
+    """
+
+    axis: Axis
+    places: Mapping[Part, int]
+
+    def positions(self, parts: Sequence[Part]) -> Int64:
+        """Where some parts stand."""
+        return np.array([self.places[one] for one in parts], dtype=np.int64)
+
+
+def counted(variable: Variable, parts: Iterable[Part]) -> Counted:
+    """The smallest axis that shows all these parts.
+
+    Its cells are the same sets of records as those of the axis with all codes, so they have the
+    same keys and the same published values.
+    """
+    wanted = set(parts)
+    by_level: dict[str, list[int]] = {}
+    for one in sorted(wanted - {WHOLE}):
+        by_level.setdefault(one.level, []).append(one.at)
+    levels = [_narrowed(variable.level(name), at) for name, at in by_level.items()]
+    if not levels:
+        # Nothing but the total: the coarsest level carries it.
+        coarsest = min(variable.levels(), key=lambda one: (len(one.codes), one.name))
+        levels = [_narrowed(coarsest, [])]
+    axis = make_axis(variable, levels, total=WHOLE in wanted)
+    places = {WHOLE: len(axis.codes) - 1} if WHOLE in wanted else {}
+    for block in axis.blocks:
+        for place, at in enumerate(by_level.get(block.level, ())):
+            places[Part(block.level, at)] = block.start + place
+    return Counted(axis, places)
+
+
+def _narrowed(level: Level, wanted: Sequence[int]) -> Level:
+    """A level with these of its codes, and one code for all others."""
+    if len(wanted) == len(level.codes):
+        return level
+    place = np.full(len(level.codes), len(wanted), dtype=np.int64)
+    place[list(wanted)] = np.arange(len(wanted))
+    codes = [level.codes[at] for at in wanted]
+    return Level(level.name, (*codes, Code(REST)), tuple(place[level.group_array].tolist()))

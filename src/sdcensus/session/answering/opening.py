@@ -1,0 +1,119 @@
+"""Opening the table builder: what it offers, and whether its noise withstands all of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from sdcensus.documents.plan import read_plan
+from sdcensus.documents.policy import read_policy
+from sdcensus.errors import Refused
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Method
+from sdcensus.model.entity import Entity
+from sdcensus.model.plan import Plan
+from sdcensus.model.policy import Policy
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.answering.budgets import open_budgets, refuse_weak
+from sdcensus.session.answering.service import TableService
+from sdcensus.session.census import Census, open_census
+from sdcensus.session.office_secret import find_lookup_secret
+from sdcensus.session.plan_method import planned_method
+from sdcensus.session.protecting import MethodOptions, build_method, takes_option
+from sdcensus.session.publishing.checks import check_methods, exempting
+
+
+def open_service(
+    store: str | Path | Census,
+    policy: str | Path | Policy,
+    *,
+    plan: str | Path | None = None,
+    method: str = "cell-key",
+    options: MethodOptions | None = None,
+    secret: str | Path | Secret | SubSecret | None = None,
+    key_version: int | None = None,
+    source: str = "",
+    progress: Progress = no_progress,
+) -> TableService:
+    """Open a census to questions of the public, if its noise withstands all that may be asked.
+
+    Args:
+        store: The store, or an exported census.
+        policy: What may be asked.
+        plan: A plan of the office whose method is used, so that both publish the same numbers.
+        method: The method, where no plan says it.
+        options: What is said about the method.
+        secret: The look-up secret or the office secret, or the file of either; of the office
+            secret only the look-up secret is kept.
+        key_version: The version of the series of numbers; by default the plan's, or that of the
+            look-up secret.
+        source: Whose numbers these are.
+        progress: Told how far it is.
+
+    Raises:
+        Refused: The noise is too small for what the policy opens; the message says what would do.
+    """
+    progress("opening the store", 0.0)
+    census = store if isinstance(store, Census) else open_census(store)
+    rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
+    planned = None if plan is None else read_plan(Path(plan), lambda _: census.schema)
+    methods = _methods(census, rules, planned, method, options, secret, key_version)
+    progress("counting the looks", 0.3)
+    budgets = open_budgets(rules, methods)
+    refuse_weak(rules, budgets)
+    service = TableService(census, rules, methods, source=Text.of(source), budgets=budgets)
+    progress("finding what can be offered", 0.8)
+    _ = service.catalogue
+    progress("ready", 1.0)
+    return service
+
+
+def _methods(
+    census: Census,
+    policy: Policy,
+    plan: Plan | None,
+    name: str,
+    options: MethodOptions | None,
+    secret: str | Path | Secret | SubSecret | None,
+    key_version: int | None,
+) -> dict[Entity, Method]:
+    """The method for each kind of unit; it must give one answer to the same question."""
+    version = key_version if key_version is not None else _said_version(plan, options, secret)
+    lookup = find_lookup_secret(secret, version=version)
+    made: dict[Entity, Method] = {}
+    for spec in census.schema.entities:
+        of = spec.entity
+        if plan is not None:
+            method = planned_method(plan, census, of, secret=lookup, key_version=version)
+        else:
+            said = options or MethodOptions()
+            if takes_option(name, (), "key_version"):
+                said = replace(said, key_version=version)
+            method = build_method(name, census, of=of, options=said, secret=lookup)
+        if not isinstance(method, CellKey):
+            raise Refused(
+                f"The table builder protects tables by cell keys, and not by"
+                f" {method.described_name!r}: every cell must have the same number in every table,"
+                " and noise whose look budget can be computed. Take the method 'cell-key' (rounding"
+                " too is one: --scheme RR3), without steps after it."
+            )
+        made[of] = exempting(method, policy)
+    check_methods([TableSpec(of=of, axes=()) for of in made], census.origin, lambda of: made[of])
+    return made
+
+
+def _said_version(
+    plan: Plan | None,
+    options: MethodOptions | None,
+    secret: str | Path | Secret | SubSecret | None,
+) -> int:
+    if plan is not None and plan.protect is not None:
+        said = dict(plan.protect.settings).get("key_version")
+        if type(said) is int:
+            return said
+    if options is not None and options.key_version is not None:
+        return options.key_version
+    return secret.version if isinstance(secret, SubSecret) else 1
