@@ -34,6 +34,12 @@ help: ## Show this list
 demo: install ## Make the demo country, load it, publish tables of it
 	@$(BIN)/sdcensus demo --out demo
 
+.PHONY: serve
+serve: install ## Open the table builder of the demo country in a browser (makes the demo if needed)
+	@if [ ! -f demo/server.secret ] || [ ! -d demo/census.store ]; then $(BIN)/sdcensus demo --out demo; fi
+	$(BIN)/sdcensus serve demo/census.store --policy demo/policy.toml --plan demo/plan.toml \
+	    --secret demo/server.secret
+
 .PHONY: install
 install: ## Install into .venv what users need
 	@scripts/install.sh user
@@ -47,8 +53,9 @@ system-packages:
 	@scripts/system.sh $(TEST_PACKAGES) || echo "Going on without; tests that need them are skipped."
 
 .PHONY: test
-test: system-packages lint layers types docs ## Run every check and every test
-	@echo "== Tests and doctests"
+test: system-packages install-dev ## Run every check and every test
+	@$(MAKE) --jobs 2 --output-sync=target lint layers types docs
+	echo "== Tests and doctests"
 	$(PYTEST) -n auto --dist worksteal
 
 .PHONY: check

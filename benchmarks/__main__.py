@@ -7,7 +7,7 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from benchmarks import country, intervals, load, peer, protect, publish, study, tabulate
+from benchmarks import country, intervals, load, peer, protect, publish, serve, study, tabulate
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -45,6 +45,10 @@ def main() -> None:
                 tabulate.measure(folder, sizes[-1]),
             ),
             ("The European programme", publish.measure(folder, sizes)),
+            (
+                f"The table builder, {sizes[-1] / 1e6:g} million people",
+                serve.measure(folder, sizes[-1], minutes=0.5 if arguments.small else 5.0),
+            ),
         ]
     kept = "python -m benchmarks --folder FOLDER" if arguments.folder else "make bench"
     text = render(sections, command=kept)

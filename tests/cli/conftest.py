@@ -46,7 +46,7 @@ class Village:
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process, as if it were typed on a console of 80 signs."""
     monkeypatch.setenv("COLUMNS", "80")
-    for name in ("SDCENSUS_DEBUG", "SDCENSUS_SECRET_FILE"):
+    for name in ("SDCENSUS_DEBUG", "SDCENSUS_SECRET_FILE", "SDCENSUS_DATABASE"):
         monkeypatch.delenv(name, raising=False)
 
     def command(*arguments: object) -> Answer:

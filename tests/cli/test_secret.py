@@ -138,3 +138,30 @@ def test_a_secret_that_others_can_read_is_refused(run: Run, tmp_path: Path) -> N
     answer = run("secret", "check", path)
     assert answer.code == 7
     assert "chmod 600" in answer.err
+
+
+# ---------------------------------------------------------------- for a server
+
+
+def test_the_look_up_secret_is_made_shown_and_refused_as_an_office_secret(
+    run: Run, tmp_path: Path
+) -> None:
+    office, server = tmp_path / "office.secret", tmp_path / "server.secret"
+    run("secret", "new", office)
+    answer = run("secret", "lookup", office, server)
+    assert answer.code == 0
+    assert private(server)
+    digits = re.findall(r"key \d: (.*)", server.read_text(encoding="ascii"))
+    assert len(digits) == 2
+    groups = " ".join(digits).split()
+    assert not [one for one in groups if one in answer.out + answer.err]
+    shown = run("secret", "check", server, office)
+    assert shown.code == 0
+    assert "It is for lookup version 1" in " ".join(shown.out.split())
+    assert run("secret", "check", office, server).code == 0
+    assert run("secret", "lookup", office, server).code == 7
+    for words in (("lookup", server, tmp_path / "x"), ("sheet", server, "--show")):
+        refused = run("secret", *words)
+        assert refused.code == 7
+        assert "is a secret for one purpose" in refused.err
+    assert not (tmp_path / "x").exists()

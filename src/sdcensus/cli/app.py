@@ -8,6 +8,7 @@ import typer
 
 from sdcensus._version import __version__
 from sdcensus.cli import (
+    account,
     approve,
     assess,
     attack,
@@ -26,6 +27,7 @@ from sdcensus.cli import (
     recommend,
     schema,
     secret,
+    serve,
     tabulate,
     verify,
 )
@@ -119,8 +121,12 @@ app.command("looks", epilog=looks.EXAMPLES, short_help="How often tables togethe
 app.command("attack", epilog=attack.EXAMPLES, short_help="Attack published tables as an intruder.")(
     attack.attack
 )
+app.command("serve", epilog=serve.EXAMPLES, short_help="Open the table builder in the browser.")(
+    serve.serve
+)
 app.add_typer(plan.app, name="plan", short_help="Draft a plan of tables, or check one.")
 app.add_typer(policy.app, name="policy", short_help="Check a policy, or ask it about a table.")
 app.add_typer(schema.app, name="schema", short_help="Draft or check a schema.")
 app.add_typer(secret.app, name="secret", short_help="Make, check or restore the office secret.")
 app.add_typer(ptable.app, name="ptable", short_help="Design and look at perturbation tables.")
+app.add_typer(account.app, name="account", short_help="Accounts and audit of a table builder.")

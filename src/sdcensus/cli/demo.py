@@ -210,10 +210,20 @@ def _show_next(output: Output, made: Demonstration) -> None:
     output.say("\nWhat to try next", style="bold")
     for command in next_commands(made, program()):
         output.command(command)
+    output.say("\nThe table builder, in a browser", style="bold")
+    output.command(serve_command(made, program()))
     output.say(
         "\nThe true counts of a real census are confidential; that is why --confidential must be"
         " said."
     )
+
+
+def serve_command(made: Demonstration, called: str = "sdcensus") -> str:
+    """The command that opens the table builder; it runs until it is stopped."""
+    store, policy, plan, secret = (
+        typed(path) for path in (made.store, made.policy, made.plan, made.server_secret)
+    )
+    return f"{called} serve {store} --policy {policy} --plan {plan} --secret {secret}"
 
 
 def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:

@@ -62,6 +62,8 @@ def load(
         output.note("Loaded with these problems (values that do not fit are 'not stated'):")
         for problem in report.problems:
             output.note(f"  {problem}")
+    for note in report.notes:
+        output.note(f"Note: {note}")
     output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}.")
     records = plain_table(header=False)
     records.add_column()

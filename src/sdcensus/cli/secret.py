@@ -20,6 +20,7 @@ app = typer.Typer(
     epilog=examples(
         "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
         "sdcensus secret check office.secret --store census.store",
+        "sdcensus secret lookup office.secret server.secret",
     ),
     no_args_is_help=False,
     invoke_without_command=True,
@@ -138,11 +139,56 @@ def check(
 
     output = Output(quiet=quiet)
     comparison = compare_secret(file, other=other, store=store)
-    output.say(f"{file} is in order. Its id is {comparison.secret.id}.")
+    if comparison.secret.purpose:
+        output.say(
+            f"{file} is in order. It is for {comparison.secret.purpose} and comes from the office"
+            f" secret {comparison.secret.id}."
+        )
+    else:
+        output.say(f"{file} is in order. Its id is {comparison.secret.id}.")
     for name, identity in comparison.others:
         if identity == comparison.secret.id:
-            output.say(f"It is the secret of {name}.")
+            belongs = "It belongs to" if comparison.secret.purpose else "It is"
+            output.say(f"{belongs} the secret of {name}.")
     require_same(comparison)
+
+
+@app.command(
+    "lookup",
+    epilog=examples(
+        "sdcensus secret lookup office.secret server.secret",
+        "sdcensus secret lookup office.secret server.secret --key-version 2",
+    ),
+)
+def lookup(
+    file: Annotated[Path, typer.Argument(metavar="SECRET", help="The file of the office secret.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
+    key_version: Annotated[
+        int,
+        typer.Option(
+            "--key-version",
+            metavar="N",
+            min=0,
+            help="The version of the series of published numbers.",
+        ),
+    ] = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Make the look-up secret: all that a server needs of the office secret.
+
+    Noise is drawn with it. Record keys cannot be made from it, and neither can the office secret.
+    Whoever holds it together with the store can still undo the protection of published tables.
+    """
+    from sdcensus.session.office_secret import make_lookup_secret
+
+    output = Output(quiet=quiet)
+    with all_or_nothing():
+        made = make_lookup_secret(file, out, version=key_version)
+    output.say(
+        f"Made the secret for {made.purpose} of the office secret {made.id} in {out}. Only you can"
+        " read the file."
+    )
+    output.say("Bring this file to the server, and leave the office secret where it is.")
 
 
 @app.command(

@@ -2,6 +2,7 @@
 
 from sdcensus.session.answering.budgets import OpenedBudget
 from sdcensus.session.answering.catalogue import Catalogue, OfferedVariable, Population
+from sdcensus.session.answering.levels import level_label
 from sdcensus.session.answering.opening import open_service
 from sdcensus.session.answering.rendering import FORMATS, MEDIA_TYPES, Rendered, json_stat, render
 from sdcensus.session.answering.service import Answer, Checked, TableService, Versions
@@ -20,6 +21,7 @@ __all__ = [
     "TableService",
     "Versions",
     "json_stat",
+    "level_label",
     "open_service",
     "question_of",
     "render",

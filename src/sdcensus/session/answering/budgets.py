@@ -137,8 +137,9 @@ def _remedies(policy: Policy, weak: list[OpenedBudget]) -> list[str]:
         found.append(
             "stronger noise:"
             f" sdcensus ptable design --max-deviation {settings['max_deviation']} --variance"
-            f" {settings['variance']:g} --out noise.csv, then --perturbation noise.csv here and"
-            ' perturbation = "noise.csv" in [protect] of the plans'
+            f" {settings['variance']:g} --format plain --out noise.csv, then here --perturbation"
+            " noise.csv --lookup hashed and"
+            ' perturbation = "noise.csv", lookup = "hashed" in [protect] of the plans'
             " of the office"
         )
     except SpecError as error:

@@ -20,7 +20,7 @@ from sdcensus.model.axis import TOTAL
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.entity import Entity
-from sdcensus.model.headings import number_text, table_heading, units_text, variable_heading
+from sdcensus.model.headings import number_text, units_text
 from sdcensus.model.marks import Mark
 from sdcensus.model.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
@@ -44,6 +44,7 @@ from sdcensus.session.answering.cells import (
     worked_example,
 )
 from sdcensus.session.answering.compiling import AnswerAxis, Compiled, compile_question
+from sdcensus.session.answering.levels import axis_label, question_heading
 from sdcensus.session.census import Census
 from sdcensus.session.policy import (
     Outcome,
@@ -195,6 +196,12 @@ class TableService(Confidential):
 
         return area_map(self.census, variable, level)
 
+    def mapped_levels(self, variable: str) -> frozenset[str]:
+        """The levels of a geography that there is a map of."""
+        from sdcensus.session.maps import mapped_levels
+
+        return mapped_levels(self.census, variable)
+
     @property
     def versions(self) -> Versions:
         """Which numbers it gives."""
@@ -336,7 +343,7 @@ class TableService(Confidential):
         asked = spec.with_axes(axis.asked for axis in compiled.axes)
         return DeliveredTable(
             name="table",
-            title=Text.of({one: table_heading(asked, one) for one in LANGUAGES}),
+            title=question_heading(asked),
             axes=tuple(_delivered_axis(axis) for axis in compiled.axes),
             values=cells.values,
             marks=cells.marks,
@@ -394,7 +401,7 @@ def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
     variable = axis.asked.variable
     return DeliveredAxis(
         column=variable.name,
-        label=variable.label or Text.of(variable_heading(variable)),
+        label=axis_label(axis.asked),
         positions=np.arange(len(axis.codes), dtype=np.int64),
         codes=tuple(one.code for one in axis.codes),
         labels=tuple(one.label for one in axis.codes),

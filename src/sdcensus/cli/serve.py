@@ -1,0 +1,361 @@
+"""``sdcensus serve``: the table builder, for browsers and programs."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.console import Output
+from sdcensus.cli.method_options import (
+    AllowBias,
+    Exempt,
+    KeyVersion,
+    LookupOption,
+    MethodName,
+    MethodOption,
+    PerturbationFile,
+    Repeat,
+    SchemeOption,
+    StrengthOption,
+    Zeros,
+    ZeroShare,
+)
+from sdcensus.cli.options import Quiet, Store, examples
+from sdcensus.cli.progress import Stages
+from sdcensus.cli.running import Interrupted
+from sdcensus.errors import MissingExtra, SpecError
+
+if TYPE_CHECKING:
+    from sdcensus.model.secret import Secret, SubSecret
+    from sdcensus.session.answering import TableService
+    from sdcensus.session.protecting import MethodOptions
+    from sdcensus.web.settings import Settings
+
+EXAMPLES = examples(
+    "sdcensus serve census.store --policy policy.toml --secret server.secret",
+    "sdcensus serve census.store --policy policy.toml --plan plan.toml",
+    "sdcensus serve census.store --policy policy.toml --scheme CP3 --check",
+    "sdcensus serve census.store --policy policy.toml --proxy 127.0.0.1",
+)
+
+#: The file of the database in the state folder, where no other one is named.
+DATABASE = "builder.db"
+
+
+def serve(
+    store: Store,
+    policy: Annotated[
+        Path, typer.Option("--policy", metavar="FILE", help="What may be asked, and by whom.")
+    ],
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="Protect as this plan of the office does, so that both publish the same numbers.",
+        ),
+    ] = None,
+    method: MethodOption = MethodName.CELL_KEY,
+    strength: StrengthOption = None,
+    scheme: SchemeOption = None,
+    perturbation: PerturbationFile = None,
+    allow_bias: AllowBias = False,
+    repeat: Repeat = None,
+    lookup: LookupOption = None,
+    zeros: Zeros = None,
+    zero_share: ZeroShare = None,
+    exempt: Exempt = None,
+    key_version: KeyVersion = None,
+    secret: Annotated[
+        Path | None,
+        typer.Option(
+            "--secret",
+            metavar="FILE",
+            envvar="SDCENSUS_SECRET_FILE",
+            help="The look-up secret (sdcensus secret lookup). Of an office secret only that part"
+            " is kept.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="The address that it listens on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="The port; 0 for any.")
+    ] = 8080,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="HOST",
+            help="A name under which readers reach it; others are refused. Can be given several"
+            " times.",
+        ),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--proxy",
+            metavar="ADDRESS",
+            help="A proxy of the office, which is believed about where readers come from. Can be"
+            " given several times.",
+        ),
+    ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port",
+            metavar="N",
+            min=0,
+            max=65_535,
+            help="Show metrics for Prometheus on this port, to this machine only.",
+        ),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database",
+            metavar="URL",
+            envvar="SDCENSUS_DATABASE",
+            help="Accounts and audit: a file (SQLite), or postgresql://USER@HOST/DATABASE."
+            f" Else {DATABASE} in the state folder.",
+        ),
+    ] = None,
+    state: Annotated[
+        Path,
+        typer.Option("--state", metavar="FOLDER", help="The folder for what the server keeps."),
+    ] = Path("sdcensus-server"),
+    office: Annotated[
+        str, typer.Option("--office", metavar="NAME", help="The name of the office on the pages.")
+    ] = "",
+    feedback: Annotated[
+        str,
+        typer.Option(
+            "--feedback",
+            metavar="ADDRESS",
+            help="Where readers may write to: mailto:NAME@HOST or https://...",
+        ),
+    ] = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Check everything, say what would open, and exit.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Open the census to questions from browsers and programs, every answer protected.
+
+    Computes first how often all tables that the policy opens look at the same count together, and
+    stays closed where the noise is too small for that, saying what would do. Then it answers until
+    Ctrl+C, on this machine only unless --host says otherwise.
+    """
+    from sdcensus.session.office_secret import find_any_secret
+    from sdcensus.session.protecting import MethodOptions
+
+    output = Output(quiet=quiet)
+    settings = _settings(
+        host=host,
+        port=port,
+        names=tuple(name or ()),
+        proxies=tuple(proxy or ()),
+        metrics_port=metrics_port,
+        state=state,
+        office=office,
+        feedback=_checked_feedback(feedback),
+    )
+    options = MethodOptions(
+        perturbation=perturbation,
+        allow_bias=allow_bias or None,
+        repeat=repeat,
+        scheme=scheme,
+        strength=strength,
+        lookup=lookup,
+        zeros=zeros,
+        zero_share=zero_share,
+        exempt=tuple(exempt) if exempt else None,
+    )
+    if plan is not None and (options.given() or method is not MethodName.CELL_KEY):
+        raise SpecError(
+            "Say once how tables are protected: --plan FILE, or the options of a method."
+        )
+    service = _opened(
+        output,
+        store,
+        policy,
+        plan=plan,
+        method=method.value,
+        options=options,
+        secret=find_any_secret(secret),
+        key_version=key_version,
+        office=office,
+    )
+    _say_offer(output, service)
+    _say_budget(output, service)
+    if check:
+        output.say("All is well: it can be opened.")
+        return
+    _warn(output, settings)
+    _run(output, service, settings, database)
+
+
+def _settings(
+    *,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    proxies: tuple[str, ...],
+    metrics_port: int | None,
+    state: Path,
+    office: str,
+    feedback: str,
+) -> Settings:
+    try:
+        from sdcensus.web.settings import LOOPBACK_HOSTS, Settings
+    except ModuleNotFoundError as error:
+        raise _missing(error) from None
+    hosts: tuple[str, ...] = LOOPBACK_HOSTS
+    if names:
+        hosts = (*LOOPBACK_HOSTS, *names)
+    elif proxies or not _is_loopback(host):
+        # Nobody said the name; a proxy has chosen by it already.
+        hosts = ("*",)
+    return Settings(
+        host=host,
+        port=port,
+        metrics_port=metrics_port,
+        hosts=hosts,
+        trusted_proxies=proxies,
+        state=state,
+        office=office,
+        feedback=feedback,
+    )
+
+
+def _opened(
+    output: Output,
+    store: Path,
+    policy: Path,
+    *,
+    plan: Path | None,
+    method: str,
+    options: MethodOptions,
+    secret: Secret | SubSecret,
+    key_version: int | None,
+    office: str,
+) -> TableService:
+    from sdcensus.model.secret import Secret
+    from sdcensus.session.answering import open_service
+
+    if isinstance(secret, Secret):
+        output.note(
+            "caution: this is the office secret. A server needs its look-up part only, made with:"
+            " sdcensus secret lookup OFFICE_SECRET FILE"
+        )
+    with Stages(output, "opening the census") as stages:
+        return open_service(
+            store,
+            policy,
+            plan=plan,
+            method=method,
+            options=options,
+            secret=secret,
+            key_version=key_version,
+            source=office,
+            progress=stages,
+        )
+
+
+def _run(output: Output, service: TableService, settings: Settings, database: str | None) -> None:
+    try:
+        from sdcensus.web.database import Database
+        from sdcensus.web.server import serve as serve_until_stopped
+    except ModuleNotFoundError as error:
+        raise _missing(error) from None
+    where = database or settings.state / DATABASE
+    with Database.open(where) as opened:
+        try:
+            serve_until_stopped(service, settings, opened, say=output.say)
+        except Interrupted:
+            # The server has ended in good order, and gives the signal on that ended it.
+            output.say("Stopped.")
+
+
+def _say_offer(output: Output, service: TableService) -> None:
+    from sdcensus.model.policy import UserRole
+
+    catalogue = service.catalogue
+    rules = service.policy.role(UserRole.PUBLIC)
+    census = catalogue.census
+    output.say(f"{census.name}: {service.policy.name}", style="bold")
+    for one in catalogue.populations:
+        levels = [len(variable.levels) for variable in one.variables]
+        tables = tables_offered(levels, rules.dimensions)
+        up_to = "" if rules.dimensions is None else f" of up to {rules.dimensions} variables"
+        output.say(
+            f"  {one.of.plural}: {len(levels):,} variables, at most {tables:,} tables{up_to}"
+        )
+
+
+def _say_budget(output: Output, service: TableService) -> None:
+    """The look budget of the kind of unit for which it is tightest, in one line."""
+    if not service.budgets:
+        return
+    worst = max(service.budgets, key=lambda one: one.chance)
+    looks = worst.budget.worst_in_areas.looks
+    output.say(
+        f"Look budget: all tables together are worth {looks:,.1f} looks at a count of"
+        f" {worst.of.plural}; averaging them finds it with a chance of {worst.chance:.0%} (allowed"
+        f" are {worst.limit:.0%})."
+    )
+
+
+def tables_offered(levels: list[int], most: int | None) -> int:
+    """In how many ways at most some variables, each at one of its levels, make a table.
+
+    Examples:
+        >>> tables_offered([1, 2], 2), tables_offered([1, 2], 1), tables_offered([3], None)
+        (6, 4, 4)
+    """
+    ways = [1]
+    for one in levels:
+        longer = [*ways, 0]
+        for at in range(len(ways)):
+            longer[at + 1] += ways[at] * one
+        ways = longer if most is None else longer[: most + 1]
+    return sum(ways)
+
+
+def _warn(output: Output, settings: Settings) -> None:
+    if not _is_loopback(settings.host) and not settings.trusted_proxies:
+        output.note(
+            "caution: it can be reached from other machines, without encryption. Put a proxy with"
+            " TLS in front of it and name that with --proxy ADDRESS: docs/guide/serving.md"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _checked_feedback(address: str) -> str:
+    """An address that a link may have: pages show it to everybody."""
+    address = address.strip()
+    if "@" in address and ":" not in address:
+        address = f"mailto:{address}"
+    if address and not address.lower().startswith(("mailto:", "https://", "http://")):
+        raise SpecError(
+            "--feedback is an address such as mailto:census@office.example or"
+            " https://office.example/contact."
+        )
+    return address
+
+
+def _missing(error: ModuleNotFoundError) -> Exception:
+    if (error.name or "").startswith("sdcensus"):
+        return error
+    return MissingExtra("web", needed_for="The table builder")

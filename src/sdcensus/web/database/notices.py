@@ -1,0 +1,206 @@
+"""What the office should look at: alarms of the watch, and what people write to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from sqlalchemy import func, insert, select, text, update
+
+from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.web.database.audit import enter
+from sdcensus.web.database.link import Link, random_id, storable
+from sdcensus.web.database.records import Action, Actor, Alarm, Feedback
+from sdcensus.web.database.schema import AnyRow, alarms, feedback
+
+LONGEST_FEEDBACK = 4_000
+_LONGEST_CONTACT = 200
+_LONGEST_QUESTION = 20_000
+#: So many texts that nobody has read are enough: whoever wants to fill the disk finds it closed.
+MOST_UNREAD = 10_000
+#: The lock of PostgreSQL under which alarms are joined: an arbitrary number, ours.
+_ALARM_LOCK = 7_305_003
+
+
+class Alarms:
+    """The alarms of one database."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def report(
+        self, pattern: str, who: str, score: float, explanation: Mapping[str, object]
+    ) -> Alarm:
+        """Keep an alarm. One of the same pattern and person that nobody has looked at goes on.
+
+        Args:
+            pattern: The kind of pattern.
+            who: The account or the pseudonym; ``""`` for all together.
+            score: How strong it is; the largest is kept.
+            explanation: What the staff page shows, as plain values; the newest is kept.
+        """
+        pattern, who = storable(pattern, longest=200), storable(who, longest=200)
+        written = json.dumps(explanation, sort_keys=True, default=str)
+        with self._link.writing() as connection:
+            if self._link.is_postgresql:
+                connection.execute(
+                    text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ALARM_LOCK}
+                )
+            now = self._link.clock()
+            going_on = connection.execute(
+                select(alarms).where(
+                    alarms.c.who == who,
+                    alarms.c.pattern == pattern,
+                    alarms.c.acknowledged.is_(None),
+                )
+            ).first()
+            identity = random_id() if going_on is None else going_on.id
+            if going_on is None:
+                connection.execute(
+                    insert(alarms).values(
+                        id=identity,
+                        pattern=pattern,
+                        who=who,
+                        score=float(score),
+                        explanation=written,
+                        first=now,
+                        last=now,
+                        count=1,
+                    )
+                )
+                watch = Actor("~watch", "office")
+                about = f"{pattern}: {who}" if who else pattern
+                enter(connection, watch, Action.ALARM, now, about=about)
+            else:
+                connection.execute(
+                    update(alarms)
+                    .where(alarms.c.id == identity)
+                    .values(
+                        score=max(float(score), going_on.score),
+                        explanation=written,
+                        last=now,
+                        count=alarms.c["count"] + 1,
+                    )
+                )
+            return _alarm_of(
+                connection.execute(select(alarms).where(alarms.c.id == identity)).one()
+            )
+
+    def all(self, *, open_only: bool = False, limit: int = 200) -> tuple[Alarm, ...]:
+        """Alarms, the newest first; only those that nobody has looked at, if so asked."""
+        asked = select(alarms).order_by(alarms.c.last.desc(), alarms.c.id).limit(max(0, limit))
+        if open_only:
+            asked = asked.where(alarms.c.acknowledged.is_(None))
+        with self._link.reading() as connection:
+            return tuple(map(_alarm_of, connection.execute(asked)))
+
+    def acknowledge(self, alarm: str, *, by: Actor) -> Alarm:
+        """Note that somebody has looked at an alarm; the next one of its kind is a new one.
+
+        Raises:
+            UnknownName: There is no such alarm.
+        """
+        asked = select(alarms).where(alarms.c.id == storable(alarm))
+        with self._link.writing() as connection:
+            row = connection.execute(asked).one_or_none()
+            if row is None:
+                known = connection.execute(select(alarms.c.id)).scalars().all()
+                raise UnknownName("alarm", alarm[:40], known=known)
+            if row.acknowledged is None:
+                now = self._link.clock()
+                connection.execute(
+                    update(alarms)
+                    .where(alarms.c.id == row.id)
+                    .values(acknowledged=now, acknowledged_by=storable(by.who))
+                )
+                enter(connection, by, Action.ALARM, now, about=f"acknowledged {row.id}")
+            return _alarm_of(connection.execute(asked).one())
+
+
+class FeedbackBox:
+    """What people write to the office."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def add(self, words: str, *, contact: str = "", question: str = "") -> Feedback:
+        """Keep a text.
+
+        Args:
+            words: What somebody wrote; at most 4,000 characters.
+            contact: How the office can answer, if the person wants that.
+            question: The text of the question that the page showed.
+
+        Raises:
+            SpecError: It is empty or too long.
+            OutputError: Too many wait to be read.
+        """
+        words, contact = storable(words).strip(), storable(contact).strip()
+        if not words:
+            raise SpecError("The text is empty.")
+        if len(words) > LONGEST_FEEDBACK:
+            raise SpecError(
+                f"The text has {len(words):,} characters; at most {LONGEST_FEEDBACK:,} are allowed."
+            )
+        if len(contact) > _LONGEST_CONTACT:
+            raise SpecError(f"The contact has more than {_LONGEST_CONTACT} characters.")
+        kept = Feedback(
+            id=random_id(),
+            time=self._link.clock(),
+            text=words,
+            contact=contact,
+            question=storable(question, longest=_LONGEST_QUESTION),
+            read_by=None,
+            read=None,
+        )
+        with self._link.writing() as connection:
+            unread = select(func.count()).select_from(feedback).where(feedback.c.read.is_(None))
+            if connection.execute(unread).scalar_one() >= MOST_UNREAD:
+                raise OutputError(
+                    f"{MOST_UNREAD:,} texts wait to be read by the office. Try again later."
+                )
+            connection.execute(
+                insert(feedback).values(
+                    id=kept.id,
+                    time=kept.time,
+                    text=kept.text,
+                    contact=kept.contact,
+                    question=kept.question,
+                )
+            )
+        return kept
+
+    def all(self, *, unread_only: bool = False, limit: int = 200) -> tuple[Feedback, ...]:
+        """What was written, the newest first."""
+        asked = (
+            select(feedback).order_by(feedback.c.time.desc(), feedback.c.id).limit(max(0, limit))
+        )
+        if unread_only:
+            asked = asked.where(feedback.c.read.is_(None))
+        with self._link.reading() as connection:
+            return tuple(Feedback(**row._mapping) for row in connection.execute(asked))
+
+    def mark_read(self, identity: str, *, by: Actor) -> Feedback:
+        """Note that somebody of the office has read a text.
+
+        Raises:
+            UnknownName: There is no such text.
+        """
+        asked = select(feedback).where(feedback.c.id == storable(identity))
+        with self._link.writing() as connection:
+            row = connection.execute(asked).one_or_none()
+            if row is None:
+                known = connection.execute(select(feedback.c.id)).scalars().all()
+                raise UnknownName("feedback", identity[:40], known=known)
+            if row.read is None:
+                connection.execute(
+                    update(feedback)
+                    .where(feedback.c.id == row.id)
+                    .values(read=self._link.clock(), read_by=storable(by.who))
+                )
+            return Feedback(**connection.execute(asked).one()._mapping)
+
+
+def _alarm_of(row: AnyRow) -> Alarm:
+    values = dict(row._mapping)
+    return Alarm(**{**values, "explanation": json.loads(row.explanation)})
