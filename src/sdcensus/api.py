@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import sdcensus.session.policy as policy
     import sdcensus.session.study as study
     import sdcensus.utility as utility
+    from sdcensus.client import connect
     from sdcensus.documents.schema import read_schema
     from sdcensus.errors import SdcensusError
     from sdcensus.formats.tables import write_table
@@ -52,6 +53,7 @@ _NAMES = {
     "SparseCube": "sdcensus.model.sparse_cube",
     "TableSpec": "sdcensus.model.table_spec",
     "assess": "sdcensus.report.assessing",
+    "connect": "sdcensus.client",
     "describe": "sdcensus.session.describing",
     "design_perturbation": "sdcensus.methods.perturbation.design",
     "export": "sdcensus.session.exporting",
@@ -80,6 +82,7 @@ __all__ = [
     "TableSpec",
     "assess",
     "attack",
+    "connect",
     "describe",
     "design_perturbation",
     "export",

@@ -5,6 +5,7 @@ and enumeration districts with a map, buildings, dwellings, households, families
 the questions of a Caribbean census and every breakdown of the European census programme.
 """
 
+from sdcensus.demo.builder_policy import NOISE_FILE, POLICY_FILE, builder_policy
 from sdcensus.demo.country import PRESETS, Country, make_country, study_axes, study_shape
 from sdcensus.demo.eu import eu_mapping
 from sdcensus.demo.eu_documents import EU_FOLDER, MAPPING_FILE, PLAN_FILE, eu_plan
@@ -16,11 +17,14 @@ __all__ = [
     "MAPPING_FILE",
     "NATIONAL_FOLDER",
     "NATIONAL_PLAN_FILE",
+    "NOISE_FILE",
     "PLAN_FILE",
+    "POLICY_FILE",
     "PRESETS",
     "Country",
     "DemoFiles",
     "DemoFormat",
+    "builder_policy",
     "eu_mapping",
     "eu_plan",
     "make_country",

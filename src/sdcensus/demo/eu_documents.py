@@ -6,6 +6,7 @@ import csv
 import io
 from itertools import groupby
 
+from sdcensus.demo.builder_policy import NOISE_FILE
 from sdcensus.demo.census import Census
 from sdcensus.demo.eu import eu_mapping
 from sdcensus.demo.questionnaire import Question
@@ -63,7 +64,7 @@ mapping = "{mapping}"
 
 [protect]
 method = "cell-key"
-strength = "medium"                    # as in the national plan: equal groups, equal numbers
+perturbation = "{noise}"             # as in the national plan: equal groups, equal numbers
 
 [output]
 folder = "{folder}"                # for everybody
@@ -102,7 +103,9 @@ def eu_plan(store: str, mapping: str, office: str = "office") -> str:
         store, mapping: The census store and the mapping, from the folder of the plan.
         office: The folder for the office only.
     """
-    return _PLAN.format(store=store, mapping=mapping, folder=EU_FOLDER, office=office)
+    return _PLAN.format(
+        store=store, mapping=mapping, folder=EU_FOLDER, office=office, noise=NOISE_FILE
+    )
 
 
 def _letters(name: str) -> str:

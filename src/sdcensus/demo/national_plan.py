@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sdcensus.demo.builder_policy import NOISE_FILE
+
 #: What the plan is called, and the folder that it publishes into.
 NATIONAL_PLAN_FILE, NATIONAL_FOLDER = "plan.toml", "national"
 
@@ -17,7 +19,7 @@ contact = "census@example.org"
 
 [protect]
 method = "cell-key"
-strength = "medium"
+perturbation = "{noise}"             # as much noise as the table builder needs; office only
 
 [output]
 folder = "{folder}"                    # for everybody
@@ -94,4 +96,4 @@ def national_plan(store: str, office: str) -> str:
         store: The census store, from the folder of the plan.
         office: The folder for the office only.
     """
-    return _PLAN.format(store=store, office=office, folder=NATIONAL_FOLDER)
+    return _PLAN.format(store=store, office=office, folder=NATIONAL_FOLDER, noise=NOISE_FILE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.ingest.arrange import Records, link_records, order_records, write_records
+from sdcensus.ingest.maps import CensusMap
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.model.entity import Entity
@@ -27,11 +28,19 @@ from sdcensus.store.writer import StoreWriter, writing
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load did. Holds sizes: for the office, not for the public."""
+    """What a load did. Holds sizes: for the office, not for the public.
+
+    Attributes:
+        store: Where the store stands.
+        rows: How many records of each kind it holds.
+        problems: Values that do not fit the schema.
+        notes: What else to know, such as areas that the map does not show.
+    """
 
     store: Path
     rows: Mapping[Entity, int]
     problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
 
 
 def load_census(
@@ -41,6 +50,7 @@ def load_census(
     secret: Secret,
     on_problem: OnProblem = OnProblem.REFUSE,
     replace: bool = False,
+    maps: Sequence[CensusMap] = (),
     progress: Progress = no_progress,
 ) -> LoadReport:
     """Load the files of a schema into a new store.
@@ -51,17 +61,21 @@ def load_census(
         secret: The office secret; record keys come from it and it is not kept.
         on_problem: Refuse records that do not fit the schema, or count them as "not stated".
         replace: Put the new store in the place of an older one.
+        maps: The maps of its geographies, which the store keeps.
         progress: Called with the stage and how much of it is done.
     """
     if on_problem is OnProblem.MISSING:
         schema = with_missing_codes(schema)
     log = ProblemLog()
     with writing(out, replace=replace) as writer:
+        for one in maps:
+            writer.write_map(one.variable, one.content)
         rows = _build(schema, writer, secret, on_problem, log, progress)
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
-    return LoadReport(out, rows, log.problems())
+    notes = tuple(one.note for one in maps if one.note)
+    return LoadReport(out, rows, log.problems(), notes)
 
 
 def _build(

@@ -12,111 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.methods import notes_words as words
 from sdcensus.model.axis import Axis, AxisCode, Block
 from sdcensus.model.claims import Claims
 from sdcensus.model.constraints import nests
 from sdcensus.model.headings import axis_heading, joined, number_text
 from sdcensus.model.layout import mixed_radix
 from sdcensus.model.table import Flag, SparseTable, Table
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-#: The languages in which notes are written.
-LANGUAGES = ("en", "es")
 #: An example with more parts than this does not list them.
 MOST_LISTED = 8
-
-_PROTECTED = Text.of(
-    {
-        "en": "The values of this table are protected: small changes were made before publication,"
-        " to protect those who are counted. Do not draw conclusions from small values or from"
-        " small differences between values.",
-        "es": "Los valores de esta tabla están protegidos: antes de publicarlos se hicieron"
-        " pequeños cambios para proteger a quienes se cuenta. No saque conclusiones de valores"
-        " pequeños ni de pequeñas diferencias entre valores.",
-    }
-)
-_ZEROS = Text.of(
-    {
-        "en": "A published 0 can mean none, or a small number.",
-        "es": "Un 0 publicado puede significar ninguno, o un número pequeño.",
-    }
-)
-_TRUE_ZEROS = Text.of(
-    {"en": "A published 0 means none.", "es": "Un 0 publicado significa ninguno."}
-)
-_ZEROS_GROW = Text.of(
-    {
-        "en": "A published 0 can mean none, or a small number; a small published value can mean"
-        " none.",
-        "es": "Un 0 publicado puede significar ninguno, o un número pequeño; un valor publicado"
-        " pequeño puede significar ninguno.",
-    }
-)
-_CONSISTENT = Text.of(
-    {
-        "en": "The same group has the same published value in every table that shows one for it.",
-        "es": "El mismo grupo tiene el mismo valor publicado en toda tabla que muestre uno.",
-    }
-)
-_INCONSISTENT = Text.of(
-    {
-        "en": "The same group can have slightly different published values in different tables.",
-        "es": "El mismo grupo puede tener valores publicados algo distintos en tablas distintas.",
-    }
-)
-_ADDS_UP = Text.of(
-    {
-        "en": "In this table every total is the sum of its parts.",
-        "es": "En esta tabla cada total es la suma de sus partes.",
-    }
-)
-_SHOWN_ADD_UP = Text.of(
-    {
-        "en": "Wherever a total and all its parts are shown, the total is the sum of its parts.",
-        "es": "Donde se muestran un total y todas sus partes, el total es la suma de sus partes.",
-    }
-)
-_HAPPENS_TO = Text.of(
-    {
-        "en": "In this table every total happens to be the sum of its published parts. In other"
-        " tables it may not be, because each value was changed on its own. Use published totals"
-        " rather than sums of your own.",
-        "es": "En esta tabla cada total resulta ser la suma de sus partes publicadas. En otras"
-        " tablas puede no serlo, porque cada valor se modificó por separado. Use los totales"
-        " publicados en lugar de sumas propias.",
-    }
-)
-_NOT_ADDITIVE = Text.of(
-    {
-        "en": "Totals are not always the sums of their published parts, because each value was"
-        " changed on its own. Use published totals rather than sums of your own.",
-        "es": "Los totales no siempre son la suma de sus partes publicadas, porque cada valor se"
-        " modificó por separado. Use los totales publicados en lugar de sumas propias.",
-    }
-)
-_WORDS = {
-    "en": {
-        "listed": "the published values for {parts}",
-        "counted": "the {count} published values by {axis}",
-        "total": "the published total",
-        "value": "the published value for {code}",
-        "note": "Totals are not always the sums of their parts. Example{place}: {parts} add up to"
-        " {sum}, while {whole} is {total_value}. Each value was changed on its own; none of them is"
-        " a mistake. Use the published total rather than a sum of your own.",
-    },
-    "es": {
-        "listed": "los valores publicados de {parts}",
-        "counted": "los {count} valores publicados por {axis}",
-        "total": "el total publicado",
-        "value": "el valor publicado de {code}",
-        "note": "Los totales no siempre son la suma de sus partes. Ejemplo{place}: {parts} suman"
-        " {sum}, mientras que {whole} es {total_value}. Cada valor se modificó por separado;"
-        " ninguno es un error. Use el total publicado en lugar de una suma propia.",
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +58,13 @@ def notes_for(table: Table | SparseTable, claims: Claims) -> tuple[Text, ...]:
         table: The published table.
         claims: What its method promises.
     """
-    notes = [_PROTECTED]
+    notes = [words.PROTECTED]
     if claims.grows_empty_cells:
-        notes.append(_ZEROS_GROW)
+        notes.append(words.ZEROS_GROW)
     elif isinstance(table, SparseTable) or _shows_zeros(table):
-        notes.append(_TRUE_ZEROS if claims.zeros_are_true else _ZEROS)
+        notes.append(words.TRUE_ZEROS if claims.zeros_are_true else words.ZEROS)
     notes += _about_sums(table, claims)
-    notes.append(_CONSISTENT if claims.consistent else _INCONSISTENT)
+    notes.append(words.CONSISTENT if claims.consistent else words.INCONSISTENT)
     signs = [] if isinstance(table, SparseTable) else _signs(table)
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
@@ -187,35 +96,35 @@ def _rank(one: _Ranked) -> Rank:
 def _about_sums(table: Table | SparseTable, claims: Claims) -> list[Text]:
     if claims.shown_cells_add_up:
         withheld = isinstance(table, Table) and table.flags is not None
-        return [_SHOWN_ADD_UP if withheld else _ADDS_UP]
+        return [words.SHOWN_ADD_UP if withheld else words.ADDS_UP]
     if not any(_relations(axis) for axis in table.spec.axes):
-        return [] if claims.additive else [_NOT_ADDITIVE]
+        return [] if claims.additive else [words.NOT_ADDITIVE]
     example = find_example(table)
     if example is not None:
         return [Text.of({language: _told(example, language) for language in LANGUAGES})]
     if isinstance(table, SparseTable) or table.flags is not None:
-        return [] if claims.additive else [_NOT_ADDITIVE]
-    return [_ADDS_UP if claims.additive else _HAPPENS_TO]
+        return [] if claims.additive else [words.NOT_ADDITIVE]
+    return [words.ADDS_UP if claims.additive else words.HAPPENS_TO]
 
 
 def _told(example: Example, language: str) -> str:
     """The note about sums, with its example."""
-    words = _WORDS[language]
+    said = words.WORDS[language]
 
     def label(code: AxisCode) -> str:
         return code.label.show(language) or code.code
 
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
-        parts = words["counted"].format(count=len(example.parts), axis=heading)
+        parts = said["counted"].format(count=len(example.parts), axis=heading)
     else:
         values = [f"{label(code)} ({number_text(one, language)})" for code, one in example.parts]
-        parts = words["listed"].format(parts=joined(values, language))
-    whole = words["total"]
+        parts = said["listed"].format(parts=joined(values, language))
+    whole = said["total"]
     if not example.whole.is_total:
-        whole = words["value"].format(code=label(example.whole))
+        whole = said["value"].format(code=label(example.whole))
     place = "; ".join(f"{axis_heading(axis, language)}: {label(at)}" for axis, at in example.place)
-    return words["note"].format(
+    return said["note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
         sum=number_text(example.sum, language),

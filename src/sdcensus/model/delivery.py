@@ -22,7 +22,7 @@ from sdcensus.model.marks import Mark
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.variable import Role
 
 Int64 = npt.NDArray[np.int64]
@@ -227,6 +227,16 @@ def delivered_cells(
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
+def heading_of(spec: TableSpec, axes: Sequence[DeliveredAxis]) -> Text:
+    """What a table shows, in words: in the languages of its labels, then in our own.
+
+    The first language is shown where one is asked for that is not there; it is that of the labels.
+    """
+    labels = {key for axis in axes for one in axis.labels for key, _ in one.by_language}
+    spoken = (*sorted(labels), *(one for one in LANGUAGES if one not in labels))
+    return Text.of({one: table_heading(spec, one) for one in spoken})
+
+
 def deliver(
     table: Table,
     *,
@@ -256,16 +266,13 @@ def deliver(
     shown = tuple(delivered_axis(one) for one in spec.axes) if axes is None else tuple(axes)
     if len(shown) != len(spec.axes):
         raise SpecError(f"{spec.title}: every axis of the table is delivered, and no other.")
-
-    languages = {key for axis in shown for one in axis.labels for key, _ in one.by_language}
-    heading = Text.of({one: table_heading(spec, one) for one in sorted(languages) or ["en"]})
     return DeliveredTable(
         name=name or spec.name or "table",
-        title=title or heading,
+        title=title or heading_of(spec, shown),
         axes=shown,
         values=delivered_cells(table.published, shown),
         marks=None if table.flags is None else delivered_cells(table.flags, shown),
-        unit=Text.of({one: units_text(spec, one) for one in ("en", "es")}),
+        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
         rows=rows,
         notes=table.notes,
         provenance=provenance,

@@ -18,17 +18,50 @@ from sdcensus.model.universe import Universe
 from sdcensus.model.variable import Level, Variable
 
 _UNITS = {
-    Entity.PERSON: Text.of({"en": "persons", "es": "personas"}),
-    Entity.FAMILY: Text.of({"en": "families", "es": "familias"}),
-    Entity.HOUSEHOLD: Text.of({"en": "households", "es": "hogares"}),
-    Entity.DWELLING: Text.of({"en": "dwellings", "es": "viviendas"}),
-    Entity.BUILDING: Text.of({"en": "buildings", "es": "edificios"}),
+    Entity.PERSON: Text.of(
+        {"en": "persons", "es": "personas", "fr": "personnes", "nl": "personen"}
+    ),
+    Entity.FAMILY: Text.of(
+        {"en": "families", "es": "familias", "fr": "familles", "nl": "gezinnen"}
+    ),
+    Entity.HOUSEHOLD: Text.of(
+        {"en": "households", "es": "hogares", "fr": "ménages", "nl": "huishoudens"}
+    ),
+    Entity.DWELLING: Text.of(
+        {"en": "dwellings", "es": "viviendas", "fr": "logements", "nl": "woningen"}
+    ),
+    Entity.BUILDING: Text.of(
+        {"en": "buildings", "es": "edificios", "fr": "bâtiments", "nl": "gebouwen"}
+    ),
 }
-_BY = Text.of({"en": "by", "es": "por"})
-_TO = Text.of({"en": "to", "es": "a"})
-_CONDITION = Text.of({"en": "a condition on", "es": "una condición sobre"})
-_NOTHING = Text.of({"en": "No record fulfils the condition", "es": "Nadie cumple la condición"})
-_WEIGHTED = Text.of({"en": "weighted", "es": "con ponderación"})
+_BY = Text.of({"en": "by", "es": "por", "fr": "par", "nl": "naar"})
+_TO = Text.of({"en": "to", "es": "a", "fr": "à", "nl": "tot en met"})
+_CONDITION = Text.of(
+    {
+        "en": "a condition on",
+        "es": "una condición sobre",
+        "fr": "une condition sur",
+        "nl": "een voorwaarde voor",
+    }
+)
+_NOTHING = Text.of(
+    {
+        "en": "No record fulfils the condition",
+        "es": "Ningún registro cumple la condición",
+        "fr": "Aucun enregistrement ne remplit la condition",
+        "nl": "Geen enkel record voldoet aan de voorwaarde",
+    }
+)
+_WEIGHTED = Text.of(
+    {"en": "weighted", "es": "con ponderación", "fr": "après pondération", "nl": "gewogen"}
+)
+_AND = Text.of({"en": "and", "es": "y", "fr": "et", "nl": "en"})
+
+#: What stands between thousands, and between a number and its decimals, in each language.
+_THOUSANDS = Text.of(
+    {"en": ",", "es": "\N{NO-BREAK SPACE}", "fr": "\N{NARROW NO-BREAK SPACE}", "nl": "."}
+)
+_DECIMALS = Text.of({"en": ".", "es": ",", "fr": ",", "nl": ","})
 
 #: A set of codes with more members than this is not listed.
 _MOST_LISTED = 6
@@ -44,23 +77,52 @@ def joined(words: Sequence[str], language: str | None = None) -> str:
     if len(words) < 2:
         return "".join(words)
     last = words[-1]
-    both = "and"
+    both = _AND.show(language)
     if language == "es":
         start = last.lower()
         sounds_like_i = start.startswith(("i", "hi")) and not start.startswith(("hie", "hia"))
-        both = "e" if sounds_like_i else "y"
+        both = "e" if sounds_like_i else both
     return f"{', '.join(words[:-1])} {both} {last}"
 
 
 def number_text(number: int, language: str | None = None) -> str:
-    """A whole number as people read it: thousands apart by what no country takes for a point.
+    """A whole number as people of a language read it.
 
     Examples:
         >>> number_text(12345), number_text(-4), number_text(12345, "es").split()
         ('12,345', '-4', ['12', '345'])
+        >>> number_text(12345, "nl"), number_text(12345, "fr").split()
+        ('12.345', ['12', '345'])
     """
-    text = f"{number:,}"
-    return text.replace(",", "\N{NO-BREAK SPACE}") if language == "es" else text
+    return f"{number:,}".replace(",", _THOUSANDS.show(language))
+
+
+def figure_text(figure: float, language: str | None = None) -> str:
+    """A figure with up to six digits as people of a language read it; whole ones in full.
+
+    Examples:
+        >>> figure_text(2.5), figure_text(2.5, "nl"), figure_text(20_000.0)
+        ('2.5', '2,5', '20,000')
+    """
+    if float(figure).is_integer():
+        return number_text(int(figure), language)
+    return f"{figure:g}".replace(".", _DECIMALS.show(language))
+
+
+def entity_text(entity: Entity, language: str | None = None) -> str:
+    """The word for many units of a kind, as it stands inside a sentence.
+
+    Examples:
+        >>> entity_text(Entity.HOUSEHOLD, "fr")
+        'ménages'
+    """
+    return _UNITS[entity].show(language)
+
+
+def entity_label(entity: Entity) -> Text:
+    """The word for many units of a kind, as it stands alone."""
+    words = _UNITS[entity].by_language
+    return Text.of({language: f"{one[:1].upper()}{one[1:]}" for language, one in words})
 
 
 def units_text(spec: TableSpec, language: str | None = None) -> str:
@@ -163,14 +225,13 @@ def _codes_text(
 
 def _labels_at(level: Level, mask: npt.NDArray[np.bool_], language: str | None) -> list[str] | None:
     """The codes of a level that make up a set of leaves; ``None`` if they do not."""
-    labels = []
-    for at, code in enumerate(level.codes):
-        inside = mask[level.group_array == at]
-        if inside.size and inside.all():
-            labels.append(code.label.show(language) or code.code)
-        elif inside.any():
-            return None
-    return labels
+    group, size = level.group_array, len(level.codes)
+    there = np.bincount(group, minlength=size)
+    inside = np.bincount(group[mask], minlength=size)
+    if ((inside > 0) & (inside < there)).any():
+        return None
+    chosen = [level.codes[at] for at in np.flatnonzero(inside)]
+    return [code.label.show(language) or code.code for code in chosen]
 
 
 def _adjacent(mask: npt.NDArray[np.bool_]) -> bool:

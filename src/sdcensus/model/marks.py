@@ -40,10 +40,52 @@ class Mark(IntEnum):
 _SIGNS = ("", "c", "..", ".", ":", "( )", "populated")
 _MEANING = (
     Text(),
-    Text.of({"en": "confidential: withheld", "es": "confidencial: no se publica"}),
-    Text.of({"en": "too small to be published", "es": "demasiado pequeño para publicarse"}),
-    Text.of({"en": "not published for this area", "es": "no se publica para esta zona"}),
-    Text.of({"en": "not available", "es": "no disponible"}),
-    Text.of({"en": "of low reliability", "es": "de baja fiabilidad"}),
-    Text.of({"en": "the cell is populated", "es": "la celda está habitada"}),
+    Text.of(
+        {
+            "en": "confidential: withheld",
+            "es": "confidencial: no se publica",
+            "fr": "confidentiel\u00a0: non publié",
+            "nl": "vertrouwelijk: niet gepubliceerd",
+        }
+    ),
+    Text.of(
+        {
+            "en": "too small to be published",
+            "es": "demasiado pequeño para publicarse",
+            "fr": "trop petit pour être publié",
+            "nl": "te klein om te publiceren",
+        }
+    ),
+    Text.of(
+        {
+            "en": "not published for this area",
+            "es": "no se publica para esta zona",
+            "fr": "non publié pour cette zone",
+            "nl": "niet gepubliceerd voor dit gebied",
+        }
+    ),
+    Text.of(
+        {
+            "en": "not available",
+            "es": "no disponible",
+            "fr": "non disponible",
+            "nl": "niet beschikbaar",
+        }
+    ),
+    Text.of(
+        {
+            "en": "of low reliability",
+            "es": "de baja fiabilidad",
+            "fr": "peu fiable",
+            "nl": "weinig betrouwbaar",
+        }
+    ),
+    Text.of(
+        {
+            "en": "the cell is populated",
+            "es": "la celda está habitada",
+            "fr": "la case est habitée",
+            "nl": "de cel is bewoond",
+        }
+    ),
 )

@@ -40,8 +40,22 @@ class Flag(IntEnum):
 
 _MEANING = (
     Text(),
-    Text.of({"en": "confidential: withheld", "es": "confidencial: no se publica"}),
-    Text.of({"en": "too small to be published", "es": "demasiado pequeño para publicarse"}),
+    Text.of(
+        {
+            "en": "confidential: withheld",
+            "es": "confidencial: no se publica",
+            "fr": "confidentiel\u00a0: non publié",
+            "nl": "vertrouwelijk: niet gepubliceerd",
+        }
+    ),
+    Text.of(
+        {
+            "en": "too small to be published",
+            "es": "demasiado pequeño para publicarse",
+            "fr": "trop petit pour être publié",
+            "nl": "te klein om te publiceren",
+        }
+    ),
 )
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+#: The languages that the product speaks. Labels of a census come in the languages of the census.
+LANGUAGES = ("en", "es", "fr", "nl")
+
 
 @dataclass(frozen=True, slots=True)
 class Text:

@@ -16,7 +16,7 @@ from sdcensus.model.cube import Cube
 from sdcensus.model.headings import joined
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.risk.detectors import whole_number_from
-from sdcensus.risk.wording import Group, leaves_text, quoted, spanish
+from sdcensus.risk.wording import Group, leaves_text, quoted, sentence_language, spanish
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -58,7 +58,8 @@ class Isolated(Confidential):
     def sentences(self, limit: int | None = None, language: str | None = None) -> tuple[str, ...]:
         """The first findings as sentences."""
         wanted = len(self) if limit is None else min(limit, len(self))
-        return tuple(self._sentence(at, language) for at in range(wanted))
+        spoken = sentence_language(language)
+        return tuple(self._sentence(at, spoken) for at in range(wanted))
 
     def _sentence(self, at: int, language: str | None) -> str:
         words = self.atoms.words(self.sets[at])

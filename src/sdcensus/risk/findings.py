@@ -15,6 +15,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.risk.wording import sentence_language
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
@@ -166,7 +167,8 @@ class Findings:
         """The first findings as sentences, all of them without a limit."""
         if limit is not None and limit < 0:
             raise SpecError("The number of sentences is 0 or more.")
-        return tuple(self._sentences(len(self) if limit is None else limit, language))
+        spoken = sentence_language(language)
+        return tuple(self._sentences(len(self) if limit is None else limit, spoken))
 
     def _sentences(self, limit: int, language: str | None) -> Iterator[str]:
         for at in range(min(limit, len(self))):

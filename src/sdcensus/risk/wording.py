@@ -71,6 +71,11 @@ def tables_scope(specs: Sequence[TableSpec], *, published: bool) -> Text:
     return Text.of(made)
 
 
+def sentence_language(language: str | None) -> str | None:
+    """The language of findings: Spanish, or English for all others, never half of each."""
+    return language if language in (None, "es") else "en"
+
+
 def spanish(language: str | None) -> bool:
     """Whether sentences are asked for in Spanish; all other languages get English."""
     return language == "es"

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sdcensus.documents.schema import read_schema
 from sdcensus.engine.duckdb import DuckdbEngine
@@ -93,6 +93,25 @@ class Census(Confidential):
         if not isinstance(self._store, CensusStore):
             raise StoreError("This census was not loaded; it has no store on disk.")
         return self._store
+
+    @property
+    def kept_store(self) -> CensusStore | None:
+        """The store behind this census; ``None`` where there is none."""
+        return self._store if isinstance(self._store, CensusStore) else None
+
+    def map(self, variable: str, level: str | None = None) -> dict[str, Any] | None:
+        """The areas of a level of a geography as GeoJSON. Public.
+
+        Args:
+            variable: The geography.
+            level: One of its levels; the finest when none is named.
+
+        Returns:
+            One feature for each area, with its code; ``None`` where there is no map.
+        """
+        from sdcensus.session.maps import area_map
+
+        return area_map(self, variable, level or self.schema.variable(variable).leaf_level)
 
     @property
     def origin(self) -> Origin:

@@ -14,34 +14,47 @@ from sdcensus.demo import (
     MAPPING_FILE,
     NATIONAL_FOLDER,
     NATIONAL_PLAN_FILE,
+    NOISE_FILE,
     PLAN_FILE,
+    POLICY_FILE,
     PRESETS,
     Country,
+    builder_policy,
     eu_plan,
     make_country,
     national_plan,
     write_country,
 )
+from sdcensus.documents.policy import read_policy
 from sdcensus.errors import OutputError, SpecError
+from sdcensus.formats.perturbation import ExchangeFormat, write_perturbation
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.policy import Policy
 from sdcensus.model.progress import Progress
 from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.risk.look_budget import look_budget
+from sdcensus.risk.looks_chance import Requirement
+from sdcensus.session.answering.budgets import open_menu
 from sdcensus.session.census import open_store
 from sdcensus.session.loading import load
-from sdcensus.session.office_secret import make_secret
+from sdcensus.session.look_budget import LIMIT, design_for, needed
+from sdcensus.session.office_secret import make_lookup_secret, make_secret
 
 #: What the folder of a demonstration holds. The mark tells that the folder is ours.
 COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.json"
+#: The part of the secret that a server needs.
+SERVER_SECRET = "server.secret"
 #: What is made of it afterwards: for anyone, and for the office only.
 PUBLISHED, OFFICE = "published", "office"
 _MADE_BY = "sdcensus demo"
 #: A new demonstration has a new secret: what was published with the old one does not go with it.
 _OURS = frozenset(
     {
-        *(COUNTRY, SECRET, STORE, MARK, PUBLISHED, OFFICE),
-        *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER),
+        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE),
+        *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER, POLICY_FILE, NOISE_FILE),
     }
 )
 
@@ -53,7 +66,7 @@ class Demonstration:
     Attributes:
         folder: Where all of it stands.
         country: The name of the country.
-        schema, secret, store, plan: What the commands need.
+        schema, secret, server_secret, store, plan, policy: What the commands need.
         files: The census files with their sizes in bytes.
         records: How many records of each kind the store holds.
         seconds: How long each step took.
@@ -64,8 +77,10 @@ class Demonstration:
     country: str
     schema: Path
     secret: Path
+    server_secret: Path
     store: Path
     plan: Path
+    policy: Path
     files: tuple[tuple[Path, int], ...]
     records: tuple[tuple[Entity, int], ...]
     seconds: tuple[tuple[str, float], ...]
@@ -167,27 +182,52 @@ def _make(
     )
     written = time.perf_counter()
     secret = make_secret(folder / SECRET)
+    server_secret = make_lookup_secret(folder / SECRET, folder / SERVER_SECRET)
     report = load(files.schema, folder / STORE, secret=secret.path, progress=progress)
     loaded = time.perf_counter()
     _write_mark(folder, country, seed)
-    plans = {
+    census = open_store(report.store)
+    documents = {
         NATIONAL_PLAN_FILE: national_plan(STORE, OFFICE),
         PLAN_FILE: eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}", OFFICE),
+        POLICY_FILE: builder_policy(
+            tuple(one.name for one in census.schema.variables if one.is_axis),
+            store=STORE,
+            plan=NATIONAL_PLAN_FILE,
+            secret=SERVER_SECRET,
+        ),
     }
-    for name, text in plans.items():
+    for name, text in documents.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    noise = noise_for(read_policy(folder / POLICY_FILE, census.schema))
+    write_perturbation(noise, folder / NOISE_FILE, ExchangeFormat.PLAIN)
     return Demonstration(
         folder=folder,
         country=country.name,
         schema=files.schema,
         secret=secret.path,
+        server_secret=server_secret.path,
         store=report.store,
         plan=folder / NATIONAL_PLAN_FILE,
+        policy=folder / POLICY_FILE,
         files=tuple((path, path.stat().st_size) for path in files.files.values()),
         records=tuple(report.rows.items()),
         seconds=(("making the country", written - began), ("loading it", loaded - written)),
         study_axes=files.study_axes,
     )
+
+
+def noise_for(policy: Policy) -> PerturbationDesign:
+    """The smallest noise that withstands everything that a policy opens, for all units.
+
+    Raises:
+        SpecError: No noise does.
+    """
+    limit = policy.online.recovery or LIMIT
+    menus = (open_menu(policy, one.entity) for one in policy.schema.entities)
+    found = [needed(look_budget(menu), limit) for menu in menus if menu is not None]
+    variance, edge = max(one.variance for one in found), min(one.edge for one in found)
+    return design_for(Requirement(variance, edge))
 
 
 def _write_mark(folder: Path, country: Country, seed: int) -> None:
@@ -228,8 +268,10 @@ def _moved(made: Demonstration, out: Path) -> Demonstration:
         country=made.country,
         schema=now(made.schema),
         secret=now(made.secret),
+        server_secret=now(made.server_secret),
         store=now(made.store),
         plan=now(made.plan),
+        policy=now(made.policy),
         files=tuple((now(path), size) for path, size in made.files),
         records=made.records,
         seconds=made.seconds,

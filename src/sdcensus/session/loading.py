@@ -8,6 +8,7 @@ from pathlib import Path
 from sdcensus.documents.schema import read_schema
 from sdcensus.errors import SecretError
 from sdcensus.ingest.load import LoadReport, load_census
+from sdcensus.ingest.maps import read_maps
 from sdcensus.model.problems import OnProblem
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
@@ -57,5 +58,6 @@ def load(
         secret=key,
         on_problem=OnProblem.parse(on_problem),
         replace=replace,
+        maps=read_maps(read, Path(schema).parent),
         progress=progress,
     )

@@ -29,6 +29,7 @@ from sdcensus.store.manifest import (
     Manifest,
     column_file,
     link_column,
+    map_file,
     read_manifest,
     value_column,
 )
@@ -212,6 +213,20 @@ class CensusStore(Confidential):
             self._in_order[entity] = bool((area[1:] >= area[:-1]).all())
         return geography.name if self._in_order[entity] else None
 
+    def map(self, variable: str) -> bytes | None:
+        """The map of a geography as GeoJSON; ``None`` where the store has none. Public."""
+        digest = self.manifest.maps.get(variable)
+        if digest is None:
+            return None
+        file = map_file(self.path, variable)
+        try:
+            content = file.read_bytes()
+        except OSError:
+            raise StoreError(f"{file} is missing. Load the census again.") from None
+        if hashlib.blake2b(content, digest_size=16).hexdigest() != digest:
+            raise StoreError(f"{file} has changed since the census was loaded.")
+        return content
+
     def verify(self) -> Iterator[str]:
         """Compare every column with its digest; yields the name of each that was read."""
         for entity, columns in self.manifest.columns.items():
@@ -220,6 +235,9 @@ class CensusStore(Confidential):
                 if file_digest(file) != info.digest:
                     raise StoreError(f"{file} has changed since the census was loaded.")
                 yield f"{entity}/{name}"
+        for variable in self.manifest.maps:
+            self.map(variable)
+            yield f"maps/{variable}"
 
 
 def file_digest(path: Path) -> str:

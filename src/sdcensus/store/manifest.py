@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,11 @@ def column_file(folder: Path, entity: Entity, column: str) -> Path:
     return folder / entity.value / f"{column}.bin"
 
 
+def map_file(folder: Path, variable: str) -> Path:
+    """Where the map of a geography lies in a store."""
+    return folder / "maps" / f"{variable}.geojson"
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnInfo:
     """Type and digest of one column; ``digest`` is BLAKE2b-128 of its bytes."""
@@ -65,6 +70,8 @@ class Manifest:
     on_problem: str
     rows: Mapping[Entity, int]
     columns: Mapping[Entity, Mapping[str, ColumnInfo]]
+    #: Digests of the maps of geographies, by variable. Maps are no data: tables do not change.
+    maps: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def data_version(self) -> str:
@@ -88,6 +95,7 @@ class Manifest:
             "key_version": self.key_version,
             "secret_id": self.secret_id,
             "on_problem": self.on_problem,
+            **({"maps": dict(sorted(self.maps.items()))} if self.maps else {}),
             "entities": {
                 entity.value: {
                     "rows": self.rows[entity],
@@ -147,6 +155,7 @@ def _from_json(content: Mapping[str, Any]) -> Manifest:
             }
             for entity, value in entities.items()
         },
+        maps={str(name): str(digest) for name, digest in content.get("maps", {}).items()},
     )
     if manifest.data_version != content["data_version"]:
         raise ValueError("data version")

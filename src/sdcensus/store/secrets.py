@@ -29,6 +29,11 @@ _LARGEST_FILE = 1 << 16
 _LOOK_ALIKE = str.maketrans("OoIl|", "00111")
 _NUMBERED = re.compile(r"\s*([0-9OoIl|]{1,2})\s*/\s*([0-9OoIl|]{1,2})(?![0-9/])\s*[:.)]?(.*)")
 _ID = re.compile(r"\s*id\s*:?\s*([0-9a-fA-FOoIl|][0-9a-fA-FOoIl|\s-]*)", re.IGNORECASE)
+# Every line of a secret for one purpose but its id; no line of an office secret begins so.
+_ONE_PURPOSE = re.compile(
+    r"^\s*(?:sdcensus secret for one purpose|(?:purpose|version|check|key [12])\s*:)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _FORMAT = re.compile(r"\s*sdcensus secret,? format ([0-9]+)\s*", re.IGNORECASE)
 
 
@@ -57,6 +62,11 @@ def write_secret(secret: Secret, path: str | os.PathLike[str]) -> None:
 
 def read_secret(path: str | os.PathLike[str]) -> Secret:
     """Read a secret from its file: written by ``new_secret``, typed from a sheet, or bare hex."""
+    return parse_secret(text_of_secret(path), where=str(path))
+
+
+def text_of_secret(path: str | os.PathLike[str]) -> str:
+    """What stands in the file of a secret of either kind; refused where others can read it."""
     path = Path(path)
     try:
         problem = _problem_of(path)
@@ -72,14 +82,29 @@ def read_secret(path: str | os.PathLike[str]) -> Secret:
         raise SecretError(f"{path} is not a secret: {_ALLOWED}")
     if not text.strip():
         raise SecretError(f"{path} is empty. Restore the secret from its recovery sheet.")
+    return text
+
+
+def parse_secret(text: str, *, where: str) -> Secret:
+    """The office secret of the text of its file; ``where`` is how errors name that file."""
+    if is_for_one_purpose(text):
+        raise SecretError(
+            f"{where} is a secret for one purpose. The office secret is needed here, from which it"
+            " was made; nothing else can be made from the one at hand."
+        )
     bare = "".join(text.split())
     if re.fullmatch(r"[0-9a-fA-F]+", bare):
         if len(bare) % 2 or not SHORTEST <= len(bare) // 2 <= LONGEST:
             raise SecretError(
-                f"{path} holds too few, too many or an odd number of hex digits: {_ALLOWED}"
+                f"{where} holds too few, too many or an odd number of hex digits: {_ALLOWED}"
             )
         return Secret(bytes.fromhex(bare))
-    return _parsed(text, where=str(path))
+    return _parsed(text, where=where)
+
+
+def is_for_one_purpose(text: str) -> bool:
+    """Whether a text is, or was, that of a secret for one purpose, even one without its head."""
+    return _ONE_PURPOSE.search(text) is not None
 
 
 def restore_secret(text: str) -> Secret:

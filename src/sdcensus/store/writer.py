@@ -19,7 +19,14 @@ from sdcensus._version import __version__
 from sdcensus.errors import OutputError
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
-from sdcensus.store.manifest import FORMAT_NAME, SCHEMA_FILE, ColumnInfo, Manifest, column_file
+from sdcensus.store.manifest import (
+    FORMAT_NAME,
+    SCHEMA_FILE,
+    ColumnInfo,
+    Manifest,
+    column_file,
+    map_file,
+)
 from sdcensus.store.schema_json import schema_digest, schema_to_json
 from sdcensus.store.whole_folder import FolderInTheMaking
 
@@ -33,6 +40,7 @@ class StoreWriter(FolderInTheMaking):
         super().__init__(out, replace=replace, what="a census store", format_name=FORMAT_NAME)
         self._columns: dict[Entity, dict[str, ColumnInfo]] = {}
         self._rows: dict[Entity, int] = {}
+        self._maps: dict[str, str] = {}
 
     def add_entity(self, entity: Entity, rows: int) -> None:
         """Declare a kind of unit and how many records it has."""
@@ -59,6 +67,16 @@ class StoreWriter(FolderInTheMaking):
             raise ValueError(f"column {name} has another length than its entity")
         self._columns[entity][name] = ColumnInfo(dtype.name, digest.hexdigest())
 
+    def write_map(self, variable: str, content: bytes) -> None:
+        """Keep the map of a geography."""
+        path = map_file(self.folder, variable)
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
+        self._maps[variable] = hashlib.blake2b(content, digest_size=16).hexdigest()
+
     def describe(self, schema: Schema, *, secret_id: str, on_problem: str) -> Manifest:
         """Write schema and manifest; from here on the writer can open the folder."""
         manifest = Manifest(
@@ -70,6 +88,7 @@ class StoreWriter(FolderInTheMaking):
             on_problem=on_problem,
             rows=self._rows,
             columns=self._columns,
+            maps=self._maps,
         )
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         try:

@@ -34,8 +34,15 @@ from sdcensus.model.text import Text
 #: How many dots stand in a cell for each mark that takes the place of a number.
 DOTS = {Mark.REFUSED: 1, Mark.BELOW_THRESHOLD: 2, Mark.WITHHELD: 3, Mark.NOT_AVAILABLE: 4}
 
-_SUBJECT = Text.of({"en": "Population and housing census", "es": "Censo de población y vivienda"})
-_NUMBER = Text.of({"en": "number", "es": "número"})
+_SUBJECT = Text.of(
+    {
+        "en": "Population and housing census",
+        "es": "Censo de población y vivienda",
+        "fr": "Recensement de la population et des logements",
+        "nl": "Volks- en woningtelling",
+    }
+)
+_NUMBER = Text.of({"en": "number", "es": "número", "fr": "nombre", "nl": "aantal"})
 
 #: What fits on a line of 256 signs with its quotation marks and what follows them.
 _LONGEST_LINE = 250

@@ -21,14 +21,44 @@ class ReadyText(str):
 
 #: The words for what a provenance holds.
 MADE = {
-    "method": Text.of({"en": "Method", "es": "Método"}),
-    "method_version": Text.of({"en": "Version of the method", "es": "Versión del método"}),
-    "fingerprint": Text.of({"en": "Fingerprint", "es": "Huella de los parámetros"}),
-    "data_version": Text.of({"en": "Version of the data", "es": "Versión de los datos"}),
-    "key_version": Text.of({"en": "Series of numbers", "es": "Serie de números"}),
-    "secret_id": Text.of({"en": "Keys", "es": "Claves"}),
-    "package_version": Text.of({"en": "sdcensus", "es": "sdcensus"}),
-    "spec_hash": Text.of({"en": "Table", "es": "Tabla"}),
+    "method": Text.of({"en": "Method", "es": "Método", "fr": "Méthode", "nl": "Methode"}),
+    "method_version": Text.of(
+        {
+            "en": "Version of the method",
+            "es": "Versión del método",
+            "fr": "Version de la méthode",
+            "nl": "Versie van de methode",
+        }
+    ),
+    "fingerprint": Text.of(
+        {
+            "en": "Fingerprint",
+            "es": "Huella de los parámetros",
+            "fr": "Empreinte des paramètres",
+            "nl": "Vingerafdruk van de parameters",
+        }
+    ),
+    "data_version": Text.of(
+        {
+            "en": "Version of the data",
+            "es": "Versión de los datos",
+            "fr": "Version des données",
+            "nl": "Versie van de gegevens",
+        }
+    ),
+    "key_version": Text.of(
+        {
+            "en": "Series of numbers",
+            "es": "Serie de números",
+            "fr": "Série de nombres",
+            "nl": "Reeks getallen",
+        }
+    ),
+    "secret_id": Text.of({"en": "Keys", "es": "Claves", "fr": "Clés", "nl": "Sleutels"}),
+    "package_version": Text.of(
+        {"en": "sdcensus", "es": "sdcensus", "fr": "sdcensus", "nl": "sdcensus"}
+    ),
+    "spec_hash": Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"}),
 }
 
 #: What is said where a file does not list all cells.
@@ -36,6 +66,8 @@ ABSENT = Text.of(
     {
         "en": "Cells that are not listed are published as 0.",
         "es": "Las celdas que no figuran se publican con valor 0.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
     }
 )
 

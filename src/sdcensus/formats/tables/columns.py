@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,6 @@ Positions = npt.NDArray[np.int64]
 
 #: Cells that are held as columns at the same time.
 ROWS_AT_A_TIME = 100_000
-
-_SIGNS = pa.array([flag.sign for flag in Flag], pa.string())
 
 
 def axis_columns(
@@ -106,6 +105,12 @@ def published_columns(table: Table | SparseTable, language: str | None) -> Itera
         yield table_of(columns)
 
 
+@cache
+def _signs() -> pa.Array:
+    # Not when this module is loaded: the first array that pyarrow makes loads pandas.
+    return pa.array([flag.sign for flag in Flag], pa.string())
+
+
 def published_values(
     values: npt.NDArray[np.int64], flags: npt.NDArray[Any] | None
 ) -> list[tuple[str, pa.Array]]:
@@ -113,5 +118,5 @@ def published_values(
     if flags is None:
         return [("published", pa.array(values))]
     withheld = flags != 0
-    signs = pa.DictionaryArray.from_arrays(pa.array(flags.astype(np.int32)), _SIGNS)
+    signs = pa.DictionaryArray.from_arrays(pa.array(flags.astype(np.int32)), _signs())
     return [("published", pa.array(values, mask=withheld)), ("flag", signs)]

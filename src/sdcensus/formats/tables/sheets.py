@@ -25,16 +25,25 @@ _HELD = 100_000
 _MOST_SIGNS = 32_767
 _WIDEST, _NARROWEST, _NOTES_WIDTH = 44, 9, 110
 
-TABLE = Text.of({"en": "Table", "es": "Tabla"})
-NOTES = Text.of({"en": "Notes", "es": "Notas"})
-SIGNS = Text.of({"en": "Signs", "es": "Signos"})
-HOW = Text.of({"en": "How this table was made", "es": "Cómo se hizo esta tabla"})
-CODE = Text.of({"en": "Code", "es": "Código"})
-LEVEL = Text.of({"en": "Level", "es": "Nivel"})
+TABLE = Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"})
+NOTES = Text.of({"en": "Notes", "es": "Notas", "fr": "Notes", "nl": "Toelichting"})
+SIGNS = Text.of({"en": "Signs", "es": "Signos", "fr": "Signes", "nl": "Tekens"})
+HOW = Text.of(
+    {
+        "en": "How this table was made",
+        "es": "Cómo se hizo esta tabla",
+        "fr": "Comment ce tableau a été établi",
+        "nl": "Hoe deze tabel is gemaakt",
+    }
+)
+CODE = Text.of({"en": "Code", "es": "Código", "fr": "Code", "nl": "Code"})
+LEVEL = Text.of({"en": "Level", "es": "Nivel", "fr": "Niveau", "nl": "Niveau"})
 SEE = Text.of(
     {
         "en": "Values are protected. Please read the sheet Notes.",
         "es": "Los valores están protegidos. Lea la hoja Notas.",
+        "fr": "Les valeurs sont protégées. Veuillez lire la feuille Notes.",
+        "nl": "De waarden zijn beschermd. Lees het blad Toelichting.",
     }
 )
 

@@ -63,13 +63,13 @@ _KNOWN = {
 
 
 def level_label(variable: Variable, level: Level) -> Text:
-    """What a level is called: the leaves like the variable, others by their name, made readable.
+    """What a level is called: like the variable if it has its name, else by its own, readable.
 
     Args:
         variable: The variable.
         level: One of its levels.
     """
-    if level.name in (variable.name, variable.leaf_level):
+    if level.name == variable.name:
         return variable.label or Text.of(variable_heading(variable))
     known = _KNOWN.get(level.name.casefold())
     if known is not None:

@@ -20,6 +20,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.policy import Policy
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.text import LANGUAGES
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.publishing.products import Product, TableProduct
 from sdcensus.session.publishing.workplace import MANIFEST
@@ -148,7 +149,7 @@ def _own_files(languages: Sequence[str]) -> Iterator[str]:
     """Files of a publication that belong to no table."""
     yield MANIFEST
     yield "notes.html"
-    for language in ("en", "es", *languages):
+    for language in (*LANGUAGES, *languages):
         yield f"notes.{language}.html"
     # Names that would be read as the publication's own, in whatever format.
     for one in ("manifest", "notes"):

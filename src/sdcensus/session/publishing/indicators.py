@@ -25,32 +25,15 @@ from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.universe import Universe, universe_of
 from sdcensus.model.variable import Variable
+from sdcensus.session.publishing import indicator_words as words
 from sdcensus.session.publishing.products import Heading, PublishedPart
 
 Int64 = npt.NDArray[np.int64]
 #: From the counts of the tables of a product to its figures.
 Compute = Callable[[Sequence[Counted]], Figures]
-
-_COMPUTED = Text.of(
-    {
-        "en": "The figures of this table were computed from published counts, which are protected."
-        " Figures in brackets rest on small counts and are of low reliability.",
-        "es": "Las cifras de esta tabla se calcularon con recuentos publicados, que están"
-        " protegidos. Las cifras entre paréntesis se basan en recuentos pequeños y son de baja"
-        " fiabilidad.",
-    }
-)
-_OPEN_CLASS = Text.of(
-    {
-        "en": "A class without an end counts with its lowest value.",
-        "es": "Una clase sin límite superior cuenta con su valor más bajo.",
-    }
-)
-_PERCENT = Text.of({"en": "Percent", "es": "Por ciento"})
-_BY = {"en": "by", "es": "por"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -94,7 +77,7 @@ class FiguresProduct:
             decimals=figures.decimals,
             unit=self.unit,
             rows=self.rows,
-            notes=(_COMPUTED, *self.notes),
+            notes=(words.COMPUTED, *self.notes),
             source=heading.source,
             date=heading.date,
             signs=heading.signs,
@@ -210,7 +193,7 @@ class _Asked:
         made = {}
         for language, text in title.by_language:
             axes = [axis_heading(axis, language) for axis in self.by]
-            made[language] = f"{text} {_BY[language]} {joined(axes, language)}"
+            made[language] = f"{text} {words.BY.show(language)} {joined(axes, language)}"
         return Text.of(made)
 
 
@@ -224,12 +207,10 @@ def _share(asked: _Asked) -> FiguresProduct:
     above, below = (
         _in_words(one, asked.schema) for one in (planned.numerator, planned.denominator)
     )
-    words = {
-        "en": f"Percentage ({above['en']}{below['en'] and ', of: '}{below['en']})",
-        "es": f"Porcentaje ({above['es']}{below['es'] and ', de: '}{below['es']})",
-    }
+    title = words.SHARE_OF if planned.denominator else words.SHARE
+    title = words.filled(title, above=above, below=below)
     return _quotient(
-        asked, planned.numerator, planned.denominator, share=True, per=100, words=words
+        asked, planned.numerator, planned.denominator, share=True, per=100, title=title
     )
 
 
@@ -244,11 +225,8 @@ def _ratio_of(asked: _Asked, numerator: str, denominator: str) -> FiguresProduct
     """How many of one kind there are per so many of another."""
     per = asked.planned.per
     above, below = (_in_words(one, asked.schema) for one in (numerator, denominator))
-    words = {
-        "en": f"Ratio ({above['en']}, per {per:,} of: {below['en']})",
-        "es": f"Razón ({above['es']}, por cada {per} de: {below['es']})",
-    }
-    return _quotient(asked, numerator, denominator, share=False, per=per, words=words)
+    title = words.filled(words.RATIO, above=above, below=below, per=per)
+    return _quotient(asked, numerator, denominator, share=False, per=per, title=title)
 
 
 def _sex_ratio(asked: _Asked) -> FiguresProduct:
@@ -263,11 +241,8 @@ def _sex_ratio(asked: _Asked) -> FiguresProduct:
     women = planned.denominator or f"{variable.name} == '{valid[1]}'"
     if planned.numerator or planned.denominator:
         return _ratio_of(asked, men, women)
-    words = {
-        "en": f"Sex ratio (men per {planned.per:,} women)",
-        "es": f"Razón de sexos (hombres por cada {planned.per} mujeres)",
-    }
-    return _quotient(asked, men, women, share=False, per=planned.per, words=words)
+    title = words.filled(words.SEX_RATIO, per=planned.per)
+    return _quotient(asked, men, women, share=False, per=planned.per, title=title)
 
 
 def _dependency_ratio(asked: _Asked) -> FiguresProduct:
@@ -277,12 +252,8 @@ def _dependency_ratio(asked: _Asked) -> FiguresProduct:
     workers = planned.denominator or f"{name} >= 15 and {name} < 65"
     if planned.numerator or planned.denominator:
         return _ratio_of(asked, others, workers)
-    words = {
-        "en": f"Dependency ratio (under 15 or 65 and over, per {planned.per:,} aged 15 to 64)",
-        "es": f"Razón de dependencia (menores de 15 o de 65 y más, por cada {planned.per} de 15 a"
-        " 64)",
-    }
-    return _quotient(asked, others, workers, share=False, per=planned.per, words=words)
+    title = words.filled(words.DEPENDENCY_RATIO, per=planned.per)
+    return _quotient(asked, others, workers, share=False, per=planned.per, title=title)
 
 
 def _household_size(asked: _Asked) -> FiguresProduct:
@@ -296,13 +267,13 @@ def _household_size(asked: _Asked) -> FiguresProduct:
     return asked.product(
         (people, households),
         compute,
-        title=Text.of({"en": "Average household size", "es": "Tamaño medio del hogar"}),
-        unit=Text.of({"en": "Persons per household", "es": "Personas por hogar"}),
+        title=words.HOUSEHOLD_SIZE,
+        unit=words.PER_HOUSEHOLD,
     )
 
 
 def _quotient(
-    asked: _Asked, above: str, below: str, *, share: bool, per: int, words: dict[str, str]
+    asked: _Asked, above: str, below: str, *, share: bool, per: int, title: Text
 ) -> FiguresProduct:
     first, second = universe_of(above, asked.schema), universe_of(below or None, asked.schema)
     axes = _condition_axes((first, second))
@@ -316,14 +287,14 @@ def _quotient(
         top, bottom = (_summed(counts[0], one) for one in picked)
         return quotient(top, bottom, per=per, decimals=decimals, share=share)
 
-    unit = _PERCENT if share else Text.of({"en": f"Per {per:,}", "es": f"Por cada {per}"})
-    return asked.product((spec,), compute, title=Text.of(words), unit=unit)
+    unit = words.PERCENT if share else words.filled(words.PER, per=per)
+    return asked.product((spec,), compute, title=title, unit=unit)
 
 
 def _in_words(condition: str, schema: Schema) -> dict[str, str]:
     """A condition in every language that titles are written in; empty for none."""
     universe = universe_of(condition or None, schema)
-    return {language: universe_text(universe, language) for language in _BY}
+    return {language: universe_text(universe, language) for language in LANGUAGES}
 
 
 def _condition_axes(universes: Sequence[Universe]) -> tuple[Axis, ...]:
@@ -389,30 +360,31 @@ def _distribution(asked: _Asked) -> FiguresProduct:
         )
         return quotient(counts[0], total, decimals=decimals, share=True)
 
-    label = {language: variable_heading(axis.variable, language) for language in _BY}
     return asked.product(
         (spec,),
         compute,
-        title=Text.of({"en": f"{label['en']}, percent", "es": f"{label['es']}, por ciento"}),
-        unit=_PERCENT,
+        title=words.filled(words.DISTRIBUTION, above=_label(axis.variable)),
+        unit=words.PERCENT,
         more=(delivered_axis(axis),),
     )
 
 
 def _median(asked: _Asked) -> FiguresProduct:
     variable = asked.variable("age" if asked.planned.kind == "median-age" else "")
-    label = {language: variable_heading(variable, language) for language in _BY}
-    title = {"en": f"Median of {label['en']}", "es": f"Mediana de {label['es']}"}
+    title = words.filled(words.MEDIAN, above=_label(variable))
     if asked.planned.kind == "median-age":
-        title = {"en": "Median age", "es": "Edad mediana"}
-    return _of_numbers(asked, variable, median, Text.of(title))
+        title = words.MEDIAN_AGE
+    return _of_numbers(asked, variable, median, title)
 
 
 def _mean(asked: _Asked) -> FiguresProduct:
     variable = asked.variable()
-    label = {language: variable_heading(variable, language) for language in _BY}
-    title = Text.of({"en": f"Mean of {label['en']}", "es": f"Media de {label['es']}"})
+    title = words.filled(words.MEAN, above=_label(variable))
     return _of_numbers(asked, variable, mean, title)
+
+
+def _label(variable: Variable) -> dict[str, str]:
+    return {language: variable_heading(variable, language) for language in LANGUAGES}
 
 
 def _of_numbers(
@@ -442,7 +414,7 @@ def _of_numbers(
         return figure(chosen, lower, upper, decimals=decimals)
 
     unit = Text.of(variable.unit) if variable.unit else title
-    notes = (_OPEN_CLASS,) if figure is mean and None in upper else ()
+    notes = (words.OPEN_CLASS,) if figure is mean and None in upper else ()
     return asked.product((spec,), compute, title=title, unit=unit, notes=notes)
 
 

@@ -12,12 +12,14 @@ import numpy.typing as npt
 from sdcensus.errors import Refused
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, deliver, delivered_cells
+from sdcensus.model.entity import Entity
+from sdcensus.model.headings import entity_text
 from sdcensus.model.marks import Mark
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publishable import PublishableTable, StatisticsTable
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 
 Mask = npt.NDArray[np.bool_]
 
@@ -205,7 +207,7 @@ class StatisticsProduct:
             axes=(self.table.areas, self._axis()),
             values=values,
             marks=marks,
-            unit=Text.of({"en": "Persons", "es": "Personas"}),
+            unit=Text.of({one: entity_text(Entity.PERSON, one).capitalize() for one in LANGUAGES}),
             notes=tuple(dict.fromkeys(notes)),
             source=heading.source,
             date=heading.date,

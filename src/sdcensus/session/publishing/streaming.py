@@ -23,8 +23,8 @@ from sdcensus.methods.method import CellMethod, Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.delivery import DeliveredAxis
-from sdcensus.model.headings import table_heading, units_text
+from sdcensus.model.delivery import DeliveredAxis, heading_of
+from sdcensus.model.headings import units_text
 from sdcensus.model.layout import mixed_radix, positions_on
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
@@ -37,7 +37,7 @@ from sdcensus.model.streamed_cells import (
     delivered_numbers,
     places_of,
 )
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.publishing.evaluating import row_to_json
 from sdcensus.session.publishing.products import Heading
 from sdcensus.utility.evaluation import UNSAFE
@@ -117,11 +117,11 @@ def stream_table(
     above = heading or Heading()
     table = StreamedTable(
         name=publishable.name,
-        title=publishable.title or _title(publishable),
+        title=publishable.title or heading_of(publishable.spec, publishable.axes),
         axes=publishable.axes,
         spec=cube.spec,
         provenance=provenance,
-        unit=Text.of({one: units_text(cube.spec, one) for one in ("en", "es")}),
+        unit=Text.of({one: units_text(cube.spec, one) for one in LANGUAGES}),
         notes=tuple(notes),
         source=above.source,
         date=above.date,
@@ -159,12 +159,6 @@ def _cell_method(method: Method, cube: SparseCube) -> CellMethod:
         )
     found.check(cube)
     return found
-
-
-def _title(publishable: PublishableTable) -> Text:
-    labels = [label for axis in publishable.axes for label in axis.labels]
-    languages = sorted({key for one in labels for key, _ in one.by_language})
-    return Text.of({one: table_heading(publishable.spec, one) for one in languages or ["en"]})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

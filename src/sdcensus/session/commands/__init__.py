@@ -1,0 +1,48 @@
+"""The language of the command window: small programs that become questions like any other.
+
+A program asks for frequencies, cross-tabulations, counts, shares and indicators. It compiles to
+questions, and so to the same policy and the same protection as everything that is asked by hand;
+figures are computed from the published answers.
+"""
+
+from sdcensus.session.commands.compiling import compile_program
+from sdcensus.session.commands.finishing import finish
+from sdcensus.session.commands.grammar import GRAMMAR
+from sdcensus.session.commands.parsing import MOST_TABLES, parse_program
+from sdcensus.session.commands.parsing_conditions import DEEPEST
+from sdcensus.session.commands.places import line_and_column, place_of, pointer
+from sdcensus.session.commands.program import (
+    Choice,
+    CommandTable,
+    Computed,
+    OfNumbers,
+    Percentages,
+    Program,
+    Quotient,
+    Show,
+)
+from sdcensus.session.commands.tokens import LONGEST_PROGRAM, RESERVED
+from sdcensus.session.commands.writing import program_text
+
+__all__ = [
+    "DEEPEST",
+    "GRAMMAR",
+    "LONGEST_PROGRAM",
+    "MOST_TABLES",
+    "RESERVED",
+    "Choice",
+    "CommandTable",
+    "Computed",
+    "OfNumbers",
+    "Percentages",
+    "Program",
+    "Quotient",
+    "Show",
+    "compile_program",
+    "finish",
+    "line_and_column",
+    "parse_program",
+    "place_of",
+    "pointer",
+    "program_text",
+]

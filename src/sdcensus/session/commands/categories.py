@@ -1,0 +1,213 @@
+"""RECODE: computed categories, each a group of declared codes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sdcensus.model.encoding import whole_number
+from sdcensus.model.question import LONGEST_CODE, LONGEST_LABEL, MOST_GROUPS, OwnGroup
+from sdcensus.model.universe import bounds
+from sdcensus.model.variable import Level, Variable
+from sdcensus.session.commands.conditions import Conditions, axis_name, codes_of
+from sdcensus.session.commands.names import Category, Found, Mask, Names, Recoded, axis_text
+from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.syntax import Define, Rest, RestKind, Span, Value
+
+
+def recode(define: Define, conditions: Conditions) -> Recoded:
+    """The categories that a statement defines.
+
+    Raises:
+        QuestionError: A code is not declared, is cut by a range or stands in two categories.
+    """
+    return _Recoder(define, conditions).made()
+
+
+def groups_of(names: Names, recoded: Recoded, *, total: bool) -> tuple[str, tuple[OwnGroup, ...]]:
+    """The axis and the groups of a question that show computed categories."""
+    return own_groups(
+        names,
+        recoded.variable,
+        [(one.label, one.leaves) for one in recoded.categories],
+        total=total,
+    )
+
+
+def own_groups(
+    names: Names, variable: Variable, wanted: list[tuple[str, Mask]], *, total: bool
+) -> tuple[str, tuple[OwnGroup, ...]]:
+    """Groups of leaves as groups of few declared codes, and the axis that has these."""
+    every = names.levels(variable)
+    found = [(label, codes_of(every, leaves)) for label, leaves in wanted]
+    used = {level for _, codes in found for level in codes}
+    levels = [one for one in every if one.name in used]
+    where: dict[str, int] = {}
+    for level in levels:
+        for code in {one.code for one in level.codes}:
+            where[code] = where.get(code, 0) + 1
+    groups = tuple(
+        OwnGroup(
+            label,
+            tuple(
+                code if where[code] == 1 else f"{level}:{code}"
+                for level, members in codes.items()
+                for code in members
+            ),
+        )
+        for label, codes in found
+    )
+    return axis_text(variable, levels, total=total), groups
+
+
+class _Recoder:
+    """Goes through the categories of one statement."""
+
+    def __init__(self, define: Define, conditions: Conditions) -> None:
+        self.define, self.conditions = define, conditions
+        self.source = conditions.names.source
+        self.found: Found = conditions.names.find(define.source)
+        if self.found.recoded is not None:
+            refuse(
+                self.source,
+                define.source.name.at,
+                f"{define.source.name.text!r} was made by RECODE. Recode the variable itself:"
+                f" {self.found.variable.name}.",
+            )
+        self.variable: Variable = self.found.variable
+        self.level: Level = self.found.levels[0]
+        self.taken: list[str | None] = [None] * len(self.level.codes)
+
+    def made(self) -> Recoded:
+        groups = self.define.groups
+        if len(groups) > MOST_GROUPS:
+            refuse(self.source, groups[MOST_GROUPS].at, f"At most {MOST_GROUPS} categories.")
+        spans = sum(not isinstance(one, Value) for group in groups for one in group.items)
+        many = len(self.level.codes) * (1 + spans) + len(self.variable.codes) * len(groups) // 10
+        self.conditions.names.look_at(many, self.define.source.at)
+        labels = self._labels()
+        positions: list[list[int]] = [[] for _ in groups]
+        rests: dict[RestKind, tuple[int, Rest]] = {}
+        for number, group in enumerate(groups):
+            for item in group.items:
+                if isinstance(item, Rest):
+                    if item.kind in rests:
+                        refuse(self.source, item.at, f"{item.kind.value} stands twice.")
+                    rests[item.kind] = (number, item)
+                else:
+                    positions[number] += self._take(item, labels[number])
+        for kind, (number, rest) in sorted(rests.items()):
+            positions[number] += self._rest(kind, rest, labels[number])
+        held = self.level.group_array
+        categories = []
+        for number, one in enumerate(groups):
+            leaves = np.isin(held, positions[number])
+            if not leaves.any():
+                refuse(self.source, one.at, f"The category {labels[number]!r} holds no code.")
+            categories.append(Category(one.code.text, labels[number], leaves))
+        return Recoded(self.define.target.name.text, self.variable, tuple(categories))
+
+    def _labels(self) -> list[str]:
+        """The names of the categories, each once."""
+        labels: list[str] = []
+        codes: set[str] = set()
+        for group in self.define.groups:
+            if len(group.code.text) > LONGEST_CODE or not group.code.text.strip():
+                refuse(self.source, group.code.at, "A category needs a short number or code.")
+            if group.code.text in codes:
+                refuse(
+                    self.source,
+                    group.code.at,
+                    f"Two categories have the number {group.code.text!r}. Give each its own, or put"
+                    " their codes into one.",
+                )
+            codes.add(group.code.text)
+            text = (group.label.text if group.label else group.code.text).strip()
+            at = group.label.at if group.label else group.code.at
+            if not 0 < len(text) <= LONGEST_LABEL:
+                refuse(
+                    self.source,
+                    at,
+                    f"The name of a category has from 1 to {LONGEST_LABEL} characters.",
+                )
+            if text in labels:
+                refuse(self.source, at, f"Two categories have the name {text!r}.")
+            labels.append(text)
+        return labels
+
+    def _take(self, item: Value | Span, label: str) -> list[int]:
+        if isinstance(item, Value):
+            found = [self.conditions.position(item, self.variable, self.level)]
+        else:
+            found = self._within(item)
+        for at in found:
+            before = self.taken[at]
+            if before is not None:
+                code = self.level.codes[at].code
+                refuse(self.source, item.at, f"The code {code!r} is in {before!r} already.")
+            self.taken[at] = label
+        return found
+
+    def _within(self, span: Span) -> list[int]:
+        """The codes whose numbers lie in a range, missing ones excepted."""
+        low, high = (self._limit(one) for one in (span.low, span.high))
+        if low is not None and high is not None and low > high:
+            refuse(self.source, span.at, f"The range from {low} to {high} is empty.")
+        name = axis_name(self.variable, self.level)
+        found = []
+        for at, code in enumerate(self.level.codes):
+            if code.is_missing:
+                continue
+            first, last = bounds(code)
+            if first is None:
+                refuse(
+                    self.source,
+                    span.at,
+                    f"The codes of {name} are not numbers: {code.code!r}. Name codes one by one.",
+                )
+            under = low is not None and last is not None and last < low
+            over = high is not None and first > high
+            if under or over:
+                continue
+            if low is not None and first < low:
+                self._cut(low, code.code, span.low)
+            if high is not None and (last is None or last > high):
+                self._cut(high, code.code, span.high)
+            found.append(at)
+        if not found:
+            refuse(self.source, span.at, f"No code of {name} lies in this range.")
+        return found
+
+    def _cut(self, limit: int, code: str, value: Value | None) -> None:
+        at = self.define.at if value is None else value.at
+        refuse(
+            self.source,
+            at,
+            f"{limit} cuts through the code {code!r} of {axis_name(self.variable, self.level)}.",
+        )
+
+    def _limit(self, value: Value | None) -> int | None:
+        if value is None:
+            return None
+        number = whole_number(value.text)
+        if number is None:
+            refuse(
+                self.source,
+                value.at,
+                f"Ranges go from number to number, and {value.text!r} is none. Name codes one by"
+                " one, with commas.",
+            )
+        return number
+
+    def _rest(self, kind: RestKind, rest: Rest, label: str) -> list[int]:
+        missing = kind is RestKind.MISSING
+        found = [
+            at
+            for at, code in enumerate(self.level.codes)
+            if code.is_missing is missing and self.taken[at] is None
+        ]
+        if not found:
+            what = "code for a missing value" if missing else "code"
+            refuse(self.source, rest.at, f"No {what} is left for {rest.kind.value}.")
+        for at in found:
+            self.taken[at] = label
+        return found

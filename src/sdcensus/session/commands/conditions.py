@@ -1,0 +1,251 @@
+"""Conditions of a program, in the grammar of plans; mistakes point at the character."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sdcensus.errors import QuestionError, SpecError, unknown
+from sdcensus.model import predicate
+from sdcensus.model.encoding import whole_number
+from sdcensus.model.question import LONGEST_CONDITION
+from sdcensus.model.universe import EVERYTHING, Universe, universe_of
+from sdcensus.model.variable import Level, Variable
+from sdcensus.session.answering.covers import WHOLE, Part, cover, terms_of
+from sdcensus.session.commands.names import Category, Found, Mask, Names
+from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.syntax import And, Comparison, Condition, Not, Or, Value
+
+_SIDES: dict[str, Callable[[int, int], bool]] = {
+    "<": int.__lt__,
+    "<=": int.__le__,
+    ">": int.__gt__,
+    ">=": int.__ge__,
+}
+#: How much longer it takes to compare a code by order than to find it.
+_ORDERING = 3
+
+
+class Conditions:
+    """Resolves conditions against the names of a program."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self._universes: dict[str, Universe] = {}
+        self._codes: dict[tuple[str, str], dict[str, list[int]]] = {}
+        self._compared: dict[str, str] = {}
+
+    # ------------------------------------------------------------------------- to plain text
+
+    def text(self, condition: Condition) -> str:
+        """The condition in the grammar of plans.
+
+        Raises:
+            QuestionError: It names something that does not exist, or compares it in vain.
+        """
+        return self._written(condition)
+
+    def both(self, first: str, second: str) -> str:
+        """Two conditions of which both must hold; either may be empty."""
+        if not first or not second:
+            return first or second
+        return f"{_bracketed(first)} and {_bracketed(second)}"
+
+    def universe(self, text: str, at: int) -> Universe:
+        """The records for which a condition holds.
+
+        Raises:
+            QuestionError: It is too long or too complicated, or holds for nobody.
+        """
+        if not text:
+            return EVERYTHING
+        if text not in self._universes:
+            source = self.names.source
+            if len(text) > LONGEST_CONDITION:
+                refuse(
+                    source,
+                    at,
+                    f"The condition takes more than {LONGEST_CONDITION:,} characters when its codes"
+                    " are written out. Take a coarser level, or fewer codes.",
+                )
+            try:
+                self._count(predicate.parse_condition(text), at)
+                made = universe_of(text, self.names.schema)
+                terms_of(made)
+            except QuestionError as error:
+                # Its place is a part of a question, not of a program.
+                refuse(source, at, str(error).removeprefix(f"{error.place}: "))
+            except SpecError as error:
+                refuse(source, at, str(error))
+            self._universes[text] = made
+        return self._universes[text]
+
+    def _count(self, condition: predicate.Condition, at: int) -> None:
+        """A condition looks at every code of its variables, and longer for comparisons by order."""
+        found = set(predicate.comparisons(condition))
+        looks = [one.operand.variable for one in found if one.operator in _SIDES] * _ORDERING
+        for name in (*looks, *{one.operand.variable for one in found}):
+            self.names.look_at(len(self.names.schema.variable(name).codes), at)
+
+    def _written(self, condition: Condition) -> str:
+        match condition:
+            case Comparison():
+                return self._comparison(condition)
+            case Not(Not(part)):
+                return self._written(part)  # the opposite of the opposite
+            case Not(part):
+                return f"not {self._inner(part)}"
+            case And(parts):
+                return " and ".join(map(self._inner, parts))
+            case Or(parts):
+                return " or ".join(
+                    self._written(one) if isinstance(one, And) else self._inner(one)
+                    for one in parts
+                )
+
+    def _inner(self, condition: Condition) -> str:
+        text = self._written(condition)
+        return f"({text})" if isinstance(condition, And | Or) else text
+
+    # --------------------------------------------------------------------------- comparisons
+
+    def _comparison(self, one: Comparison) -> str:
+        found = self.names.find(one.operand)
+        if found.recoded is not None:
+            return self._of_categories(one, found)
+        if one.operator in _SIDES:
+            return self._of_numbers(one, found)
+        for value in one.values:
+            self.position(value, found.variable, found.levels[0])
+        values = [self._value(value) for value in one.values]
+        if one.operator in ("in", "not in"):
+            return f"{found.operand} {one.operator} ({', '.join(values)})"
+        return f"{found.operand} {one.operator} {values[0]}"
+
+    def _of_numbers(self, one: Comparison, found: Found) -> str:
+        value = one.values[0]
+        text = f"{found.operand} {one.operator} {self._value(value)}"
+        if text not in self._compared:
+            self._compared[text] = ""
+            self.names.look_at(_ORDERING * len(found.levels[0].codes), value.at)
+            try:
+                universe_of(text, self.names.schema)
+            except SpecError as error:
+                plain = str(error).removeprefix(f"In the condition {text!r}: ")
+                self._compared[text] = f"{plain[:1].upper()}{plain[1:]}"
+        if self._compared[text]:
+            refuse(self.names.source, value.at, self._compared[text])
+        return text
+
+    def position(self, value: Value, variable: Variable, level: Level) -> int:
+        """The place of a code at a level, as conditions look it up: 01 and 1 are the same number.
+
+        Raises:
+            QuestionError: There is no such code.
+        """
+        key = (variable.name, level.name)
+        if key not in self._codes:
+            places: dict[str, list[int]] = {}
+            for at, code in enumerate(level.codes):
+                places.setdefault(f"'{code.code}", [at])
+                number = whole_number(code.code)
+                if number is not None:
+                    places.setdefault(str(number), []).append(at)
+            self._codes[key] = places
+        places = self._codes[key]
+        number = whole_number(value.text)
+        found = places.get(f"'{value.text}") or places.get(str(number), [])
+        if len(found) != 1:
+            known = [code.code for code in level.codes]
+            what = f"code of {axis_name(variable, level)}"
+            refuse(self.names.source, value.at, unknown(what, value.text, known))
+        return found[0]
+
+    def _value(self, value: Value) -> str:
+        if not value.quoted:
+            return value.text
+        quote = '"' if "'" in value.text else "'"
+        if quote in value.text:
+            refuse(
+                self.names.source,
+                value.at,
+                "A code with both kinds of quotation marks cannot be compared.",
+            )
+        return f"{quote}{value.text}{quote}"
+
+    # -------------------------------------------------------------------- computed categories
+
+    def _of_categories(self, one: Comparison, found: Found) -> str:
+        """A comparison with computed categories is one with the codes that they are made of."""
+        assert found.recoded is not None
+        categories = found.recoded.categories
+        if one.operator in _SIDES:
+            chosen = self._beside(one, categories, found.recoded.name)
+        else:
+            chosen = [self._category(value, categories, found.recoded.name) for value in one.values]
+        leaves = np.logical_or.reduce([each.leaves for each in chosen])
+        text = codes_condition(found.variable, self.names.levels(found.variable), leaves)
+        return f"not ({text})" if one.operator in ("!=", "not in") else text
+
+    def _category(self, value: Value, categories: Sequence[Category], name: str) -> Category:
+        found = {one.code: one for one in categories}
+        if value.text not in found:
+            what = f"category of {name!r}"
+            refuse(self.names.source, value.at, unknown(what, value.text, found))
+        return found[value.text]
+
+    def _beside(self, one: Comparison, categories: Sequence[Category], name: str) -> list[Category]:
+        value = one.values[0]
+        limit = whole_number(value.text)
+        numbers = [whole_number(each.code) for each in categories]
+        if limit is None or None in numbers:
+            refuse(
+                self.names.source,
+                value.at,
+                f"The categories of {name!r} can be compared by {one.operator!r} only if all are"
+                " numbers; use = or IN.",
+            )
+        holds = _SIDES[one.operator]
+        pairs = zip(categories, numbers, strict=True)
+        chosen = [each for each, number in pairs if number is not None and holds(number, limit)]
+        if not chosen:
+            refuse(
+                self.names.source,
+                value.at,
+                f"No category of {name!r} is {one.operator} {value.text}.",
+            )
+        return chosen
+
+
+def axis_name(variable: Variable, level: Level) -> str:
+    """A variable at a level, as users write it."""
+    return variable.name if level.name == variable.leaf_level else f"{variable.name}@{level.name}"
+
+
+def codes_of(levels: Sequence[Level], leaves: Mask) -> dict[str, list[str]]:
+    """Few declared codes that hold a set of leaves, by level."""
+    named = {one.name: one for one in levels}
+    parts = cover(levels, leaves) or ()
+    if WHOLE in parts:
+        coarsest = min(levels, key=lambda one: (len(one.codes), one.name))
+        parts = tuple(Part(coarsest.name, at) for at in range(len(coarsest.codes)))
+    found: dict[str, list[str]] = {}
+    for one in parts:
+        found.setdefault(one.level, []).append(named[one.level].codes[one.at].code)
+    return found
+
+
+def codes_condition(variable: Variable, levels: Sequence[Level], leaves: Mask) -> str:
+    """The condition that a record has one of some leaves, by declared codes."""
+    parts = []
+    for level, codes in codes_of(levels, leaves).items():
+        listed = ", ".join(f'"{one}"' if "'" in one else f"'{one}'" for one in codes)
+        name = variable.name if level == variable.leaf_level else f"{variable.name}@{level}"
+        parts.append(f"{name} in ({listed})")
+    return " or ".join(parts) if len(parts) == 1 else f"({' or '.join(parts)})"
+
+
+def _bracketed(text: str) -> str:
+    """A condition that keeps together beside others."""
+    return f"({text})" if " or " in text else text

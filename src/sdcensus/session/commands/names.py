@@ -1,0 +1,215 @@
+"""Names in a program: kinds of units, variables, levels, and what the program has defined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName, unknown
+from sdcensus.model.entity import Entity
+from sdcensus.model.schema import Schema
+from sdcensus.model.variable import Level, Role, Variable
+from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.syntax import Name, Reference
+
+Mask = npt.NDArray[np.bool_]
+
+#: How many codes a program may look at, each time that it does; short lists never come near it.
+MOST_LOOKED_AT = 3_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Category:
+    """One category of a recode: the leaves of the variable that it holds."""
+
+    code: str
+    label: str
+    leaves: Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoded:
+    """Computed categories of a variable, under a name of their own."""
+
+    name: str
+    variable: Variable
+    categories: tuple[Category, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A variable that a program names.
+
+    Attributes:
+        reference: As it is written.
+        variable: The variable.
+        recoded: Its computed categories, if the name is theirs.
+        levels: Its levels, the finest first; one at least.
+        entity: What is counted where nothing else says so: the kind of unit that is named, or
+            that the variable describes.
+    """
+
+    reference: Reference
+    variable: Variable
+    recoded: Recoded | None
+    levels: tuple[Level, ...]
+    entity: Entity
+
+    @property
+    def axis(self) -> str:
+        """The axis in the grammar of plans."""
+        return axis_text(self.variable, self.levels, total=self.reference.total)
+
+    @property
+    def operand(self) -> str:
+        """The variable at its level, as conditions write it."""
+        return axis_text(self.variable, self.levels[:1], total=True)
+
+
+def axis_text(variable: Variable, levels: Sequence[Level], *, total: bool) -> str:
+    """An axis in the grammar of plans, in its shortest form."""
+    ordered = sorted({one.name: one for one in levels}.values(), key=_fineness)
+    names = [one.name for one in ordered]
+    text = variable.name
+    if names != [variable.leaf_level]:
+        text += "@" + "+".join(names)
+    return text if total else f"{text}-total"
+
+
+def _fineness(level: Level) -> tuple[int, str]:
+    return -len(level.codes), level.name
+
+
+class Names:
+    """What names mean in one program.
+
+    Attributes:
+        source: The program.
+        schema: The census.
+    """
+
+    def __init__(self, source: str, schema: Schema) -> None:
+        self.source, self.schema = source, schema
+        self._recoded: dict[str, Recoded] = {}
+        self._levels: dict[str, tuple[Level, ...]] = {}
+        self._looked_at = 0
+        self._variables: dict[str, list[Variable]] = {}
+        for one in schema.variables:
+            self._variables.setdefault(one.name.casefold(), []).append(one)
+
+    def entity(self, name: Name) -> Entity:
+        """The kind of unit of that name."""
+        known = [one.entity for one in self.schema.entities]
+        try:
+            found = Entity.parse(name.text)
+        except SpecError:
+            found = None
+        if found is None or found not in known:
+            refuse(self.source, name.at, unknown("kind of unit", name.text, known))
+        return found
+
+    def define(self, target: Reference, recoded: Recoded) -> None:
+        """Keep computed categories under their name."""
+        if target.entity is not None:
+            entity = self.entity(target.entity)
+            if entity is not recoded.variable.entity:
+                own = recoded.variable.entity
+                refuse(
+                    self.source,
+                    target.entity.at,
+                    f"{recoded.variable.name!r} describes {own.plural}, and so does what is made"
+                    f" of it. Write {own}.{target.name.text}.",
+                )
+        key = target.name.text.casefold()
+        if key in self._variables or key in self._recoded:
+            refuse(
+                self.source,
+                target.name.at,
+                f"There is a variable {target.name.text!r} already. Take another name.",
+            )
+        self._recoded[key] = recoded
+
+    def find(self, reference: Reference) -> Found:
+        """The variable that is meant, at the levels that are named."""
+        named = None if reference.entity is None else self.entity(reference.entity)
+        recoded = self._recoded.get(reference.name.text.casefold())
+        variable = recoded.variable if recoded else self._variable(reference.name)
+        own = variable.entity
+        if named is not None and own not in self.schema.lineage(named):
+            refuse(
+                self.source,
+                reference.name.at,
+                f"{reference.name.text!r} describes {own.plural}, not {named.plural}. Write"
+                f" {own}.{reference.name.text}.",
+            )
+        if not variable.is_axis:
+            why = "it has no list of codes"
+            if variable.role is Role.WEIGHT:
+                why = "it is a weight"
+            elif variable.continuous:
+                why = "it is an amount, and the census gives it no ranges"
+            refuse(
+                self.source,
+                reference.name.at,
+                f"Tables cannot be made by {variable.name!r}: {why}.",
+            )
+        if recoded is not None and reference.levels:
+            refuse(
+                self.source,
+                reference.levels[0].at,
+                f"{reference.name.text!r} was made by RECODE, and has no levels.",
+            )
+        levels = tuple(self._level(variable, one) for one in reference.levels)
+        levels = levels or self.levels(variable)[:1]
+        return Found(reference, variable, recoded, levels, named or own)
+
+    def look_at(self, codes: int, at: int) -> None:
+        """Count the codes that are looked at, so that no program keeps a server busy.
+
+        Raises:
+            QuestionError: There are too many.
+        """
+        self._looked_at += codes
+        if self._looked_at > MOST_LOOKED_AT:
+            refuse(
+                self.source,
+                at,
+                "The program compares too many codes of long lists. Split it, or take coarser"
+                " levels.",
+            )
+
+    def levels(self, variable: Variable) -> tuple[Level, ...]:
+        """The levels of a variable, its codes themselves first; long lists are looked up once."""
+        if variable.name not in self._levels:
+            self._levels[variable.name] = tuple(variable.levels())
+        return self._levels[variable.name]
+
+    def _variable(self, name: Name) -> Variable:
+        alike = self._variables.get(name.text.casefold(), [])
+        exact = [one for one in alike if one.name == name.text]
+        if len(alike) > 1 and not exact:
+            names = " or ".join(repr(one.name) for one in alike)
+            refuse(self.source, name.at, f"{name.text!r} may be {names}. Write it as one of them.")
+        if alike:
+            return (exact or alike)[0]
+        try:
+            return self.schema.variable(name.text)
+        except UnknownName as error:
+            unusable = {one.name for one in self.schema.variables if not one.is_axis}
+            known = [one for one in error.known if one not in unusable]
+            known += [one.name for one in self._recoded.values()]
+            refuse(self.source, name.at, unknown("variable", name.text, known))
+
+    def _level(self, variable: Variable, name: Name) -> Level:
+        levels = self.levels(variable)
+        if name.text.casefold() == variable.name.casefold():
+            return levels[0]
+        alike = [one for one in levels if one.name.casefold() == name.text.casefold()]
+        exact = [one for one in alike if one.name == name.text]
+        if not exact and len(alike) != 1:
+            known = [one.name for one in levels]
+            refuse(self.source, name.at, unknown(f"level of {variable.name}", name.text, known))
+        return (exact or alike)[0]

@@ -1,0 +1,240 @@
+"""What a program says, as a tree. Two trees are equal if they say the same, wherever it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it is written."""
+
+    text: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A code or number, in quotes or without."""
+
+    text: str
+    quoted: bool = False
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text that readers see."""
+
+    text: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that says how something is shown."""
+
+    value: int
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A variable: ``person.age@five_year+broad-total``.
+
+    Attributes:
+        entity: The kind of unit before the point, if it is named.
+        name: The variable, or a name that the program has defined.
+        levels: The levels that are named.
+        total: Whether the total is shown.
+    """
+
+    entity: Name | None
+    name: Name
+    levels: tuple[Name, ...] = ()
+    total: bool = True
+    at: int = field(default=0, compare=False)
+
+
+# ---------------------------------------------------------------------------------- conditions
+
+Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparison of a variable with one or more codes."""
+
+    operand: Reference
+    operator: Operator
+    values: tuple[Value, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite of a condition."""
+
+    part: Condition
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Two or more conditions that must all hold."""
+
+    parts: tuple[Condition, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Two or more conditions of which at least one must hold."""
+
+    parts: tuple[Condition, ...]
+    at: int = field(default=0, compare=False)
+
+
+Condition = Comparison | Not | And | Or
+
+
+# ---------------------------------------------------------------------------------- categories
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Numbers from one to another, both included; ``None`` for the lowest or highest there is."""
+
+    low: Value | None
+    high: Value | None
+    at: int = field(default=0, compare=False)
+
+
+class RestKind(StrEnum):
+    """Codes that are not named one by one."""
+
+    ELSE = "ELSE"
+    MISSING = "MISSING"
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Every code that is left, or every code that says that there is no value."""
+
+    kind: RestKind
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One category of a recode: ``(0-14 = 1 "Children")``."""
+
+    items: tuple[Value | Span | Rest, ...]
+    code: Value
+    label: Label | None = None
+    at: int = field(default=0, compare=False)
+
+
+# ---------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Rundef:
+    """What holds for every table of the program."""
+
+    name: Name
+    selection: Condition | None = None
+    universe: Condition | None = None
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """A name for computed categories."""
+
+    target: Reference
+    source: Reference
+    groups: tuple[Group, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts: FREQUENCY of one variable, CROSSTABS of several, COUNT of units.
+
+    Attributes:
+        unit: What is counted, where it is named.
+        of: The variable of the rows, except for COUNT.
+        by: The others.
+    """
+
+    word: Literal["FREQUENCY", "CROSSTABS", "COUNT"]
+    unit: Name | None = None
+    of: Reference | None = None
+    by: tuple[Reference, ...] = ()
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Indicator:
+    """Figures that are computed from published counts.
+
+    Attributes:
+        kind: What is computed, by the name that plans know.
+        numerator, denominator: Conditions; the second may be a kind of unit: all of them.
+        of: The variable, for kinds that have one.
+        by: For which groups.
+    """
+
+    kind: Name
+    numerator: Condition | None = None
+    denominator: Condition | Name | None = None
+    of: Reference | None = None
+    by: tuple[Reference, ...] = ()
+    at: int = field(default=0, compare=False)
+
+
+class PercentOf(StrEnum):
+    """What percentages are of."""
+
+    ROW = "ROW"
+    COLUMN = "COLUMN"
+    TOTAL = "TOTAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Percent:
+    """Percentages in the place of counts."""
+
+    of: PercentOf
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table and everything that is said about it."""
+
+    name: Name
+    analysis: Counts | Indicator
+    title: Label | None = None
+    where: Condition | None = None
+    areas: Reference | None = None
+    percent: Percent | None = None
+    per: Number | None = None
+    decimals: Number | None = None
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A whole program, before anything in it is looked up."""
+
+    rundef: Rundef | None = None
+    statements: tuple[Define | Table, ...] = ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables."""
+        return tuple(one for one in self.statements if isinstance(one, Table))

@@ -1,0 +1,222 @@
+"""Who asks, what is left of their quota, their tokens and saved tables; and what they write."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import orjson
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sdcensus.model.question import Question
+from sdcensus.web.api.errors import ApiError, not_found, too_many
+from sdcensus.web.api.protection import check_forgery
+from sdcensus.web.api.requests import (
+    check_parameters,
+    json_response,
+    made_response,
+    read_object,
+    request_id,
+    text_member,
+)
+from sdcensus.web.api.site import Site
+from sdcensus.web.api.telling import link_of
+from sdcensus.web.database import Account, SavedTable, Token
+from sdcensus.web.identity import Caller
+
+Json = dict[str, Any]
+
+_LONGEST_FEEDBACK = 4_000
+_LONGEST_QUESTION = 20_000
+_MOST_DAYS = 3_650
+
+
+def account_router(site: Site) -> APIRouter:
+    """The routes of accounts."""
+    router = APIRouter()
+
+    @router.get("/account")
+    async def account(request: Request) -> Response:
+        """Who asks."""
+        check_parameters(request, "lang")
+        site.language(request)
+        caller = await site.caller(request)
+        await site.quotas.know(caller.who, site.rules(caller.role))
+        return json_response(_told(site, caller))
+
+    @router.get("/account/tokens")
+    async def tokens(request: Request) -> Response:
+        """The tokens of the account."""
+        caller = await known(request)
+        found = await site.in_thread(site.database.tokens.of, caller)
+        return json_response({"tokens": [told_token(one) for one in found if not one.revoked]})
+
+    @router.post("/account/tokens")
+    async def make_token(request: Request) -> Response:
+        """A new token. Its secret is shown this once."""
+        account, by = await changing(request)
+        found = await read_object(request, "name", "days")
+        name = text_member(found, "name", 80, None)
+        days = found.get("days", site.settings.token_days)
+        if days is None:
+            days = site.settings.token_days
+        if type(days) is not int or not 1 <= days <= _MOST_DAYS:
+            raise ApiError(400, "bad_request", place="days")
+        made = await site.in_thread(
+            site.database.tokens.make, account, name, days=days, by=by.actor(request_id(request))
+        )
+        return json_response({"secret": made.text, "token": told_token(made.token)}, 201)
+
+    @router.get("/account/tokens/{id}")
+    async def one_token(request: Request) -> Response:
+        """A token, without its secret."""
+        return json_response(told_token(await own_token(request, await known(request))))
+
+    @router.delete("/account/tokens/{id}")
+    async def revoke_token(request: Request) -> Response:
+        """Make a token worth nothing."""
+        account, by = await changing(request)
+        token = await own_token(request, account)
+        await site.in_thread(
+            site.database.tokens.revoke,
+            token.id,
+            account=account,
+            by=by.actor(request_id(request)),
+        )
+        return made_response(204, b"", "")
+
+    @router.get("/saved")
+    async def saved(request: Request) -> Response:
+        """The tables that somebody keeps."""
+        found = await site.in_thread(site.database.saved.of, await known(request))
+        return json_response({"saved": [told_saved(one) for one in found]})
+
+    @router.post("/saved")
+    async def save(request: Request) -> Response:
+        """Keep a table: its question, and how it is shown."""
+        account, caller = await changing(request)
+        found = await read_object(request, "name", "title", "question", "view")
+        name = text_member(found, "name" if "name" in found else "title", 200, None)
+        question = Question.from_json(found.get("question"))
+        await site.in_thread(site.service.check, question, caller.role)
+        view = found.get("view", {})
+        if not isinstance(view, dict):
+            raise ApiError(400, "bad_request", place="view")
+        shown = {"view": orjson.dumps(view).decode("utf-8")}
+        made = await site.in_thread(site.database.saved.add, account, name, question.text, shown)
+        return json_response(told_saved(made), 201)
+
+    @router.delete("/saved/{id}")
+    async def forget(request: Request) -> Response:
+        """Keep a table no longer."""
+        account, _ = await changing(request)
+        wanted = request.path_params["id"]
+        found = await site.in_thread(site.database.saved.of, account)
+        if wanted not in {one.id for one in found}:
+            raise not_found("unknown_item")
+        await site.in_thread(site.database.saved.remove, account, wanted)
+        return made_response(204, b"", "")
+
+    @router.post("/feedback")
+    async def feedback(request: Request) -> Response:
+        """Write to the office."""
+        check_parameters(request, "lang")
+        site.language(request)
+        caller = await check_forgery(site, request)
+        found = await read_object(request, "text", "contact", "question")
+        text = text_member(found, "text", _LONGEST_FEEDBACK, None).strip()
+        contact = text_member(found, "contact", 200, "")
+        if not text:
+            raise ApiError(400, "bad_request", place="text")
+        asked = found.get("question")
+        question = "" if asked is None else _written(asked)
+        wait = site.feedback.wait(caller.who)
+        if wait:
+            raise too_many("quota_feedback", wait)
+        site.feedback.note(caller.who)
+        made = await site.in_thread(
+            site.database.feedback.add, text, contact=contact, question=question
+        )
+        return json_response({"id": made.id}, 201)
+
+    async def known(request: Request) -> Account:
+        check_parameters(request, "lang")
+        site.language(request)
+        caller = await site.caller(request)
+        if caller.account is None:
+            raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
+        return caller.account
+
+    async def changing(request: Request) -> tuple[Account, Caller]:
+        account = await known(request)
+        return account, await check_forgery(site, request)
+
+    async def own_token(request: Request, account: Account) -> Token:
+        wanted = request.path_params["id"]
+        for one in await site.in_thread(site.database.tokens.of, account):
+            if one.id == wanted and not one.revoked:
+                return one
+        raise not_found("unknown_item")
+
+    return router
+
+
+def _written(asked: object) -> str:
+    """The question that somebody writes about, as they see it: the staff reads it, nobody else."""
+    if isinstance(asked, dict):
+        return orjson.dumps(asked).decode("utf-8")[:_LONGEST_QUESTION]
+    raise ApiError(400, "bad_request", place="question")
+
+
+def _told(site: Site, caller: Caller) -> Json:
+    account = caller.account
+    windows = {one.what: one for one in site.quotas.windows(caller.who, site.rules(caller.role))}
+    quota: Json = {}
+    for what in ("tables", "cells"):
+        one = windows.get(what)
+        quota[what] = {
+            "limit": None if one is None else one.limit,
+            "left": None if one is None else one.left,
+            "reset": None if one is None else one.reset,
+        }
+    limit = site.job_limit(caller.role)
+    left = max(limit - site.jobs.going_on_of(caller.who), 0)
+    quota["jobs"] = {"limit": limit, "left": left, "reset": None}
+    return {
+        "account": None
+        if account is None
+        else {"name": account.name, "display_name": account.display_name},
+        "role": caller.role.value,
+        "quota": quota,
+    }
+
+
+def told_time(moment: datetime | None) -> str | None:
+    """A moment as programs write it."""
+    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def told_token(token: Token) -> Json:
+    """A token without its secret."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "created": told_time(token.created),
+        "last_used": told_time(token.last_used),
+        "expires": told_time(token.expires),
+    }
+
+
+def told_saved(saved: SavedTable) -> Json:
+    """A saved table."""
+    question = Question.from_json(orjson.loads(saved.question))
+    return {
+        "id": saved.id,
+        "name": saved.name,
+        "question": question.to_json(),
+        "view": orjson.loads(saved.view.get("view", "{}")),
+        "link": link_of(question),
+        "created": told_time(saved.created),
+    }

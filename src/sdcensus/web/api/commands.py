@@ -1,0 +1,90 @@
+"""The command window: small programs, compiled to questions like any other."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sdcensus.session.commands import LONGEST_PROGRAM, CommandTable, compile_program
+from sdcensus.web.api.answering import answer
+from sdcensus.web.api.errors import ApiError, not_found
+from sdcensus.web.api.making import Asked
+from sdcensus.web.api.negotiation import asked_format
+from sdcensus.web.api.requests import (
+    check_parameters,
+    entry_response,
+    json_response,
+    parameter,
+    read_object,
+    request_id,
+    text_member,
+)
+from sdcensus.web.api.sending import job_response
+from sdcensus.web.api.site import Site
+from sdcensus.web.api.telling import link_of
+from sdcensus.web.jobs import Job
+
+Json = dict[str, Any]
+
+
+def commands_router(site: Site) -> APIRouter:
+    """The routes of programs."""
+    router = APIRouter()
+
+    @router.post("/commands")
+    async def compiled(request: Request) -> Response:
+        """The tables that a program asks for, as questions. Nothing is counted."""
+        check_parameters(request, "lang")
+        language = site.language(request)
+        found = await read_object(request, "program")
+        text = text_member(found, "program", LONGEST_PROGRAM, None)
+        program = await site.in_thread(compile_program, text, site.schema, language=language)
+        return json_response({"tables": [_told(one, text) for one in program.tables]})
+
+    @router.get("/commands/table")
+    async def linked(request: Request) -> Response:
+        """A table of a program by its link."""
+        check_parameters(request, "program", "table", "lang", "format")
+        text = parameter(request, "program", LONGEST_PROGRAM)
+        if text is None:
+            raise ApiError(400, "missing_parameter", place="program")
+        return await finished(request, text, parameter(request, "table") or "")
+
+    @router.post("/commands/table")
+    async def posted(request: Request) -> Response:
+        """A table of a program: its question is answered, and its figures computed from that."""
+        check_parameters(request, "lang", "format")
+        found = await read_object(request, "program", "table")
+        text = text_member(found, "program", LONGEST_PROGRAM, None)
+        return await finished(request, text, text_member(found, "table", 200, ""))
+
+    async def finished(request: Request, text: str, name: str) -> Response:
+        language = site.language(request)
+        caller = await site.caller(request)
+        form = asked_format(parameter(request, "format"), request.headers.get("accept", ""))
+        program = await site.in_thread(compile_program, text, site.schema, language=language)
+        table = program.table(name) if name else program.tables[0]
+        if table is None:
+            raise not_found("unknown_item", "unknown-name")
+        computed = None if table.computed is None and not table.title else table
+        asked = Asked(table.question, form, language, computed)
+        made = await answer(site, caller, asked, request=request_id(request))
+        if isinstance(made, Job):
+            return job_response(site, caller, made)
+        return entry_response(request, site, caller, made)
+
+    return router
+
+
+def _told(table: CommandTable, text: str) -> Json:
+    link = urlencode({"program": text, "table": table.name}, quote_via=quote)
+    return {
+        **table.to_json(),
+        "link": link_of(table.question),
+        "computed": table.computed is not None,
+        "result": f"/api/v1/commands/table?{link}",
+    }

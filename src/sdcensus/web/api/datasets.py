@@ -1,0 +1,276 @@
+"""What can be asked for: populations, variables, codes, areas, maps. From code lists only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sdcensus.model.headings import variable_heading
+from sdcensus.model.variable import Code, Level, Variable
+from sdcensus.session.answering import OfferedVariable, Population, level_label
+from sdcensus.web.api.errors import ApiError, not_found
+from sdcensus.web.api.requests import (
+    check_parameters,
+    number_parameter,
+    parameter,
+    public_json,
+)
+from sdcensus.web.api.site import Site
+
+Json = dict[str, Any]
+#: For each code of a level the level and code above it, if there is one.
+Parents = Sequence[tuple[Level, Code] | None]
+
+#: Areas that are listed at once, unless fewer or more are asked for.
+PAGE, MOST = 1_000, 10_000
+
+
+def datasets_router(site: Site) -> APIRouter:
+    """The routes of what can be asked for."""
+    router = APIRouter()
+    limits = site.rules
+
+    @router.get("/datasets")
+    async def datasets(request: Request) -> Response:
+        """What can be counted."""
+        check_parameters(request, "lang")
+        language = site.language(request)
+        role = (await site.caller(request)).role
+        return public_json(request, site, _datasets(site, limits(role), language), language)
+
+    @router.get("/datasets/{of}/variables")
+    async def variables(request: Request) -> Response:
+        """What it can be counted by."""
+        check_parameters(request, "lang")
+        language = site.language(request)
+        asked = population(request).variables
+        found = await site.in_thread(_told_all, site, asked, language)
+        return public_json(request, site, {"variables": found}, language)
+
+    @router.get("/datasets/{of}/variables/{name}")
+    async def one_variable(request: Request) -> Response:
+        """A variable with all its codes."""
+        check_parameters(request, "lang")
+        language = site.language(request)
+        offered = _variable(population(request), request.path_params["name"])
+        told = await site.in_thread(_told_codes, site, offered, language)
+        return public_json(request, site, told, language)
+
+    @router.get("/datasets/{of}/areas")
+    async def areas(request: Request) -> Response:
+        """Areas of a level, found by name or code or by the area around them."""
+        names = ("variable", "level", "search", "parent", "limit", "offset", "lang")
+        check_parameters(request, *names)
+        language = site.language(request)
+        offered = _area_variable(population(request), parameter(request, "variable"))
+        level = _level(offered, parameter(request, "level"))
+        parent = parameter(request, "parent")
+        search = (parameter(request, "search", 100) or "").strip().casefold()
+        start = number_parameter(request, "offset", 0, 0, 10_000_000)
+        most = number_parameter(request, "limit", PAGE, 1, MOST)
+        if parent is not None:
+            above = _level(offered, parent.partition(":")[0])
+            if parent.partition(":")[2] not in {one.code for one in above.codes}:
+                raise not_found("unknown_level", "unknown-name", known=above.name)
+        found = await site.in_thread(_found_areas, offered, level, parent, search, language)
+        shown = found[start : start + most]
+        document = {
+            "variable": offered.variable.name,
+            "level": level.name,
+            "total": len(found),
+            "areas": shown,
+        }
+        return public_json(request, site, document, language)
+
+    @router.get("/datasets/{of}/map")
+    async def area_map(request: Request) -> Response:
+        """The borders of the areas of a level."""
+        check_parameters(request, "variable", "level", "lang")
+        language = site.language(request)
+        offered = _area_variable(population(request), parameter(request, "variable"))
+        level = _level(offered, parameter(request, "level"))
+        found = await site.in_thread(site.service.map, offered.variable.name, level.name)
+        if found is None:
+            raise not_found("no_map")
+        kind = "application/geo+json"
+        return public_json(request, site, found, language, media_type=kind)
+
+    def population(request: Request) -> Population:
+        wanted = request.path_params["of"]
+        for one in site.catalogue.populations:
+            if wanted == one.of.plural:
+                return one
+        known = ", ".join(one.of.plural for one in site.catalogue.populations)
+        raise not_found("unknown_population", "unknown-name", known=known)
+
+    return router
+
+
+def _datasets(site: Site, rules: Any, language: str) -> Json:
+    census, versions = site.catalogue.census, site.service.versions
+    return {
+        "census": {
+            "name": census.name,
+            "country": census.country,
+            "reference_date": census.reference_date,
+            "languages": list(site.settings.languages),
+        },
+        "version": {"data": versions.data, "keys": versions.keys},
+        "datasets": [
+            {
+                "id": one.of.plural,
+                "label": one.label.show(language),
+                "variables": len(one.variables),
+                "limits": {"variables": rules.dimensions, "cells": rules.cells},
+            }
+            for one in site.catalogue.populations
+        ],
+        "start": site.catalogue.start.to_json(),
+    }
+
+
+def _told_all(site: Site, asked: Sequence[OfferedVariable], language: str) -> list[Json]:
+    return [
+        {
+            **_described(one, language),
+            "levels": [
+                {**level, "codes": len(offered.codes)}
+                for level, offered in zip(_levels(site, one, language), one.levels, strict=True)
+            ],
+        }
+        for one in asked
+    ]
+
+
+def _told_codes(site: Site, offered: OfferedVariable, language: str) -> Json:
+    return {
+        **_described(offered, language),
+        "levels": [
+            {**told, "codes": _codes(offered.variable, level, language)}
+            for told, level in zip(_levels(site, offered, language), offered.levels, strict=True)
+        ],
+    }
+
+
+def _levels(site: Site, offered: OfferedVariable, language: str) -> list[Json]:
+    """The levels of a variable: what they are called, and whether there is a map of them."""
+    variable = offered.variable
+    drawn = site.service.mapped_levels(variable.name) if offered.area else frozenset[str]()
+    return [
+        {
+            "name": level.name,
+            "label": level_label(variable, level).show(language),
+            "map": level.name in drawn,
+        }
+        for level in offered.levels
+    ]
+
+
+def _described(offered: OfferedVariable, language: str) -> Json:
+    variable = offered.variable
+    return {
+        "name": variable.name,
+        "label": variable_heading(variable, language),
+        "topic": variable.topic.show(language),
+        "description": variable.description.show(language),
+        "kind": "geography" if offered.area else "ordinary",
+        "filter": offered.filter,
+        "default_level": offered.default.name,
+    }
+
+
+def _codes(variable: Variable, level: Level, language: str) -> list[Json]:
+    return [
+        {
+            "code": code.code,
+            "label": code.label.show(language) or code.code,
+            "kind": code.kind.value,
+            "parent": _parent(above),
+        }
+        for code, above in zip(level.codes, _parents(variable, level.name), strict=True)
+    ]
+
+
+def _parent(above: tuple[Level, Code] | None) -> Json | None:
+    return None if above is None else {"level": above[0].name, "code": above[1].code}
+
+
+@lru_cache(maxsize=1_000)
+def _parents(variable: Variable, name: str) -> Parents:
+    """The code above each code of a level, in the first tree that has a coarser level."""
+    level = variable.level(name)
+    for hierarchy in variable.hierarchies:
+        ladder = [variable.level(), *hierarchy.levels]
+        names = [one.name for one in ladder]
+        if name in names and names.index(name) + 1 < len(ladder):
+            above = ladder[names.index(name) + 1]
+            return _above(level, above)
+    return [None] * len(level.codes)
+
+
+def _above(level: Level, above: Level) -> Parents:
+    found: list[tuple[Level, Code] | None] = [None] * len(level.codes)
+    for mine, theirs in zip(level.group, above.group, strict=True):
+        found[mine] = (above, above.codes[theirs])
+    return found
+
+
+def _variable(population: Population, name: str) -> OfferedVariable:
+    for one in population.variables:
+        if one.variable.name == name:
+            return one
+    raise not_found("unknown_variable", "unknown-name")
+
+
+def _area_variable(population: Population, name: str | None) -> OfferedVariable:
+    if name is not None:
+        found = _variable(population, name)
+        if not found.area:
+            raise not_found("unknown_variable", "unknown-name")
+        return found
+    if not population.areas:
+        raise not_found("unknown_variable", "unknown-name")
+    return population.areas[0]
+
+
+def _level(offered: OfferedVariable, name: str | None) -> Level:
+    if name is None:
+        return offered.default
+    for one in offered.levels:
+        if one.name == name:
+            return one
+    known = ", ".join(one.name for one in offered.levels)
+    raise not_found("unknown_level", "unknown-name", known=known)
+
+
+def _found_areas(
+    offered: OfferedVariable, level: Level, parent: str | None, search: str, language: str
+) -> list[Json]:
+    """Areas of a level within another one, whose name or code holds some letters."""
+    within = _within(offered.variable, level, parent)
+    found = []
+    parents = _parents(offered.variable, level.name)
+    for at, (code, above) in enumerate(zip(level.codes, parents, strict=True)):
+        if within is not None and at not in within:
+            continue
+        label = code.label.show(language) or code.code
+        if search and search not in label.casefold() and search not in code.code.casefold():
+            continue
+        found.append({"code": code.code, "label": label, "parent": _parent(above)})
+    return found
+
+
+def _within(variable: Variable, level: Level, parent: str | None) -> set[int] | None:
+    if parent is None:
+        return None
+    name, _, wanted = parent.partition(":")
+    above = variable.level(name)
+    places = {at for at, one in enumerate(above.codes) if one.code == wanted}
+    if not places:
+        raise ApiError(404, "unknown_level", "unknown-name", values={"known": name})
+    return {mine for mine, theirs in zip(level.group, above.group, strict=True) if theirs in places}

@@ -1,0 +1,157 @@
+"""What cannot be answered, in one shape on every route."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from sdcensus.errors import (
+    MissingExtra,
+    QuestionError,
+    Refused,
+    SdcensusError,
+    SpecError,
+    UnknownName,
+)
+from sdcensus.web.caching import Busy
+from sdcensus.web.catalogues import text
+from sdcensus.web.quotas import QuotaExceeded
+
+Json = dict[str, Any]
+Header = tuple[bytes, bytes]
+
+#: The code of an error that has no better one, by its status.
+CODES: Mapping[int, str] = {
+    400: "bad-question",
+    401: "unauthorised",
+    403: "forbidden",
+    404: "not-found",
+    405: "not-found",
+    406: "unsupported",
+    408: "bad-question",
+    413: "too-large",
+    414: "too-large",
+    415: "unsupported",
+    421: "not-found",
+    429: "quota",
+    431: "too-large",
+    500: "internal",
+    503: "busy",
+}
+#: Seconds after which somebody who was turned away may come back.
+COME_BACK = 2
+
+
+@dataclass(eq=False)
+class ApiError(Exception):
+    """Something that cannot be answered.
+
+    Attributes:
+        status: The status of HTTP.
+        key: The text, a key of the catalogue ``errors``; or empty, and ``message`` says it.
+        code: The code of the reason; by the status where it is empty.
+        values: What the text has places for.
+        message: A text that is ready.
+        place: The part of the request that is wrong.
+        at: The character of that part.
+        reasons: The reasons of a refusal.
+        remedies: What would help.
+        headers: More headers.
+    """
+
+    status: int
+    key: str = ""
+    code: str = ""
+    values: Mapping[str, object] = field(default_factory=dict)
+    message: str = ""
+    place: str | None = None
+    at: int | None = None
+    reasons: Sequence[Json] = ()
+    remedies: Sequence[Json] = ()
+    headers: tuple[Header, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The code for programs, metrics and the audit."""
+        return self.code or CODES.get(self.status, "internal")
+
+    def told(self, language: str, request: str) -> Json:
+        """The error as plain values."""
+        values = {"request": request, **self.values}
+        message = self.message or text(language, f"errors.{self.key}", **values)
+        return {
+            "status": self.status,
+            "code": self.reason,
+            "message": message,
+            "place": self.place,
+            "at": self.at,
+            "reasons": list(self.reasons),
+            "remedies": list(self.remedies),
+            "request": request,
+        }
+
+    def body(self, language: str, request: str) -> bytes:
+        """The error as JSON."""
+        return orjson.dumps({"error": self.told(language, request)})
+
+
+def not_found(key: str = "not_found", code: str = "not-found", **values: object) -> ApiError:
+    """There is no such thing."""
+    return ApiError(404, key, code, values=values)
+
+
+def busy(key: str = "busy", seconds: int = COME_BACK) -> ApiError:
+    """Too much is going on; come back."""
+    return ApiError(503, key, values={"seconds": seconds}, headers=_retry_after(seconds))
+
+
+def too_many(key: str, wait: int, **values: object) -> ApiError:
+    """Somebody has had enough for now."""
+    return ApiError(429, key, values=values, headers=_retry_after(wait))
+
+
+def _retry_after(seconds: int) -> tuple[Header, ...]:
+    return ((b"retry-after", b"%d" % max(seconds, 1)),)
+
+
+def as_api_error(error: Exception) -> ApiError | None:
+    """What an error means to the one who asked; ``None`` for those that are none of theirs."""
+    match error:
+        case ApiError():
+            return error
+        case QuestionError():
+            # The name that does not exist is behind the mistake in the question.
+            strange = isinstance(error.__cause__ or error.__context__, UnknownName)
+            return ApiError(
+                404 if strange else 400,
+                code="unknown-name" if strange else "",
+                message=_shown(error),
+                place=_clean(error.place) or None,
+                at=error.at,
+            )
+        case UnknownName():
+            return ApiError(404, code="unknown-name", message=_shown(error))
+        case SpecError():
+            return ApiError(400, message=_shown(error))
+        case MissingExtra():
+            return ApiError(406, "format_missing")
+        case Refused():
+            return ApiError(403, code="refused", message=_shown(error))
+        case QuotaExceeded():
+            return too_many(f"quota_{error.what}", error.wait, limit=f"{error.limit:,}")
+        case Busy():
+            return busy()
+        case _:
+            return None
+
+
+def _shown(error: SdcensusError) -> str:
+    # What somebody sent comes back in messages: without characters that no JSON can hold.
+    return _clean(str(error))
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")[:4_000]

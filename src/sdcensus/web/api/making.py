@@ -1,0 +1,116 @@
+"""Making an answer in a thread: asked, protected, judged below; written here."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import orjson
+
+from sdcensus.model.policy import UserRole
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.question import Question
+from sdcensus.session.answering import Checked, TableService, render
+from sdcensus.session.commands import CommandTable, finish
+from sdcensus.session.policy.verdict import Outcome, Verdict
+from sdcensus.web.answers import Entry, Refusal
+from sdcensus.web.api.negotiation import JSON_STAT
+from sdcensus.web.api.telling import link_of, told_answer, told_reasons, told_remedies
+from sdcensus.web.caching import Key, etag_of, key_of, packed
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and in which form and language its answer is wanted.
+
+    Attributes:
+        computed: The table of a program that is computed from the answer, if there is one.
+    """
+
+    question: Question
+    format: str
+    language: str
+    computed: CommandTable | None = None
+
+    def key(self, role: UserRole) -> Key:
+        """The same for the same answer. Roles have limits of their own, and so other answers."""
+        parts = [role.value, self.question.text, self.format, self.language]
+        if self.computed is not None:
+            parts.append(repr(self.computed))
+        return key_of(*parts)
+
+
+def make_entry(
+    service: TableService, asked: Asked, role: UserRole, progress: Progress = no_progress
+) -> Entry:
+    """The answer to a question, ready to be sent. Blocks."""
+    started = time.perf_counter()
+    progress("counting", 0.0)
+    answer = service.answer(asked.question, role, progress=progress)
+    if asked.computed is not None and answer.table is not None:
+        # Figures computed from published numbers are not sums of them.
+        table = finish(asked.computed, answer.table)
+        answer = replace(answer, table=table, parts=None, example=None)
+    if answer.table is None:
+        refused = _refused(service, asked, answer.verdict)
+        body, media_type, filename = b"", "", ""
+    else:
+        refused = None
+        progress("writing", 0.0)
+        if asked.format == JSON_STAT:
+            schema = service.policy.schema
+            told = told_answer(answer, service.versions, schema, asked.language)
+            body, media_type, filename = orjson.dumps(told), "application/json", "table.json"
+        else:
+            made = render(answer, asked.format, asked.language)
+            body, media_type, filename = made.content, made.media_type, made.filename
+    zipped = packed(body, media_type)
+    return Entry(
+        body=body,
+        zipped=zipped,
+        media_type=media_type,
+        format=asked.format,
+        language=asked.language,
+        filename=filename,
+        etag=etag_of(body),
+        question=asked.question.text,
+        link=link_of(asked.question),
+        spec=answer.spec,
+        spec_hash=answer.spec.hash(),
+        cells=answer.cells,
+        outcome=answer.verdict.outcome.value,
+        codes=tuple(one.code.value for one in answer.verdict.reasons),
+        refusal=refused,
+        milliseconds=round(1_000 * (time.perf_counter() - started)),
+    )
+
+
+def refused_entry(service: TableService, asked: Asked, checked: Checked) -> Entry | None:
+    """The answer to a question that code lists refuse; ``None`` if they do not."""
+    if checked.verdict.outcome is not Outcome.REFUSED:
+        return None
+    return Entry(
+        body=b"",
+        zipped=None,
+        media_type="",
+        format=asked.format,
+        language=asked.language,
+        filename="",
+        etag="",
+        question=asked.question.text,
+        link=link_of(asked.question),
+        spec=checked.spec,
+        spec_hash=checked.spec.hash(),
+        cells=checked.cells,
+        outcome=checked.verdict.outcome.value,
+        codes=tuple(one.code.value for one in checked.verdict.reasons),
+        refusal=_refused(service, asked, checked.verdict),
+    )
+
+
+def _refused(service: TableService, asked: Asked, verdict: Verdict) -> Refusal:
+    schema = service.policy.schema
+    return Refusal(
+        told_reasons(verdict, schema, asked.language),
+        told_remedies(verdict, asked.question, schema, asked.language),
+    )

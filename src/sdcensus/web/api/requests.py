@@ -1,0 +1,198 @@
+"""Reading requests and writing answers, the same on every route."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sdcensus.web.answers import VARY, Entry, accepts_packed
+from sdcensus.web.api.errors import ApiError
+from sdcensus.web.api.site import Site
+from sdcensus.web.caching import etag_of, packed
+from sdcensus.web.identity import Caller
+
+Json = dict[str, Any]
+Header = tuple[bytes, bytes]
+
+JSON = "application/json"
+
+
+def request_id(request: Request) -> str:
+    """The id of a request, as the log and the reader know it."""
+    return str(request.scope.get("sdcensus.request", ""))
+
+
+async def read_json(request: Request) -> Any:
+    """The body of a request.
+
+    Raises:
+        ApiError: It is not said to be JSON (415), or is none (400).
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise ApiError(415, "media_type")
+    try:
+        return orjson.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise ApiError(400, "malformed_json") from None
+
+
+async def read_object(request: Request, *members: str) -> Json:
+    """The body of a request as an object that has no members but these.
+
+    Raises:
+        ApiError: It is something else (400).
+    """
+    found = await read_json(request)
+    if not isinstance(found, dict):
+        raise ApiError(400, "not_an_object")
+    for name in found:
+        if name not in members:
+            raise ApiError(400, "bad_request", place=_shown(name))
+    return found
+
+
+def text_member(found: Mapping[str, Any], name: str, longest: int, default: str | None) -> str:
+    """A text of a body.
+
+    Raises:
+        ApiError: It is missing and has no default, is no text, or is too long (400).
+    """
+    value = found.get(name, default)
+    if not isinstance(value, str) or len(value) > longest or "\0" in value:
+        raise ApiError(400, "bad_request", place=name)
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ApiError(400, "bad_request", place=name) from None
+    return value
+
+
+def parameter(request: Request, name: str, longest: int = 500) -> str | None:
+    """A parameter of the address.
+
+    Raises:
+        ApiError: It stands there twice, or is too long (400).
+    """
+    values = request.query_params.getlist(name)
+    if not values:
+        return None
+    if len(values) > 1 or len(values[0]) > longest:
+        raise ApiError(400, "bad_request", place=name)
+    return values[0]
+
+
+def number_parameter(request: Request, name: str, default: int, least: int, most: int) -> int:
+    """A whole number of the address.
+
+    Raises:
+        ApiError: It is no number, or not within the bounds (400).
+    """
+    text = parameter(request, name, 20)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        raise ApiError(
+            400,
+            "parameter",
+            values={"name": name, "problem": f"{least:,} – {most:,}"},
+            place=name,
+        )
+    return int(text)
+
+
+def check_parameters(request: Request, *known: str) -> None:
+    """Refuse parameters that mean nothing here: they are mistakes.
+
+    Raises:
+        ApiError: There is one (400).
+    """
+    for name in request.query_params:
+        if name not in known:
+            raise ApiError(400, "bad_request", place=_shown(name))
+
+
+def _shown(name: str) -> str:
+    return name[:40].encode("utf-8", "replace").decode("utf-8")
+
+
+def made_response(
+    status: int, body: bytes, media_type: str, headers: Sequence[Header] = ()
+) -> Response:
+    """An answer with exactly these headers."""
+    response = Response(status_code=status)
+    response.body = body
+    raw = [*headers]
+    if status not in (204, 304):
+        raw += [
+            (b"content-type", media_type.encode("latin-1")),
+            (b"content-length", b"%d" % len(body)),
+        ]
+    response.raw_headers = raw
+    return response
+
+
+def json_response(document: object, status: int = 200, headers: Sequence[Header] = ()) -> Response:
+    """Plain values as JSON, for the one who asked only."""
+    return made_response(
+        status, orjson.dumps(document), JSON, [(b"cache-control", b"no-store"), *headers]
+    )
+
+
+def public_json(
+    request: Request, site: Site, document: object, language: str, *, media_type: str = JSON
+) -> Response:
+    """Plain values as JSON that everybody gets alike: with a tag, packed where that helps."""
+    body = orjson.dumps(document)
+    tag = etag_of(body)
+    small = (
+        packed(body, media_type) if accepts_packed(_header(request, "accept-encoding")) else None
+    )
+    headers = [
+        (b"etag", f'"{tag}{"-gz" if small else ""}"'.encode("ascii")),
+        (b"cache-control", b"public, max-age=%d" % min(site.settings.cache_seconds, 300)),
+        (b"vary", VARY),
+        (b"content-language", language.encode("ascii")),
+    ]
+    known = {one.strip().removeprefix("W/") for one in _header(request, "if-none-match").split(",")}
+    if known & {"*", f'"{tag}"', f'"{tag}-gz"'}:
+        return made_response(304, b"", media_type, headers)
+    if small is not None:
+        headers.append((b"content-encoding", b"gzip"))
+    return made_response(200, body if small is None else small, media_type, headers)
+
+
+def entry_response(request: Request, site: Site, caller: Caller, entry: Entry) -> Response:
+    """A finished answer as it is sent."""
+    return sent_entry(
+        site,
+        caller,
+        entry,
+        encoding=_header(request, "accept-encoding"),
+        if_none_match=_header(request, "if-none-match"),
+    )
+
+
+def sent_entry(
+    site: Site, caller: Caller, entry: Entry, *, encoding: str, if_none_match: str
+) -> Response:
+    """A finished answer, packed if that is understood, or the news that it is known already."""
+    small = entry.zipped is not None and accepts_packed(encoding)
+    private = caller.account is not None
+    headers = entry.headers(private=private, seconds=site.settings.cache_seconds, packed=small)
+    headers += site.quotas.headers(caller.who, site.rules(caller.role))
+    response = Response()
+    if entry.is_known(if_none_match):
+        response.status_code, response.body, response.raw_headers = 304, b"", headers
+        return response
+    response.body = entry.zipped if small and entry.zipped is not None else entry.body
+    response.raw_headers = [*headers, *entry.content_headers(packed=small)]
+    return response
+
+
+def _header(request: Request, name: str) -> str:
+    return str(request.headers.get(name, ""))

@@ -1,0 +1,218 @@
+"""Everything that a running server has, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from starlette.requests import Request
+
+from sdcensus.model.policy import RoleRules, UserRole
+from sdcensus.model.schema import Schema
+from sdcensus.session.answering import Catalogue, TableService
+from sdcensus.session.watching import Watch
+from sdcensus.web.answers import Entry
+from sdcensus.web.api.errors import ApiError
+from sdcensus.web.api.negotiation import asked_language
+from sdcensus.web.caching import ByteCache, Flights, Key
+from sdcensus.web.catalogues import LANGUAGE_COOKIE
+from sdcensus.web.database import Action, AuditWriter, Database
+from sdcensus.web.database import Entry as AuditEntry
+from sdcensus.web.identity import Caller, Identities
+from sdcensus.web.jobs import Jobs
+from sdcensus.web.metrics import Metrics
+from sdcensus.web.quotas import Attempts, Quotas
+from sdcensus.web.security import ServerKeys
+from sdcensus.web.settings import Settings
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+#: Threads for short work: checks of questions, the database, files.
+SMALL_THREADS = 4
+#: Made tables of which the slowest are shown to the staff.
+_REMEMBERED = 1_000
+#: Pairs of caller and table that were told to the watch.
+_MOST_SEEN = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A table that was made, for the staff page."""
+
+    at: datetime
+    question: str
+    format: str
+    cells: int
+    milliseconds: int
+
+
+class Site:
+    """A running server: what answers, and all that it remembers.
+
+    Args:
+        service: What answers.
+        settings: Every limit.
+        database: Accounts and audit.
+        watch: Looks at series of questions.
+        keys: The keys of cookies.
+    """
+
+    def __init__(
+        self,
+        service: TableService,
+        settings: Settings,
+        database: Database,
+        watch: Watch,
+        keys: ServerKeys,
+    ) -> None:
+        self.service = service
+        self.catalogue: Catalogue = service.catalogue
+        self.settings = settings
+        self.database = database
+        self.watch = watch
+        self.metrics = Metrics()
+        self.writer = AuditWriter(database.audit)
+        self.started = datetime.now(UTC)
+        self.stopping = False
+        self.small = ThreadPoolExecutor(SMALL_THREADS, "sdcensus-small")
+        self.counting = ThreadPoolExecutor(settings.workers, "sdcensus-counting")
+        self.large = ThreadPoolExecutor(settings.jobs_running, "sdcensus-jobs")
+        self.watching = ThreadPoolExecutor(1, "sdcensus-watch")
+        self.cache: ByteCache[Entry] = ByteCache(settings.cache_bytes)
+        self.flights: Flights[Entry] = Flights(self.counting, settings.workers + settings.queue)
+        self.job_flights: Flights[Entry] = Flights(
+            self.large, settings.jobs_running + settings.jobs_waiting
+        )
+        self.jobs = Jobs(
+            seconds=settings.job_seconds, most_bytes=settings.job_bytes, clock=time.time
+        )
+        self.job_tasks: set[asyncio.Task[None]] = set()
+        self.quotas = Quotas(self._used, time.time)
+        self.logins = Attempts(settings.login_attempts, settings.login_seconds, time.monotonic)
+        self.feedback = Attempts(settings.feedback_per_day, 86_400, time.monotonic)
+        self.identities = Identities(database, settings, keys, self.in_thread)
+        self.made: deque[Made] = deque(maxlen=_REMEMBERED)
+        self.seen: dict[tuple[str, str], None] = {}
+        self._rules = {
+            role: service.policy.role(role)
+            for role in (UserRole.PUBLIC, UserRole.REGISTERED, UserRole.STAFF)
+        }
+        self._show()
+
+    @property
+    def schema(self) -> Schema:
+        """The census that is asked about."""
+        return self.service.policy.schema
+
+    def rules(self, role: UserRole) -> RoleRules:
+        """The limits of a role."""
+        return self._rules[role]
+
+    def job_limit(self, role: UserRole) -> int:
+        """How many jobs somebody may have at the same time."""
+        said = self.rules(role).jobs
+        return self.settings.job_limit if said is None else said
+
+    async def in_thread(
+        self,
+        work: Callable[Parameters, Result],
+        *arguments: Parameters.args,
+        **named: Parameters.kwargs,
+    ) -> Result:
+        """Do something that blocks a little without stopping everybody else."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.small, partial(work, *arguments, **named))
+
+    async def caller(self, request: Request) -> Caller:
+        """Who asks.
+
+        Raises:
+            ApiError: They sent a token that is worth nothing (401).
+        """
+        caller = await self.identities.of(request.scope)
+        if caller.bad_token:
+            raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
+        return caller
+
+    def language(self, request: Request) -> str:
+        """The language of an answer of the API."""
+        return asked_language(
+            request.query_params.get("lang"),
+            request.cookies.get(LANGUAGE_COOKIE),
+            request.headers.get("accept-language", ""),
+            self.settings.languages,
+        )
+
+    def note(self, entry: AuditEntry) -> None:
+        """Write into the audit. Whoever cannot be noted is not answered.
+
+        Raises:
+            OutputError: The audit cannot be written.
+        """
+        self.writer.write(entry)
+
+    def note_action(self, caller: Caller, action: Action, request: str, reason: str = "") -> None:
+        """Write into the audit what somebody did, other than asking."""
+        self.note(
+            AuditEntry(
+                who=caller.who,
+                role=caller.audit_role,
+                action=action,
+                reason=reason,
+                request=request,
+            )
+        )
+
+    def is_new(self, who: str, entry: Entry) -> bool:
+        """Whether somebody has not been given this table before; then they have."""
+        key = (who, entry.spec_hash)
+        if key in self.seen:
+            return False
+        self.seen[key] = None
+        if len(self.seen) > _MOST_SEEN:
+            self.seen.pop(next(iter(self.seen)))
+        return True
+
+    def keep(self, key: Key, entry: Entry) -> None:
+        """Keep an answer for the next one who asks, and note how long it took."""
+        self.cache.put(key, entry, entry.size)
+        self.metrics.making.observe(entry.milliseconds / 1_000)
+        self.made.append(
+            Made(datetime.now(UTC), entry.question, entry.format, entry.cells, entry.milliseconds)
+        )
+
+    async def close(self) -> None:
+        """Finish what is going on, as long as there is time; write the audit; stop."""
+        self.stopping = True
+        end = time.monotonic() + self.settings.shutdown_seconds
+        await self.flights.finish(max(end - time.monotonic(), 0.1))
+        for task in list(self.job_tasks):
+            task.cancel()
+        if self.job_tasks:
+            await asyncio.wait(list(self.job_tasks), timeout=1)
+        await self.in_thread(self.writer.close)
+        self.jobs.close()
+        for pool in (self.counting, self.large, self.watching, self.small):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _used(self, who: str, since: datetime) -> tuple[int, int]:
+        used = await self.in_thread(self.database.audit.used, who, since)
+        return used.tables, used.cells
+
+    def _show(self) -> None:
+        watch = self.metrics.watch
+        watch("queue", "Tables that are being made or wait", lambda: len(self.flights))
+        watch("jobs", "Jobs that run or wait", lambda: self.jobs.going_on)
+        watch("job_bytes", "Bytes of results of jobs", lambda: self.jobs.weight)
+        watch("cache_entries", "Answers that are kept", lambda: len(self.cache))
+        watch("cache_bytes", "Bytes of answers that are kept", lambda: self.cache.weight)
+        watch("audit_waiting", "Entries of the audit to be written", lambda: self.writer.waiting)
+        watch("audit_healthy", "Whether the audit is written", lambda: int(self.writer.healthy))

@@ -1,0 +1,188 @@
+"""Tables: asked by POST or by a link, checked without counting, made as jobs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sdcensus.errors import SdcensusError
+from sdcensus.model.question import Question
+from sdcensus.web.answers import Entry
+from sdcensus.web.api.answering import answer, audit_question, deliver, told_job
+from sdcensus.web.api.errors import ApiError, as_api_error, not_found
+from sdcensus.web.api.making import Asked
+from sdcensus.web.api.negotiation import asked_format
+from sdcensus.web.api.requests import (
+    check_parameters,
+    entry_response,
+    json_response,
+    made_response,
+    parameter,
+    read_json,
+    request_id,
+    sent_entry,
+)
+from sdcensus.web.api.sending import job_response
+from sdcensus.web.api.site import Site
+from sdcensus.web.api.telling import TABLES, told_check
+from sdcensus.web.caching import Key, key_of
+from sdcensus.web.identity import Caller, Headers, headers_of
+from sdcensus.web.jobs import Job
+from sdcensus.web.middleware.shell import App, Receive, Scope, Send
+
+_QUESTION = ("of", "by", "where", "codes", "groups")
+
+
+def tables_router(site: Site) -> APIRouter:
+    """The routes of tables and jobs."""
+    router = APIRouter()
+
+    async def asked_table(request: Request, question: Question | None) -> Response:
+        caller = await site.caller(request)
+        try:
+            check_parameters(request, *(_QUESTION if question is None else ()), "lang", "format")
+            language = site.language(request)
+            format_name = asked_format(
+                parameter(request, "format"), request.headers.get("accept", "")
+            )
+            if question is None:
+                question = Question.from_parameters(request.query_params.multi_items())
+        except Exception as error:
+            audit_question(site, caller, error, request_id(request))
+            raise
+        asked = Asked(question, format_name, language)
+        later = "respond-async" in request.headers.get("prefer", "").lower()
+        found = await answer(site, caller, asked, request=request_id(request), as_job=later)
+        if isinstance(found, Job):
+            return job_response(site, caller, found)
+        if request.method == "GET" and _is_plain(request.headers):
+            site.cache.put_alias(_alias(request.scope), asked.key(caller.role))
+        return entry_response(request, site, caller, found)
+
+    async def read_question(request: Request) -> Question:
+        try:
+            return Question.from_json(await read_json(request))
+        except (SdcensusError, ApiError) as error:
+            caller = await site.caller(request)
+            audit_question(site, caller, error, request_id(request))
+            raise
+
+    @router.get("/tables")
+    async def get_table(request: Request) -> Response:
+        """A published table by its link."""
+        return await asked_table(request, None)
+
+    @router.post("/tables")
+    async def post_table(request: Request) -> Response:
+        """A published table. Large ones become jobs."""
+        return await asked_table(request, await read_question(request))
+
+    @router.post("/tables/check")
+    async def check_table(request: Request) -> Response:
+        """How large a table would be, and whether it is allowed. Nothing is counted."""
+        check_parameters(request, "lang")
+        language = site.language(request)
+        caller = await site.caller(request)
+        question = Question.from_json(await read_json(request))
+        checked = await site.in_thread(site.service.check, question, caller.role)
+        return json_response(told_check(checked, site.schema, language))
+
+    @router.get("/jobs/{job}")
+    async def get_job(request: Request) -> Response:
+        """How far a large table is."""
+        _, job = await found_job(request)
+        return json_response(told_job(job), headers=[(b"retry-after", b"1")])
+
+    @router.get("/jobs/{job}/result")
+    async def get_result(request: Request) -> Response:
+        """A large table that is ready."""
+        caller, job = await found_job(request)
+        entry = await site.in_thread(site.jobs.result, job)
+        if entry is None:
+            raise not_found("job")
+        response = entry_response(request, site, caller, entry)
+        return _only_for_one(response)
+
+    @router.delete("/jobs/{job}")
+    async def delete_job(request: Request) -> Response:
+        """Forget a large table."""
+        _, job = await found_job(request)
+        site.jobs.remove(job)
+        return made_response(204, b"", "")
+
+    async def found_job(request: Request) -> tuple[Caller, Job]:
+        caller = await site.caller(request)
+        job = site.jobs.find(request.path_params["job"], caller.owner)
+        if job is None:
+            raise not_found("job")
+        return caller, job
+
+    return router
+
+
+def _only_for_one(response: Response) -> Response:
+    """The result of a job is its owner's: nobody in between keeps it."""
+    response.raw_headers = [
+        (name, b"private, no-cache") if name == b"cache-control" else (name, value)
+        for name, value in response.raw_headers
+    ]
+    return response
+
+
+class FastTables:
+    """Answers links whose answers are at hand, before anything else looks at them.
+
+    Only for those without account and cookies; everybody else takes the usual way, and gets the
+    same answer.
+    """
+
+    def __init__(self, app: App, *, site: Site) -> None:
+        self._app, self._site = app, site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == TABLES:
+            headers = headers_of(scope)
+            if not (b"authorization" in headers or b"cookie" in headers or b"prefer" in headers):
+                entry = self._site.cache.get_alias(_alias(scope))
+                if entry is not None and entry.refusal is None:
+                    response = await self._answered(scope, headers, entry)
+                    await response(scope, receive, send)
+                    return
+        await self._app(scope, receive, send)
+
+    async def _answered(self, scope: Scope, headers: Headers, entry: Entry) -> Response:
+        site, started = self._site, time.perf_counter()
+        scope["sdcensus.route"] = TABLES
+        caller = await site.identities.of(scope)
+        rules = site.rules(caller.role)
+        await site.quotas.know(caller.who, rules)
+        site.metrics.cache.labels("hit").inc()
+        try:
+            site.quotas.take(caller.who, rules, entry.cells)
+        except Exception as error:
+            known = as_api_error(error)
+            raise (error if known is None else known) from error
+        await deliver(site, caller, entry, scope["sdcensus.request"], started)
+        return sent_entry(
+            site,
+            caller,
+            entry,
+            encoding=headers.get(b"accept-encoding"),
+            if_none_match=headers.get(b"if-none-match"),
+        )
+
+
+def _is_plain(headers: Container[str]) -> bool:
+    """Whether nothing but the link and what it accepts decides about the answer."""
+    return not any(name in headers for name in ("authorization", "cookie", "prefer"))
+
+
+def _alias(scope: Scope) -> Key:
+    """A key for a link as it was written, with what the answer depends on besides."""
+    headers = headers_of(scope)
+    return key_of(scope["query_string"], headers.get(b"accept"), headers.get(b"accept-language"))

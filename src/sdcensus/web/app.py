@@ -1,0 +1,242 @@
+"""The server as one application: pages, API, files, and what stands around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import orjson
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from fastapi.telemetry import TelemetryConfig
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from sdcensus.errors import SdcensusError
+from sdcensus.model.question import Question
+from sdcensus.session.answering import TableService
+from sdcensus.session.watching import Watch, WatchLimits
+from sdcensus.web.api.account import account_router
+from sdcensus.web.api.commands import commands_router
+from sdcensus.web.api.datasets import datasets_router
+from sdcensus.web.api.documents import openapi
+from sdcensus.web.api.errors import ApiError, as_api_error
+from sdcensus.web.api.requests import JSON, made_response, public_json, request_id
+from sdcensus.web.api.site import Site
+from sdcensus.web.api.staff import staff_router
+from sdcensus.web.api.tables import FastTables, tables_router
+from sdcensus.web.caching import Busy
+from sdcensus.web.catalogues import language_of
+from sdcensus.web.database import Action, Actor, Database
+from sdcensus.web.database import Entry as AuditEntry
+from sdcensus.web.middleware.limits import Limits
+from sdcensus.web.middleware.shell import Shell, log_failure
+from sdcensus.web.pages import Pages, pages_router
+from sdcensus.web.quotas import QuotaExceeded
+from sdcensus.web.security import ServerKeys, read_keys
+from sdcensus.web.settings import Settings
+from sdcensus.web.static_files import StaticFiles
+
+#: Who starts and stops the server, in the audit.
+SERVER = Actor("~server", "office")
+API = "/api/v1"
+#: Addresses as patterns, with their methods and names.
+Answered = Sequence[tuple[re.Pattern[str], frozenset[str], str]]
+#: Nothing is sent anywhere, whatever the environment says: questions are nobody else's business.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+
+
+def create_app(
+    service: TableService,
+    settings: Settings,
+    database: Database,
+    *,
+    watch: Watch | None = None,
+    keys: ServerKeys | None = None,
+) -> FastAPI:
+    """The application of a table builder. ``app.state.site`` holds what is running.
+
+    Args:
+        service: What answers.
+        settings: Every limit.
+        database: Accounts and audit; whoever opened it closes it.
+        watch: Looks at series of questions; by default one for this menu.
+        keys: The keys of cookies; by default those of the environment or of the state folder.
+    """
+    site = Site(
+        service,
+        settings,
+        database,
+        default_watch(service) if watch is None else watch,
+        read_keys(settings.state) if keys is None else keys,
+    )
+    pages = Pages(site)
+    files = StaticFiles(settings.state)
+    app = FastAPI(
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
+        lifespan=_lifespan(site),
+    )
+    app.state.site = site
+    routers = [
+        (API, datasets_router(site)),
+        (API, tables_router(site)),
+        (API, commands_router(site)),
+        (API, account_router(site)),
+        (API, staff_router(site)),
+        ("", pages_router(site, pages)),
+        ("", _small_router(site, files)),
+    ]
+    for prefix, router in routers:
+        app.include_router(router, prefix=prefix)
+    _add_failures(app, site, pages, answered(routers))
+    # The last added stands outermost.
+    app.add_middleware(Limits, settings=settings)
+    app.add_middleware(FastTables, site=site)
+    app.add_middleware(Shell, settings=settings, metrics=site.metrics)
+    return app
+
+
+def default_watch(service: TableService) -> Watch:
+    """A watch for a menu: limits by its look budget and by the published number of units."""
+    looks = max((one.budget.worst_in_areas.looks for one in service.budgets), default=0.0)
+    try:
+        first = service.catalogue.populations[0].of.plural
+        table = service.answer(Question(of=first)).table
+        units = 0.0 if table is None else float(table.values.reshape(-1)[0])
+    except SdcensusError:
+        units = 0.0
+    if units < 1:
+        return Watch()
+    return Watch(limits=WatchLimits.for_menu(looks=float(looks), units=units))
+
+
+def _lifespan(site: Site) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        site.note(_office(Action.START))
+        try:
+            yield
+        finally:
+            site.stopping = True
+            site.note(_office(Action.STOP))
+            await site.close()
+
+    return lifespan
+
+
+def _office(action: Action) -> AuditEntry:
+    return AuditEntry(who=SERVER.who, role=SERVER.role, action=action)
+
+
+def _small_router(site: Site, files: StaticFiles) -> APIRouter:
+    router = APIRouter()
+    document = openapi(site)
+
+    @router.get("/api/v1/openapi.json")
+    async def api_document(request: Request) -> Response:
+        return public_json(request, site, document, "en")
+
+    @router.get("/static/{path:path}")
+    async def static(request: Request) -> Response:
+        return await files.response(request)
+
+    @router.get("/health")
+    async def health(request: Request) -> Response:
+        return _state(200, "ok")
+
+    @router.get("/ready")
+    async def ready(request: Request) -> Response:
+        if site.stopping or not site.writer.healthy:
+            return _state(503, "not-ready")
+        try:
+            await site.in_thread(site.database.check)
+        except SdcensusError:
+            return _state(503, "not-ready")
+        return _state(200, "ready")
+
+    return router
+
+
+def _state(status: int, word: str) -> Response:
+    headers = [(b"cache-control", b"no-store")]
+    return made_response(status, orjson.dumps({"status": word}), JSON, headers)
+
+
+def _add_failures(app: FastAPI, site: Site, pages: Pages, known_routes: Answered) -> None:
+    async def failed(request: Request, error: Exception) -> Response:
+        known = as_api_error(error)
+        if known is None:
+            site.metrics.failures.inc()
+            log_failure(request_id(request), error)
+            known = ApiError(500, "internal")
+        return await told(request, known)
+
+    async def plain_failure(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 405:
+            allowed = ", ".join(sorted(_methods(known_routes, request.url.path)))
+            values = {"method": request.method[:20], "allowed": allowed}
+            headers = ((b"allow", allowed.encode("latin-1")),)
+            return await told(request, ApiError(405, "method", values=values, headers=headers))
+        key = "not_found" if error.status_code == 404 else "bad_request"
+        return await told(request, ApiError(error.status_code, key))
+
+    async def told(request: Request, error: ApiError) -> Response:
+        language = language_of(request, site.settings.languages)
+        headers = [(b"cache-control", b"no-store"), *error.headers]
+        if _wants_page(request):
+            caller = await site.identities.of(request.scope)
+            message = error.told(language, request_id(request))["message"]
+            page = pages.response(
+                request,
+                "error",
+                caller,
+                error.status,
+                {"status": error.status, "message": message, "request_id": request_id(request)},
+            )
+            kept = [one for one in page.raw_headers if one[0] != b"cache-control"]
+            page.raw_headers = [*kept, *headers]
+            return page
+        headers.append((b"content-language", language.encode("ascii")))
+        return made_response(error.status, error.body(language, request_id(request)), JSON, headers)
+
+    for kind in (ApiError, SdcensusError, QuotaExceeded, Busy):
+        app.add_exception_handler(kind, failed)
+    app.add_exception_handler(HTTPException, plain_failure)
+
+
+def answered(routers: Sequence[tuple[str, APIRouter]]) -> Answered:
+    """Every address that is answered, as a pattern, with its methods and its name."""
+    found = []
+    for prefix, router in routers:
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                pattern, _, _ = compile_path(f"{prefix}{route.path}")
+                found.append((pattern, frozenset(route.methods), f"{prefix}{route.path}"))
+    return found
+
+
+def _methods(known: Answered, path: str) -> set[str]:
+    """The methods that an address answers."""
+    return {one for pattern, methods, _ in known if pattern.match(path) for one in methods}
+
+
+def _wants_page(request: Request) -> bool:
+    """Whether a person looks at it: a browser asks for a page, and not for the API or a file."""
+    path = request.url.path
+    return not path.startswith(("/api/", "/static/")) and (
+        "text/html" in request.headers.get("accept", "")
+    )

@@ -1,0 +1,110 @@
+"""What the server measures of itself, for Prometheus, on a private port only. No census figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.process_collector import ProcessCollector
+
+_SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+class Metrics:
+    """Counters and clocks in a registry of their own, so that several servers do not mix."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._kept: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        ProcessCollector(registry=self.registry)
+        self.requests = Counter(
+            "sdcensus_requests",
+            "Requests by route, method and status",
+            ("route", "method", "status"),
+            registry=self.registry,
+        )
+        self.latency = Histogram(
+            "sdcensus_request_seconds",
+            "Time until the answer was sent, by route",
+            ("route",),
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.making = Histogram(
+            "sdcensus_table_seconds",
+            "Time in which tables were made that were not at hand",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.cache = Counter(
+            "sdcensus_cache",
+            "Questions whose answer was at hand, or was not",
+            ("result",),
+            registry=self.registry,
+        )
+        self.answers = Counter(
+            "sdcensus_questions",
+            "Questions by what became of them",
+            ("outcome", "role"),
+            registry=self.registry,
+        )
+        self.refusals = Counter(
+            "sdcensus_refusals", "Refused questions by reason", ("reason",), registry=self.registry
+        )
+        self.alarms = Counter(
+            "sdcensus_alarms", "Alarms by pattern", ("pattern",), registry=self.registry
+        )
+        self.delays = Counter(
+            "sdcensus_delay_seconds", "Seconds by which answers were slowed", registry=self.registry
+        )
+        self.too_many = Counter(
+            "sdcensus_turned_away",
+            "Requests that were told to come back, by why",
+            ("why",),
+            registry=self.registry,
+        )
+        self.failures = Counter(
+            "sdcensus_failures", "Requests that failed inside", registry=self.registry
+        )
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request. Looking up labels takes longer than counting, so they are kept."""
+        key = (route, method, status)
+        kept = self._kept.get(key)
+        if kept is None:
+            counter = self.requests.labels(route, method, str(status))
+            kept = self._kept[key] = (counter, self.latency.labels(route))
+        kept[0].inc()
+        kept[1].observe(seconds)
+
+    def watch(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """Show a number that is read when it is asked for."""
+        Gauge(f"sdcensus_{name}", text, registry=self.registry).set_function(value)
+
+    def refused(self) -> dict[str, int]:
+        """Refused questions by reason, since the start."""
+        return {reason: int(value) for reason, value in _by_label(self.refusals, "reason")}
+
+    def outcomes(self) -> dict[str, int]:
+        """Questions by what became of them, since the start."""
+        found: dict[str, int] = {}
+        for outcome, value in _by_label(self.answers, "outcome"):
+            found[outcome] = found.get(outcome, 0) + int(value)
+        return found
+
+    def cached(self) -> dict[str, int]:
+        """Questions whose answer was at hand, or was not, since the start."""
+        return {result: int(value) for result, value in _by_label(self.cache, "result")}
+
+    def serve(self, port: int) -> tuple[WSGIServer, int]:
+        """Show the metrics on a port of this machine, to this machine only."""
+        server, _ = start_http_server(port, addr="127.0.0.1", registry=self.registry)
+        return server, int(server.server_address[1])
+
+
+def _by_label(counter: Counter, label: str) -> Iterator[tuple[str, float]]:
+    for family in counter.collect():
+        for sample in family.samples:
+            if sample.name.endswith("_total"):
+                yield sample.labels[label], sample.value

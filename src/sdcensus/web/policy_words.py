@@ -1,0 +1,175 @@
+"""Verdicts of a policy in the language of the reader: reasons, remedies, what is withheld.
+
+The texts stand in the catalogue ``policy``; here names of variables, levels and units and figures
+are put into them. Nothing here knows a number that the verdict does not tell.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+
+from sdcensus.errors import UnknownName
+from sdcensus.model.entity import Entity
+from sdcensus.model.headings import (
+    entity_text,
+    figure_text,
+    joined,
+    number_text,
+    variable_heading,
+)
+from sdcensus.model.policy import AtLevel
+from sdcensus.model.schema import Schema
+from sdcensus.model.variable import Role
+from sdcensus.session.answering import level_label
+from sdcensus.session.policy.verdict import (
+    Outcome,
+    Reason,
+    Remedy,
+    RemedyStep,
+    StepKind,
+    Told,
+    Verdict,
+    Withheld,
+)
+
+#: Texts by their full key, such as ``policy.remedy.leave-out``.
+Texts = Mapping[str, str]
+
+#: How many codes a sentence lists.
+_MOST_LISTED = 12
+
+
+def reason_text(reason: Reason, schema: Schema, language: str, texts: Texts) -> str:
+    """Why a table is refused or shown in part only.
+
+    Args:
+        reason: The reason.
+        schema: The census; labels of its variables are shown.
+        language: The language of the reader.
+        texts: The texts of that language.
+    """
+    values = {name: _shown(name, value, schema, language) for name, value in reason.values}
+    told = dict(reason.values)
+    if isinstance(told.get("level"), str):
+        level, variable = str(told["level"]), told.get("variable")
+        of = str(variable) if variable else _geography_with(level, schema)
+        values["level"] = _level(of, level, schema, language)
+    return texts[f"policy.{reason.words}"].format_map(values)
+
+
+def remedy_text(remedy: Remedy, schema: Schema, language: str, texts: Texts) -> str:
+    """What would help."""
+    parts = [*_steps(remedy.steps, schema, language, texts)]
+    steps = joined(parts, language)
+    steps = f"{steps[:1].upper()}{steps[1:]}"
+    if remedy.available is None or remedy.areas is None:
+        return texts["policy.remedy.alone"].format(steps=steps)
+    return texts["policy.remedy.with-areas"].format(
+        steps=steps,
+        available=number_text(remedy.available, language),
+        areas=number_text(remedy.areas, language),
+    )
+
+
+def status_text(verdict: Verdict, language: str, texts: Texts) -> str:
+    """Whether a table is published, and how many of its areas are available."""
+    text = texts[f"policy.status.{verdict.outcome.value}"]
+    areas = areas_text(verdict, language, texts)
+    return f"{text} {areas}" if areas and verdict.outcome is Outcome.WITHHELD else text
+
+
+def areas_text(verdict: Verdict, language: str, texts: Texts) -> str:
+    """Of how many areas how many are available; empty where none is withheld."""
+    if verdict.areas is None or verdict.available is None or verdict.available >= verdict.areas:
+        return ""
+    form = "one" if verdict.available == 1 else "other"
+    return texts[f"policy.status.areas_{form}"].format(
+        available=number_text(verdict.available, language),
+        areas=number_text(verdict.areas, language),
+        withheld=number_text(verdict.areas - verdict.available, language),
+    )
+
+
+def withheld_text(withheld: Withheld, schema: Schema, language: str, texts: Texts) -> str:
+    """Which codes of an axis are not shown, by their labels; a long list is cut."""
+    labels = {
+        one.code: one.label.show(language) or one.code
+        for one in schema.variable(withheld.variable).level(withheld.level).codes
+    }
+    codes = [labels.get(one, one) for one in withheld.codes[:_MOST_LISTED]]
+    if len(withheld.codes) > _MOST_LISTED:
+        left = number_text(len(withheld.codes) - _MOST_LISTED, language)
+        codes.append(texts["policy.withheld.more"].format(count=left))
+    at = _at(f"{withheld.variable}@{withheld.level}", schema, language)
+    return texts["policy.withheld.codes"].format(at=at, codes=joined(codes, language))
+
+
+def _steps(
+    steps: Iterable[RemedyStep], schema: Schema, language: str, texts: Texts
+) -> Iterable[str]:
+    """The parts of a remedy: coarser levels one by one, the rest as lists of variables."""
+    for kind, group in itertools.groupby(steps, key=lambda step: step.kind):
+        text = texts[f"policy.remedy.{kind.value}"]
+        if kind is StepKind.COARSER:
+            for step in group:
+                name = _name(step.variable, schema, language)
+                levels = [_level(step.variable, one, schema, language) for one in step.levels]
+                yield text.format(variable=name, levels=joined(levels, language))
+        else:
+            names = [_name(step.variable, schema, language) for step in group]
+            yield text.format(variables=joined(names, language))
+
+
+def _shown(name: str, value: Told, schema: Schema, language: str) -> str:
+    """A value as the reader sees it; its name says what it is."""
+    if isinstance(value, tuple):
+        return joined([_at(one, schema, language) for one in value], language)
+    if not isinstance(value, str):
+        return figure_text(value, language)
+    if name == "variable":
+        return _name(value, schema, language)
+    if name == "units":
+        return entity_text(Entity(value), language)
+    return value
+
+
+def _name(variable: str, schema: Schema, language: str) -> str:
+    """The label of a variable."""
+    try:
+        return variable_heading(schema.variable(variable), language)
+    except UnknownName:
+        return variable
+
+
+def _geography_with(level: str, schema: Schema) -> str:
+    """The geography that has a level of this name; empty where none has."""
+    for one in schema.variables:
+        if one.role is Role.GEOGRAPHY and any(level == other.name for other in one.levels()):
+            return one.name
+    return ""
+
+
+def _level(variable: str, level: str, schema: Schema, language: str) -> str:
+    """What a level is called."""
+    try:
+        found = schema.variable(variable)
+        return level_label(found, found.level(level)).show(language)
+    except UnknownName:
+        return level
+
+
+def _at(text: str, schema: Schema, language: str) -> str:
+    """A variable at a level; areas by their level alone."""
+    parsed = AtLevel.parse(text)
+    name = _name(parsed.variable, schema, language)
+    if not parsed.level:
+        return name
+    level = _level(parsed.variable, parsed.level, schema, language)
+    if level == name:
+        return name  # the leaves
+    try:
+        area = schema.variable(parsed.variable).role is Role.GEOGRAPHY
+    except UnknownName:
+        area = False
+    return level if area else f"{name} ({level[:1].lower()}{level[1:]})"

@@ -1,0 +1,180 @@
+"""Headers that keep browsers from doing more than they should, and keys of the server."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from sdcensus.errors import SecretError
+from sdcensus.session.private_files import make_private_file, open_private_file
+
+Header = tuple[bytes, bytes]
+
+#: Hexadecimal digits of the key of cookies; read in place of the file.
+COOKIE_KEY_VARIABLE = "SDCENSUS_COOKIE_KEY"
+COOKIE_KEY_FILE = "cookie.key"
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+#: The page that draws charts: its library makes code at run time, so it lives in a box of its own.
+CHART_FRAME = "/static/result/chart-frame.html"
+
+_PAGE_POLICY = (
+    b"default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+    b" connect-src 'self'; font-src 'self'; frame-src 'self'; object-src 'none';"
+    b" base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_DATA_POLICY = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_FRAME_POLICY = (
+    b"default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
+    b" img-src 'self' data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none';"
+    b" frame-ancestors 'self'; sandbox allow-scripts"
+)
+_PERMISSIONS = (
+    b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(),"
+    b" magnetometer=(), microphone=(), midi=(), payment=(), usb=(), browsing-topics=()"
+)
+_COMMON: tuple[Header, ...] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"permissions-policy", _PERMISSIONS),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+_OWN: tuple[Header, ...] = ((b"cross-origin-resource-policy", b"same-origin"),)
+_SHARED: tuple[Header, ...] = ((b"cross-origin-resource-policy", b"cross-origin"),)
+_NOT_FRAMED: tuple[Header, ...] = ((b"x-frame-options", b"DENY"),)
+
+PAGE_HEADERS: tuple[Header, ...] = (
+    *_COMMON,
+    *_OWN,
+    *_NOT_FRAMED,
+    (b"content-security-policy", _PAGE_POLICY),
+)
+DATA_HEADERS: tuple[Header, ...] = (
+    *_COMMON,
+    *_OWN,
+    (b"content-security-policy", _DATA_POLICY),
+)
+#: For what any site may read: tables and lists, without an account.
+OPEN_HEADERS: tuple[Header, ...] = (
+    *_COMMON,
+    *_SHARED,
+    (b"content-security-policy", _DATA_POLICY),
+    (b"access-control-allow-origin", b"*"),
+    (
+        b"access-control-expose-headers",
+        b"ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit,"
+        b" RateLimit-Remaining, RateLimit-Reset, Content-Disposition, X-Request-ID",
+    ),
+)
+#: Files of the pages; the box of the charts has no origin and reads them as a stranger.
+STATIC_HEADERS: tuple[Header, ...] = (
+    *_COMMON,
+    *_SHARED,
+    *_NOT_FRAMED,
+    (b"content-security-policy", _DATA_POLICY),
+    (b"access-control-allow-origin", b"*"),
+)
+FRAME_HEADERS: tuple[Header, ...] = (
+    *_COMMON,
+    *_SHARED,
+    (b"x-frame-options", b"SAMEORIGIN"),
+    (b"content-security-policy", _FRAME_POLICY),
+)
+#: For browsers that came over https: stay there.
+STAY_SECURE: Header = (b"strict-transport-security", b"max-age=31536000")
+
+_OPEN = ("/api/v1/datasets", "/api/v1/tables", "/api/v1/openapi.json")
+
+
+def is_open(path: str) -> bool:
+    """Whether any site may read what is at an address, for people without an account."""
+    return path.startswith(_OPEN)
+
+
+def headers_for(path: str, *, anonymous: bool) -> tuple[Header, ...]:
+    """The headers of protection for an address."""
+    if path.startswith("/api/"):
+        return OPEN_HEADERS if anonymous and is_open(path) else DATA_HEADERS
+    if path == CHART_FRAME:
+        return FRAME_HEADERS
+    return STATIC_HEADERS if path.startswith("/static/") else PAGE_HEADERS
+
+
+def content_disposition(filename: str) -> str:
+    """The header that names a download; nothing in a name can become another header.
+
+    Examples:
+        >>> content_disposition('año "1".csv')
+        'attachment; filename="a_o__1_.csv"; filename*=UTF-8\\'\\'a%C3%B1o%20%221%22.csv'
+    """
+    name = "".join(one for one in filename if one.isprintable() and one not in "/\\")[:150]
+    name = name.strip(". ") or "table"
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    if plain == name:
+        return f'attachment; filename="{plain}"'
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+def local_path(target: str) -> str:
+    """A path of this server to go to next; anything else becomes the first page.
+
+    Examples:
+        >>> local_path("/account?lang=es"), local_path("//evil.example"), local_path("https://x")
+        ('/account?lang=es', '/', '/')
+    """
+    safe = (
+        target.startswith("/")
+        and not target.startswith(("//", "/\\"))
+        and all(32 < ord(one) < 127 and one not in '\\<>"' for one in target)
+        and len(target) <= 4_000
+    )
+    return target if safe else "/"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKeys:
+    """The secrets of the server that are not those of the census."""
+
+    cookie: bytes
+
+    def __repr__(self) -> str:
+        return "<ServerKeys>"
+
+
+def read_keys(state: Path) -> ServerKeys:
+    """The key of cookies: of the environment, else of a file of its owner only, made if missing.
+
+    Raises:
+        SecretError: It is not a key.
+        OutputError: The file cannot be written.
+    """
+    given = os.environ.get(COOKIE_KEY_VARIABLE)
+    if given is not None:
+        if not _KEY.fullmatch(given.strip().lower()):
+            raise SecretError(
+                f"{COOKIE_KEY_VARIABLE} must be 64 hexadecimal digits. Make some with:"
+                ' python -c "import secrets; print(secrets.token_hex(32))"'
+            )
+        return ServerKeys(bytes.fromhex(given.strip()))
+    text = _own_key(state / COOKIE_KEY_FILE)
+    if not _KEY.fullmatch(text):
+        raise SecretError(
+            f"{state / COOKIE_KEY_FILE} does not hold a key. Remove it; a new one is made, and"
+            " everybody has to log in again."
+        )
+    return ServerKeys(bytes.fromhex(text))
+
+
+def _own_key(path: Path) -> str:
+    made = make_private_file(path)
+    text = "" if made else path.read_text(encoding="utf-8").strip()
+    if not text:
+        # New, or left empty by a server that was stopped while it made it.
+        text = secrets.token_hex(32)
+        with open_private_file(path) as file:
+            file.write(text.encode("ascii"))
+    return text

@@ -1,0 +1,151 @@
+"""Running the server: one process, one port for everybody, one on loopback for the metrics."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+import uvicorn
+
+from sdcensus.errors import InputError
+from sdcensus.session.answering import TableService
+from sdcensus.session.watching import Watch
+from sdcensus.web.api.site import Site
+from sdcensus.web.app import create_app
+from sdcensus.web.database import Database
+from sdcensus.web.middleware.connection import protocol
+from sdcensus.web.settings import Settings
+
+#: Told what the server is doing, a line at a time.
+Say = Callable[[str], None]
+
+
+def say_nothing(line: str) -> None:
+    """Say nothing."""
+
+
+class RunningServer:
+    """A server that can be started, asked where it is, and stopped.
+
+    Args:
+        service: What answers.
+        settings: Every limit.
+        database: Accounts and audit; whoever opened it closes it.
+        watch: Looks at series of questions; by default one for this menu.
+        say: Told what the server is doing.
+    """
+
+    def __init__(
+        self,
+        service: TableService,
+        settings: Settings,
+        database: Database,
+        *,
+        watch: Watch | None = None,
+        say: Say = say_nothing,
+    ) -> None:
+        self._settings, self._say = settings, say
+        self.app = create_app(service, settings, database, watch=watch)
+        self.site: Site = self.app.state.site
+        self._server = uvicorn.Server(_config(self.app, settings))
+        self._socket = _listening(settings)
+        self.metrics_port: int | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of the first page."""
+        host, port = self._socket.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{port}"
+
+    @property
+    def started(self) -> bool:
+        """Whether it answers."""
+        return self._server.started
+
+    def run(self) -> None:
+        """Serve until somebody stops it, by a signal or by ``stop``."""
+        metrics = None
+        try:
+            if self._settings.metrics_port is not None:
+                try:
+                    metrics, self.metrics_port = self.site.metrics.serve(
+                        self._settings.metrics_port
+                    )
+                except OSError as error:
+                    raise _taken("127.0.0.1", self._settings.metrics_port, error) from None
+                self._say(f"Metrics on http://127.0.0.1:{self.metrics_port} (this machine only)")
+            self._say(f"Table builder on {self.url}")
+            with suppress(KeyboardInterrupt):
+                self._server.run(sockets=[self._socket])
+            self._say("Stopped.")
+        finally:
+            self._socket.close()
+            if metrics is not None:
+                metrics.shutdown()
+                metrics.server_close()
+
+    def stop(self) -> None:
+        """Stop: answers that are being made are finished, as long as there is time."""
+        self.site.stopping = True
+        self._server.should_exit = True
+
+
+def serve(
+    service: TableService,
+    settings: Settings,
+    database: Database,
+    *,
+    watch: Watch | None = None,
+    say: Say = say_nothing,
+) -> None:
+    """Serve until somebody stops it.
+
+    Args:
+        service: What answers.
+        settings: Every limit.
+        database: Accounts and audit; whoever opened it closes it.
+        watch: Looks at series of questions; by default one for this menu.
+        say: Told what the server is doing, a line at a time.
+
+    Raises:
+        InputError: The port is taken, or this machine has no such address.
+    """
+    RunningServer(service, settings, database, watch=watch, say=say).run()
+
+
+def _config(app: object, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        http=protocol(settings.request_seconds, settings.header_limit + settings.address_limit),
+        loop="auto",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=1_024,
+        timeout_keep_alive=settings.keep_alive_seconds,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+        h11_max_incomplete_event_size=settings.header_limit + settings.address_limit,
+    )
+
+
+def _listening(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        found = socket.create_server((settings.host, settings.port), family=family, backlog=1_024)
+    except OSError as error:
+        raise _taken(settings.host, settings.port, error) from None
+    found.set_inheritable(True)
+    return found
+
+
+def _taken(host: str, port: int, error: OSError) -> InputError:
+    reason = error.strerror or type(error).__name__
+    return InputError(
+        f"The server cannot listen on {host}, port {port}: {reason}. Choose another port, or stop"
+        " what uses it."
+    )

@@ -1,0 +1,199 @@
+// @ts-check
+// The command window: a program, its mistakes at their characters, its tables.
+
+import { announce } from "../shared/announce.js";
+import { postJson } from "../shared/api.js";
+import { el, fill } from "../shared/dom.js";
+import { plural, t } from "../shared/texts.js";
+import { Editor, offsetOf, placeOf, withCaret } from "./editor.js";
+import { examplePrograms } from "./examples.js";
+import { preview } from "./preview.js";
+import { problemText } from "./problems.js";
+
+/** @param {string} id */
+const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const field = /** @type {HTMLTextAreaElement} */ (place("program"));
+const editor = new Editor(field, place("line-numbers"), place("editor"));
+const run = /** @type {HTMLButtonElement} */ (place("run"));
+const KEPT = "sdcensus-program";
+
+async function runProgram() {
+  run.disabled = true;
+  run.textContent = t("commands.running");
+  fill(place("program-error"));
+  editor.clearMistake();
+  keep();
+  try {
+    const program = editor.text;
+    const { tables } = await postJson("/api/v1/commands", { program });
+    showTables(tables, program);
+  } catch (error) {
+    showMistake(error);
+  } finally {
+    run.disabled = false;
+    run.textContent = t("commands.run");
+  }
+}
+
+/** @param {any} error */
+function showMistake(error) {
+  const where = place("program-error");
+  const parts = [el("strong", {}, t("commands.error"))];
+  if (error.at === null || error.at === undefined) {
+    fill(where, el("div", { class: "notice bad program-error" }, el("p", {}, problemText(error))));
+    return;
+  }
+  const at = offsetOf(editor.text, error.at);
+  const { line, column, words } = placeOf(editor.text, at);
+  parts.push(
+    el("p", {}, `${t("commands.error_at", { line, column })}: ${plainText(error)}`),
+    el("pre", { "aria-hidden": true }, withCaret(words, column)),
+    el("button", { class: "link", type: "button", onclick: () => editor.goTo(at) },
+      t("commands.go_there")),
+  );
+  fill(where, el("div", { class: "notice bad program-error" }, parts));
+  editor.showMistake(at);
+  editor.goTo(at);
+}
+
+/** The message without its place, which is said before it. @param {any} error */
+function plainText(error) {
+  const text = problemText(error);
+  return error.place && text.startsWith(`${error.place}: `)
+    ? text.slice(error.place.length + 2)
+    : text;
+}
+
+/** @param {any[]} tables @param {string} program */
+function showTables(tables, program) {
+  const where = place("result");
+  if (tables.length === 0) {
+    fill(where, el("p", { class: "soft" }, t("commands.result_none")));
+    return;
+  }
+  fill(where, tables.map((one) => tableCard(one, program, tables.length === 1)));
+  announce(plural("commands.made", tables.length));
+  if (tables.length === 1) {
+    /** @type {HTMLElement | null} */ (where.querySelector("[aria-expanded]"))?.click();
+  }
+}
+
+/** @param {any} one @param {string} program @param {boolean} alone */
+function tableCard(one, program, alone) {
+  const query = new URL(one.link, window.location.href).search;
+  const view = one.share === "row" || one.share === "column" ? `&show=${one.share}` : "";
+  const shown = el("div", { class: "preview", hidden: true });
+  const toggle = el("button", {
+    class: "button",
+    type: "button",
+    "aria-expanded": false,
+    onclick: () => {
+      shown.hidden = !shown.hidden;
+      toggle.setAttribute("aria-expanded", String(!shown.hidden));
+      toggle.textContent = t(shown.hidden ? "commands.show" : "commands.hide");
+      if (!shown.hidden && !shown.hasChildNodes()) showTable(one, shown, program, alone);
+    },
+  }, t("commands.show"));
+  return el(
+    "article",
+    { class: "card made-table" },
+    el("h3", {}, one.title || one.name),
+    one.title ? el("code", { class: "soft" }, one.name) : null,
+    el(
+      "div",
+      { class: "actions" },
+      toggle,
+      el("a", { class: "button", href: `/${query}${view}` }, t("commands.open")),
+      el("a", { class: "button quiet", href: one.link }, t("commands.link")),
+    ),
+    shown,
+  );
+}
+
+/** @param {any} one @param {HTMLElement} where @param {string} program @param {boolean} alone */
+async function showTable(one, where, program, alone) {
+  fill(where, el("p", { class: "soft", role: "status" }, t("commands.loading")));
+  try {
+    const dataset = await postJson("/api/v1/commands/table", { program, table: one.name });
+    const about = dataset.extension?.sdcensus ?? {};
+    const parts = [];
+    if (about.areas && about.areas.available < about.areas.all) {
+      parts.push(el("p", { class: "notice" }, t("commands.withheld", about.areas)));
+    }
+    parts.push(...preview(dataset));
+    const notes = (dataset.note ?? []).map((/** @type {string} */ text) => el("p", {}, text));
+    parts.push(el("details", { class: "notes", open: alone },
+      el("summary", {}, t("commands.notes", { n: notes.length })), notes));
+    fill(where, parts);
+  } catch (error) {
+    fill(where, refusal(error));
+  }
+}
+
+/** @param {any} error */
+function refusal(error) {
+  const parts = [el("p", {}, problemText(error))];
+  for (const reason of error.reasons ?? []) parts.push(el("p", {}, reason.text));
+  const remedies = (error.remedies ?? []).map((/** @type {any} */ one) => {
+    const asked = new URLSearchParams({ of: one.question.of });
+    for (const axis of one.question.by ?? []) asked.append("by", axis);
+    if (one.question.where) asked.set("where", one.question.where);
+    for (const name of ["codes", "groups"]) {
+      if (one.question[name]) asked.set(name, JSON.stringify(one.question[name]));
+    }
+    return el("li", {}, el("a", { href: `/?${asked}` }, one.text));
+  });
+  if (remedies.length > 0) {
+    parts.push(el("p", {}, t("commands.what_helps")), el("ul", {}, remedies));
+  }
+  return el("div", { class: "notice", role: "alert" }, parts);
+}
+
+/** The program stays when somebody comes back within the session of the browser. */
+function keep() {
+  try {
+    window.sessionStorage.setItem(KEPT, editor.text);
+  } catch {
+    // A browser that keeps nothing works as well.
+  }
+}
+
+function kept() {
+  try {
+    return window.sessionStorage.getItem(KEPT);
+  } catch {
+    return null;
+  }
+}
+
+run.addEventListener("click", runProgram);
+place("clear").addEventListener("click", () => {
+  editor.text = "";
+  fill(place("program-error"));
+  field.focus();
+});
+field.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    runProgram();
+  }
+});
+
+const examples = await examplePrograms();
+const drop = /** @type {HTMLDetailsElement} */ (place("examples"));
+fill(
+  place("example-list"),
+  examples.map(({ title, program }) =>
+    el("li", {}, el("button", {
+      type: "button",
+      onclick: () => {
+        editor.text = program;
+        drop.open = false;
+        field.focus();
+      },
+    }, title)),
+  ),
+);
+const link = new URLSearchParams(window.location.search).get("program");
+editor.text = link ?? kept() ?? examples[0]?.program ?? "";

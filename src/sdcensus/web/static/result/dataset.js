@@ -1,0 +1,239 @@
+// @ts-check
+// An answer of the API (JSON-stat 2.0) in the shape that the views of a result need.
+
+/**
+ * @typedef {object} Dimension
+ * @property {string} id
+ * @property {string} label
+ * @property {string[]} ids identifiers of the categories, as JSON-stat orders them
+ * @property {string[]} codes what is shown as the code of a category
+ * @property {string[]} labels
+ * @property {number[]} parent place of the category above, or -1
+ * @property {number[]} depth how many categories stand above one, the total not counted
+ * @property {string[]} level name of the level of each category; empty where there is only one
+ * @property {number} total place of the total, or -1
+ * @property {number[]} order places in the order of reading: total, then each parent and its parts
+ * @property {boolean} geo
+ * @property {Set<number>} own places of groups that the user made
+ * @property {Set<number>} withheld places that are withheld as a whole
+ * @property {number} stride
+ */
+
+/**
+ * @typedef {object} Cell
+ * @property {number | null} value
+ * @property {string} sign
+ * @property {number} parts how many published values it is a sum of
+ */
+
+/**
+ * @typedef {object} Model
+ * @property {string} title
+ * @property {string} unit
+ * @property {number} decimals
+ * @property {string[]} notes
+ * @property {string} source
+ * @property {string} updated
+ * @property {Map<string, string>} legend meaning of each sign that occurs
+ * @property {Dimension[]} dimensions without the measure
+ * @property {number} size number of cells
+ * @property {number} mostParts the largest number of parts of a cell
+ * @property {any} more what the server says besides (extension.sdcensus)
+ * @property {(offset: number) => Cell} cell
+ */
+
+/** The sign beside a number that is of low reliability. */
+export const LOW = "( )";
+
+/** How the codes of groups begin that a user made. */
+export const OWN = "own_";
+
+/**
+ * @param {any} dataset
+ * @returns {Model}
+ */
+export function readDataset(dataset) {
+  const more = dataset.extension?.sdcensus ?? {};
+  const metric = new Set(dataset.role?.metric ?? []);
+  const geo = new Set(dataset.role?.geo ?? []);
+  const sizes = dataset.size ?? [];
+  let stride = sizes.reduce((/** @type {number} */ all, /** @type {number} */ n) => all * n, 1);
+  const size = stride;
+  /** @type {Dimension[]} */
+  const dimensions = [];
+  let measure = null;
+  (dataset.id ?? []).forEach((/** @type {string} */ id, /** @type {number} */ at) => {
+    stride /= sizes[at] || 1;
+    const found = dataset.dimension[id];
+    if (metric.has(id)) measure = found;
+    else dimensions.push(dimension(id, found, stride, geo.has(id), more));
+  });
+  const unit = measureOf(measure);
+  const values = dataset.value ?? [];
+  const status = dataset.status;
+  const parts = Array.isArray(more.parts) ? more.parts : null;
+  return {
+    title: dataset.label ?? "",
+    unit: unit.label,
+    decimals: unit.decimals,
+    notes: [dataset.note ?? []].flat(),
+    source: dataset.source ?? "",
+    updated: dataset.updated ?? "",
+    legend: legendOf(dataset),
+    dimensions,
+    size,
+    mostParts: parts ? parts.reduce((most, one) => Math.max(most, one), 1) : 1,
+    more,
+    cell: (offset) => ({
+      value: values[offset] ?? null,
+      sign: typeof status === "string" ? status : (status?.[offset] ?? ""),
+      parts: parts ? parts[offset] : 1,
+    }),
+  };
+}
+
+/** Places of all categories but the total, in the order of reading. */
+export function withoutTotal(/** @type {Dimension} */ dimension) {
+  return dimension.order.filter((place) => place !== dimension.total);
+}
+
+/**
+ * The names of the levels of a dimension, coarsest first; one empty name where levels have none.
+ * @param {Dimension} dimension
+ */
+export function levelsOf(dimension) {
+  const found = new Map();
+  for (const place of withoutTotal(dimension)) {
+    const name = dimension.level[place];
+    found.set(name, Math.max(found.get(name) ?? 0, dimension.depth[place]));
+  }
+  return [...found.keys()].sort((a, b) => found.get(a) - found.get(b));
+}
+
+/**
+ * A category as somebody wants to read it.
+ * @param {Dimension} dimension
+ * @param {number} place
+ * @param {string} how "label", "code" or "both"
+ */
+export function nameOf(dimension, place, how) {
+  const label = dimension.labels[place];
+  // The total has no code that would tell a reader something, and groups have none at all.
+  if (how === "label" || place === dimension.total || dimension.own.has(place)) return label;
+  const code = dimension.codes[place];
+  return how === "code" || code === label ? code : `${code} ${label}`;
+}
+
+/**
+ * @param {string} id
+ * @param {any} found
+ * @param {number} stride
+ * @param {boolean} geo
+ * @param {any} more
+ * @returns {Dimension}
+ */
+function dimension(id, found, stride, geo, more) {
+  const category = found.category ?? {};
+  const ids = idsOf(category);
+  const places = new Map(ids.map((one, place) => [one, place]));
+  const labels = ids.map((one) => category.label?.[one] ?? one);
+  const extension = found.extension ?? {};
+  const total = places.get(extension.total) ?? -1;
+  const parent = ids.map(() => -1);
+  for (const [above, below] of Object.entries(category.child ?? {})) {
+    for (const one of below) {
+      const place = places.get(one);
+      if (place !== undefined) parent[place] = places.get(above) ?? -1;
+    }
+  }
+  const own = new Set();
+  (more.own_groups?.[id] ?? []).forEach((/** @type {any} */ group, /** @type {number} */ at) => {
+    const place = places.get(`${OWN}${at + 1}`);
+    if (place === undefined) return;
+    own.add(place);
+    labels[place] = group.label; // headings mark it as the user's, in their own way
+  });
+  const codes = ids.map((one) => extension.code?.[one] ?? one);
+  const level = ids.map((one) => extension.level?.[one] ?? "");
+  const withheld = new Set();
+  for (const part of more.withheld ?? []) {
+    if (part.variable !== id) continue;
+    const gone = new Set(part.codes);
+    ids.forEach((_, place) => {
+      const same = !part.level || !level[place] || level[place] === part.level;
+      if (same && gone.has(codes[place]) && !own.has(place)) withheld.add(place);
+    });
+  }
+  const depth = ids.map((_, place) => depthOf(place, parent, total));
+  const order = orderOf(parent, total);
+  const label = found.label || id;
+  return {
+    id, label, ids, codes, labels, parent, depth, level, total, order, geo, own, withheld, stride,
+  };
+}
+
+/** @param {any} category @returns {string[]} */
+function idsOf(category) {
+  const index = category.index;
+  if (Array.isArray(index)) return index;
+  if (index) return Object.keys(index).sort((a, b) => index[a] - index[b]);
+  return Object.keys(category.label ?? {});
+}
+
+/** @param {number} place @param {number[]} parent @param {number} total */
+function depthOf(place, parent, total) {
+  let depth = 0;
+  // A ring of parents would be a fault of the server; it must not hang the page.
+  for (let above = parent[place]; above >= 0 && above !== total; above = parent[above]) {
+    depth += 1;
+    if (depth > parent.length) return 0;
+  }
+  return depth;
+}
+
+/** @param {number[]} parent @param {number} total */
+function orderOf(parent, total) {
+  /** @type {Map<number, number[]>} */
+  const below = new Map();
+  parent.forEach((above, place) => {
+    if (place === total) return;
+    const key = above === total ? -1 : above;
+    const there = below.get(key);
+    if (there) there.push(place);
+    else below.set(key, [place]);
+  });
+  /** @type {number[]} */
+  const order = total >= 0 ? [total] : [];
+  const seen = new Set(order);
+  /** @param {number} place */
+  const visit = (place) => {
+    if (seen.has(place)) return;
+    seen.add(place);
+    order.push(place);
+    (below.get(place) ?? []).forEach(visit);
+  };
+  (below.get(-1) ?? []).forEach(visit);
+  parent.forEach((_, place) => visit(place));
+  return order;
+}
+
+/** @param {any} measure */
+function measureOf(measure) {
+  const category = measure?.category ?? {};
+  const one = idsOf(category)[0];
+  const unit = category.unit?.[one] ?? {};
+  return {
+    label: unit.label || category.label?.[one] || "",
+    decimals: unit.decimals ?? 0,
+  };
+}
+
+/** @param {any} dataset @returns {Map<string, string>} */
+function legendOf(dataset) {
+  const meanings = dataset.extension?.status?.label ?? {};
+  const status = dataset.status ?? {};
+  const used = new Set(typeof status === "string" ? [status] : Object.values(status));
+  used.delete("");
+  used.delete(null);
+  return new Map([...used].map((sign) => [sign, meanings[sign] ?? ""]));
+}

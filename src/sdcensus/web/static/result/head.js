@@ -1,0 +1,118 @@
+// @ts-check
+// Above the table: its title, what is counted, which areas are there, and what would help.
+
+import { el } from "../shared/dom.js";
+import { plural, t } from "../shared/texts.js";
+
+/**
+ * @typedef {import("./dataset.js").Model} Model
+ * @typedef {(question: object) => void} OnQuestion
+ */
+
+/** @param {Model} model */
+export function titleOf(model) {
+  const where = model.more.question?.where;
+  const about = [model.unit, model.updated].filter(Boolean);
+  return el(
+    "header",
+    { class: "r-title" },
+    el("h2", { tabindex: -1, dataset: { focus: "title" } }, model.title),
+    el(
+      "p",
+      { class: "r-sub" },
+      about.map((one) => [one, " · "]),
+      t("result.head.protected"),
+      " ",
+      el("a", { href: "#result-notes" }, t("result.head.how")),
+    ),
+    where && el("p", { class: "r-sub" }, t("result.head.where"), " ", el("code", {}, where)),
+  );
+}
+
+/**
+ * Which areas are available, and what would help where some are not.
+ * @param {Model} model
+ * @param {OnQuestion} onQuestion
+ */
+export function statusOf(model, onQuestion) {
+  const { areas, reasons = [], remedies = [], cells, limit } = model.more;
+  const size =
+    Number.isFinite(cells) && Number.isFinite(limit)
+      ? t("result.status.cells", { cells, limit })
+      : "";
+  const gone = areas ? areas.all - areas.available : 0;
+  if (gone === 0 && reasons.length === 0) {
+    const all = areas && areas.all > 0 ? plural("result.status.all", areas.all) : "";
+    return el("p", { class: "r-status", role: "status" }, [all, size].filter(Boolean).join(" "));
+  }
+  const help = reasons.length + remedies.length > 0;
+  return el(
+    "div",
+    { class: "r-withheld" },
+    el(
+      "p",
+      { role: "status" },
+      areas && el("strong", {}, t("result.status.some", areas)),
+      gone > 0 && [" ", plural("result.status.withheld", gone)],
+    ),
+    help &&
+      el(
+        "details",
+        { dataset: { keep: "help" } },
+        el("summary", { dataset: { focus: "help" } }, t("result.status.help")),
+        helpOf(reasons, remedies, onQuestion),
+        withheldOf(model),
+      ),
+  );
+}
+
+/**
+ * @param {any[]} reasons
+ * @param {any[]} remedies
+ * @param {OnQuestion} onQuestion
+ */
+export function helpOf(reasons, remedies, onQuestion) {
+  return el(
+    "div",
+    { class: "r-help" },
+    reasons.length > 0 && el("ul", { class: "r-reasons" }, reasons.map((one) => el("li", {}, one.text))),
+    remedies.length > 0 && el("p", { class: "r-lead" }, t("result.status.remedies")),
+    remedies.length > 0 &&
+      el(
+        "ul",
+        { class: "r-remedies" },
+        remedies.map((one) =>
+          el(
+            "li",
+            {},
+            el(
+              "button",
+              { type: "button", class: "button", onclick: () => onQuestion(one.question) },
+              one.text,
+            ),
+            " ",
+            one.areas > 0 &&
+              el("small", {}, t("result.status.gives", { available: one.available, all: one.areas })),
+          ),
+        ),
+      ),
+  );
+}
+
+/** @param {Model} model */
+function withheldOf(model) {
+  const gone = model.dimensions.flatMap((dimension) =>
+    [...dimension.withheld].map((place) => dimension.labels[place]),
+  );
+  if (gone.length === 0) return null;
+  const most = 30;
+  const more = gone.length - most;
+  return el(
+    "p",
+    { class: "r-gone" },
+    t("result.status.which"),
+    " ",
+    gone.slice(0, most).join(", "),
+    more > 0 && ` ${plural("result.status.more", more)}`,
+  );
+}

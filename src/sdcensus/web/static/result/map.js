@@ -1,0 +1,292 @@
+// @ts-check
+// The map of a table: areas coloured by class, a legend, and the same as a list for the keyboard.
+
+import { getJson } from "../shared/api.js";
+import { el, fill, svg } from "../shared/dom.js";
+import { plural, t } from "../shared/texts.js";
+import { choice } from "./bar.js";
+import { cellText } from "./cells.js";
+import { fixedChoices, focusAgain, levelChoice, whenThemeChanges } from "./chart.js";
+import { areaList } from "./map-list.js";
+import { mapOf } from "./map-data.js";
+import { draw, theme } from "./vega.js";
+
+/**
+ * @typedef {import("./dataset.js").Model} Model
+ * @typedef {import("./layout.js").View} View
+ * @typedef {import("./map-data.js").MapData} MapData
+ */
+
+/** Shapes that were fetched, by address. @type {Map<string, Promise<any>>} */
+const shapes = new Map();
+
+/**
+ * @param {{model: Model, view: View, language: string}} shown
+ * @param {import("./map-data.js").Choice} chosen kept between drawings
+ */
+export function mapView(shown, chosen) {
+  const box = el("div", { class: "r-map" });
+  const show = () => {
+    const focused = /** @type {any} */ (document.activeElement)?.dataset?.focus;
+    const data = mapOf(shown.model, shown.view, chosen);
+    if (data === null) {
+      fill(box, el("p", { class: "r-empty" }, t("result.map.nothing")));
+      return;
+    }
+    const share = data.measure === "share";
+    const style = { language: shown.language, decimals: shown.model.decimals, share };
+    const text = (/** @type {any} */ one) =>
+      cellText(one.shown, style) + (style.share && one.shown.value !== null ? " %" : "");
+    const colours = theme();
+    const palette = colours.classes(data.classes.length);
+    const place = el(
+      "div",
+      { class: "r-drawing", role: "img", "aria-label": describe(shown.model, data) },
+      el("p", { class: "r-empty" }, t("result.map.loading")),
+    );
+    /** @type {{view: any}} */
+    const drawn = { view: null };
+    const point = (/** @type {number} */ at) => drawn.view?.signal("pointed", at).runAsync();
+    const change = (/** @type {any} */ part) => {
+      Object.assign(chosen, part);
+      show();
+    };
+    fill(
+      box,
+      controls(shown, data, chosen, change),
+      messages(data),
+      el(
+        "div",
+        { class: "r-map-parts" },
+        el("div", {}, place, legend(data, palette, style)),
+        areaList(data.areas, palette, text, point),
+      ),
+    );
+    focusAgain(box, focused);
+    requestAnimationFrame(() => drawMap(place, shown, data, { colours, palette, text, drawn }));
+  };
+  show();
+  whenThemeChanges(box, show);
+  return box;
+}
+
+/** @param {HTMLElement} place @param {any} shown @param {MapData} data @param {any} of */
+async function drawMap(place, shown, data, { colours, palette, text, drawn }) {
+  let found;
+  try {
+    found = await shapesOf(shown.model, data);
+  } catch (problem) {
+    const missing = /** @type {any} */ (problem).status === 404;
+    const words = t(missing ? "result.map.no_shapes" : "result.map.failed");
+    fill(place, el("p", { class: "r-empty" }, words));
+    return;
+  }
+  const byPlace = new Map(data.areas.map((one) => [one.place, one]));
+  const features = [];
+  for (const feature of found.features) {
+    const at = data.placeOf.get(String(feature.properties?.code ?? feature.id));
+    const area = at === undefined ? undefined : byPlace.get(at);
+    features.push({
+      type: "Feature",
+      geometry: feature.geometry,
+      place: area ? area.place : -1,
+      fill: !area ? "transparent" : area.class < 0 ? "url(#result-hatch)" : palette[area.class],
+      text: area ? `${area.name} · ${text(area)}` : "",
+    });
+  }
+  // Areas that lie inside others are drawn later, and stay visible.
+  const width = Math.max(240, place.clientWidth);
+  const height = Math.round(Math.min(Math.max(width * found.aspect, 240), 560));
+  try {
+    drawn.view = await draw(place, specOf(features, colours, height), shown.language);
+    place.prepend(hatch(colours));
+  } catch {
+    fill(place, el("p", { class: "r-empty" }, t("result.chart.failed")));
+  }
+}
+
+/** @param {any[]} features @param {any} colours @param {number} height */
+function specOf(features, colours, height) {
+  const pointed = "datum.place >= 0 && datum.place === pointed";
+  return {
+    data: { values: features },
+    config: colours.config,
+    width: "container",
+    height,
+    autosize: { type: "fit-x", contains: "padding" },
+    projection: { type: "identity", reflectY: true },
+    params: [{ name: "pointed", value: -1 }],
+    mark: { type: "geoshape", tooltip: true, strokeJoin: "round" },
+    encoding: {
+      fill: { field: "fill", type: "nominal", scale: null },
+      stroke: { condition: { test: pointed, value: colours.ink }, value: colours.paper },
+      strokeWidth: { condition: { test: pointed, value: 2.5 }, value: 0.8 },
+      tooltip: { field: "text", type: "nominal" },
+    },
+  };
+}
+
+/** The pattern of areas without a figure. @param {any} colours */
+function hatch(colours) {
+  return svg(
+    "svg",
+    { width: 0, height: 0, "aria-hidden": true, class: "r-offstage" },
+    svg(
+      "pattern",
+      {
+        id: "result-hatch",
+        width: 7,
+        height: 7,
+        patternUnits: "userSpaceOnUse",
+        patternTransform: "rotate(45)",
+      },
+      svg("rect", { width: 7, height: 7, fill: colours.line }),
+      svg("rect", { width: 2, height: 7, fill: colours.soft, "fill-opacity": 0.55 }),
+    ),
+  );
+}
+
+/**
+ * The shapes of the areas, on a plane.
+ * @param {Model} model
+ * @param {MapData} data
+ */
+async function shapesOf(model, data) {
+  const { dimension } = data;
+  const question = model.more.question ?? {};
+  const base = `/api/v1/datasets/${encodeURIComponent(question.of ?? "persons")}`;
+  const named = data.level || levelIn(question.by ?? [], dimension.id);
+  const level = named || (await finestLevel(base, dimension.id));
+  const asked = new URLSearchParams({ variable: dimension.id, ...(level ? { level } : {}) });
+  const link = `${base}/map?${asked}`;
+  let made = shapes.get(link);
+  if (!made) {
+    made = getJson(link).then(onPlane);
+    shapes.set(link, made);
+    made.catch(() => shapes.delete(link));
+  }
+  return made;
+}
+
+/** The level of an axis that names none. @param {string} base @param {string} variable */
+async function finestLevel(base, variable) {
+  const { variables } = await getJson(`${base}/variables`);
+  const found = variables.find((/** @type {any} */ one) => one.name === variable);
+  return found?.levels[0]?.name ?? "";
+}
+
+/**
+ * The level of a variable in the axes of a question.
+ * @param {string[]} by
+ * @param {string} variable
+ */
+function levelIn(by, variable) {
+  for (const axis of by) {
+    const [, name, level] = /^\s*(\w+)\s*(?:@\s*(\w+))?/u.exec(axis) ?? [];
+    if (name === variable) return level ?? "";
+  }
+  return "";
+}
+
+/**
+ * Degrees are squeezed by their latitude, so that areas keep their shape without a projection of
+ * the sphere, which would depend on the direction in which rings are drawn.
+ * @param {any} collection
+ */
+function onPlane(collection) {
+  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
+  const each = (/** @type {any} */ part, /** @type {(x: number, y: number) => number[]} */ run) => {
+    if (typeof part?.[0] === "number") return run(part[0], part[1]);
+    return Array.isArray(part) ? part.map((one) => each(one, run)) : part;
+  };
+  /** @type {any[]} */
+  const all = collection.features ?? [];
+  const features = all.filter((one) => one.geometry?.coordinates);
+  for (const one of features) {
+    each(one.geometry.coordinates, (x, y) => {
+      box.west = Math.min(box.west, x);
+      box.east = Math.max(box.east, x);
+      box.south = Math.min(box.south, y);
+      box.north = Math.max(box.north, y);
+      return [x, y];
+    });
+  }
+  const furthest = Math.max(Math.abs(box.west), Math.abs(box.east));
+  const degrees = furthest <= 180 && Math.abs(box.north) <= 90;
+  const squeeze = degrees ? Math.cos((((box.north + box.south) / 2) * Math.PI) / 180) : 1;
+  const flat = features.map((one) => ({
+    ...one,
+    geometry: {
+      ...one.geometry,
+      coordinates: each(one.geometry.coordinates, (x, y) => [x * squeeze, y]),
+    },
+  }));
+  const wide = (box.east - box.west) * squeeze;
+  return { features: flat, aspect: wide > 0 ? (box.north - box.south) / wide : 1 };
+}
+
+/**
+ * @param {{model: Model, view: View}} shown
+ * @param {MapData} data
+ * @param {any} chosen
+ * @param {(part: any) => void} change
+ */
+function controls({ model, view }, data, chosen, change) {
+  const measures = [
+    { value: "share", label: t("result.map.share") },
+    { value: "count", label: t("result.map.count") },
+  ];
+  const methods = ["quantile", "equal"].map((value) => ({ value, label: t(`result.map.${value}`) }));
+  const counts = [3, 4, 5, 6].map((n) => {
+    return { value: String(n), label: plural("result.map.classes", n) };
+  });
+  return el(
+    "div",
+    { class: "r-controls" },
+    fixedChoices(model, view, data.fixed, "map", (fixed) => change({ fixed })),
+    data.shares &&
+      choice("map-measure", t("result.map.measure"), measures, data.measure, (measure) =>
+        change({ measure }),
+      ),
+    levelChoice(data.dimension, data.level, "map", (level) => change({ level })),
+    choice("map-method", t("result.map.method"), methods, data.method, (method) =>
+      change({ method }),
+    ),
+    choice("map-classes", t("result.map.number"), counts, String(chosen.classes ?? 5), (classes) =>
+      change({ classes: Number(classes) })),
+  );
+}
+
+/** @param {MapData} data */
+function messages(data) {
+  const gone = data.areas.filter((one) => one.shown.value === null).length;
+  const texts = [
+    data.measure === "share" && t("result.show.computed"),
+    data.measure === "count" && t("result.map.counts_mislead"),
+    gone > 0 && plural("result.map.withheld", gone),
+  ].filter(Boolean);
+  return texts.length > 0 && el("p", { class: "r-message" }, texts.join(" "));
+}
+
+/** @param {MapData} data @param {string[]} palette @param {any} how */
+function legend(data, palette, how) {
+  const number = (/** @type {number} */ value) =>
+    cellText({ value, sign: "", parts: 1, low: false, undefined: false }, how);
+  const lines = data.classes.map((one, at) => {
+    const [from, to] = [number(one.from), number(one.to)];
+    const range = from === to ? from : `${from} – ${to}`;
+    const words = one.count > 0 ? range + (how.share ? " %" : "") : t("result.map.no_area");
+    const style = { "background-color": palette[at] };
+    return el("li", {}, el("i", { class: "r-swatch", style }), words);
+  });
+  const gone = data.areas.some((one) => one.shown.value === null);
+  if (gone) {
+    lines.push(el("li", {}, el("i", { class: "r-swatch r-hatched" }), t("result.map.gone")));
+  }
+  return el("ul", { class: "r-classes", "aria-label": t("result.map.legend") }, lines);
+}
+
+/** @param {Model} model @param {MapData} data */
+function describe(model, data) {
+  return t("result.map.description", { title: model.title, n: data.areas.length });
+}

@@ -1,0 +1,95 @@
+// @ts-check
+// Below the table: why figures do not add up, what signs mean, and all notes.
+
+import { el } from "../shared/dom.js";
+import { formatNumber } from "../shared/numbers.js";
+import { known, plural, t } from "../shared/texts.js";
+import { LOW } from "./dataset.js";
+
+/** @typedef {import("./dataset.js").Model} Model */
+
+/**
+ * @param {Model} model
+ * @param {string} language
+ */
+export function notesOf(model, language) {
+  return el(
+    "section",
+    { class: "card r-notes", id: "result-notes", "aria-labelledby": "result-notes-title" },
+    el("h3", { id: "result-notes-title" }, t("result.notes.title")),
+    el("p", {}, t("result.notes.why")),
+    exampleOf(model, language),
+    el("p", {}, el("strong", {}, t("result.notes.do_not_add"))),
+    model.mostParts > 1 && el("p", {}, plural("result.notes.sums", model.mostParts, times(model, language))),
+    Object.keys(model.more.own_groups ?? {}).length > 0 && el("p", {}, t("result.notes.own")),
+    legendOf(model),
+    model.notes.length > 0 && [
+      el("h4", {}, t("result.notes.all")),
+      el("ul", { class: "r-all-notes" }, model.notes.map((one) => el("li", {}, one))),
+    ],
+    sourceOf(model),
+  );
+}
+
+/** How much larger the error of the largest sum is. @param {Model} model @param {string} language */
+function times(model, language) {
+  return { times: formatNumber(Math.sqrt(model.mostParts), language, 1) };
+}
+
+/** @param {Model} model @param {string} language */
+function exampleOf(model, language) {
+  const example = model.more.example;
+  if (!example || !Array.isArray(example.parts) || example.parts.length === 0) return null;
+  const number = (/** @type {number} */ n) => formatNumber(n, language, model.decimals);
+  const parts = example.parts.map((/** @type {any} */ one) => `${one.label} ${number(one.value)}`);
+  const list = new Intl.ListFormat(language, { type: "conjunction" }).format(parts);
+  const values = {
+    place: (example.place ?? []).map((/** @type {any} */ one) => one.label ?? one).join(", "),
+    parts: list,
+    sum: number(example.sum),
+    total: number(example.total),
+  };
+  const kind = example.sum === example.total ? "same" : "example";
+  const form = values.place ? kind : `${kind}_everywhere`;
+  return el(
+    "p",
+    { class: "r-example" },
+    t(`result.notes.${form}`, values),
+    kind === "example" && [" ", el("strong", {}, t("result.notes.use_total"))],
+  );
+}
+
+/** @param {Model} model */
+function legendOf(model) {
+  const lines = [...model.legend].map(([sign, meaning]) => [
+    sign,
+    sign === LOW ? t("result.legend.low") : meaning || t("result.cell.withheld"),
+  ]);
+  if (lines.length === 0) return null;
+  return [
+    el("h4", {}, t("result.legend.title")),
+    el(
+      "dl",
+      { class: "r-legend" },
+      lines.map(([sign, meaning]) => el("div", {}, el("dt", {}, sign), el("dd", {}, meaning))),
+    ),
+  ];
+}
+
+/** @param {Model} model */
+function sourceOf(model) {
+  const versions = Object.entries(model.more.versions ?? {})
+    .filter(([name, one]) => one !== null && known(`result.version.${name}`))
+    .map(([name, one]) => `${t(`result.version.${name}`)} ${one}`);
+  if (!model.source && versions.length === 0) return null;
+  return el(
+    "p",
+    { class: "r-soft" },
+    model.source && [t("result.notes.source", { source: model.source }), el("br")],
+    versions.length > 0 && [
+      t("result.notes.version"),
+      " ",
+      versions.join(" · "),
+    ],
+  );
+}

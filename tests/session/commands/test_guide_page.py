@@ -1,0 +1,44 @@
+"""The page of the language: its programs are programs, its grammar and its words are ours."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sdcensus.errors import QuestionError
+from sdcensus.session.commands import GRAMMAR, RESERVED, compile_program, pointer
+from tests.session.commands.programs import demo_schema
+
+PAGE = Path(__file__).parents[3] / "docs" / "guide" / "command-language.md"
+
+
+def blocks(kind: str) -> list[str]:
+    text = PAGE.read_text(encoding="utf-8")
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_programs_of_the_page_compile() -> None:
+    programs = [one for one in blocks("text") if not one.startswith("line ")]
+    assert len(programs) == 5
+    tables = [compile_program(one, demo_schema()).tables for one in programs]
+    assert [len(one) for one in tables] == [3, 1, 2, 3, 8]
+
+
+def test_the_mistake_of_the_page_is_made_as_it_is_shown() -> None:
+    (shown,) = [one for one in blocks("text") if one.startswith("line ")]
+    source = shown.splitlines()[1]
+    with pytest.raises(QuestionError) as caught:
+        compile_program(source, demo_schema())
+    assert caught.value.at is not None
+    assert f"{caught.value}\n{pointer(source, caught.value.at)}\n" == shown
+
+
+def test_the_grammar_of_the_page_is_the_one_that_is_tested() -> None:
+    assert blocks("ebnf") == [GRAMMAR]
+
+
+def test_the_page_lists_the_words_of_the_language() -> None:
+    (listed,) = re.findall(r"Words of the language: `([^`]*)`", PAGE.read_text(encoding="utf-8"))
+    assert listed.split() == sorted(RESERVED)

@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import re
+import string
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sdcensus.model.interior import with_totals
+from sdcensus.model.policy import (
+    AtLevel,
+    Decided,
+    DetailOf,
+    Limits,
+    NotOffered,
+    OnlineRules,
+    Policy,
+    VariableRule,
+    WhenSparse,
+)
+from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.session.policy import Outcome, ReasonCode, StepKind, Verdict, Withheld, ask, show
+from sdcensus.testing.island import island_schema
+from sdcensus.web.policy_words import (
+    areas_text,
+    reason_text,
+    remedy_text,
+    status_text,
+    withheld_text,
+)
+
+LABELS = {
+    "area": {"en": "Place", "es": "Lugar", "fr": "Lieu", "nl": "Plaats"},
+    "sex": {"en": "Sex", "es": "Sexo", "fr": "Sexe", "nl": "Geslacht"},
+    "age": {"en": "Age", "es": "Edad", "fr": "Âge", "nl": "Leeftijd"},
+    "married": {"en": "Married"},
+}
+SCHEMA = replace(
+    island_schema(),
+    variables=tuple(
+        replace(one, label=Text.of(LABELS[one.name])) if one.name in LABELS else one
+        for one in island_schema().variables
+    ),
+)
+
+
+def texts(language: str) -> dict[str, str]:
+    path = files("sdcensus.web").joinpath("catalogues", language, "policy.toml")
+    found = {}
+    for key, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        if isinstance(value, str):
+            found[f"policy.{key}"] = value
+        else:
+            found |= {f"policy.{key}.{one}": text for one, text in value.items()}
+    return found
+
+
+TEXTS = {language: texts(language) for language in LANGUAGES}
+
+
+def policy(**rules: Any) -> Policy:
+    return Policy(name="test", schema=SCHEMA, **rules)
+
+
+def online(**rules: Any) -> Policy:
+    return policy(online=OnlineRules(**rules))
+
+
+def spec(*by: str, where: str | None = None) -> TableSpec:
+    return TableSpec.build(SCHEMA, by, universe=where)
+
+
+def table(inner: Any, *by: str, where: str | None = None) -> Table:
+    made = spec(*by, where=where)
+    size = [axis.base_size for axis in made.axes]
+    return Table(made, with_totals(made, np.broadcast_to(np.asarray(inner, np.int64), size).copy()))
+
+
+def whole(by: tuple[str, ...], each: int) -> Callable[[TableSpec], Table]:
+    return lambda wanted: Table(wanted, np.full(wanted.shape, each, dtype=np.int64))
+
+
+SOME = [[9, 9]] * 6 + [[1, 0]]  # the last parish is sparse
+
+
+def shown(made: Policy, given: Table | SparseTable, each: int = 0) -> Verdict:
+    return show(made, given, published=whole((), each)).verdict
+
+
+def sparse(given: Table) -> SparseTable:
+    values = given.published.reshape(-1)
+    cells = np.flatnonzero(values).astype(np.uint64)
+    return SparseTable(given.spec, cells, values[cells.astype(np.int64)])
+
+
+def verdicts() -> dict[str, Verdict]:
+    """For each text of a reason a table that gives it."""
+    hidden = policy(decided=Decided(not_offered=(NotOffered(AtLevel("area", "parish"), ("P0",)),)))
+    detail = policy(
+        decided=Decided(
+            detail=(DetailOf(AtLevel("area", "parish"), ("P0",), (AtLevel("age", "class"),)),)
+        )
+    )
+    everywhere = tuple(VariableRule(variable=one, offered=False) for one in ("sex", "age"))
+    return {
+        "variable-not-offered": ask(policy(variables=everywhere), spec("sex", "married")),
+        "variable-not-a-filter": ask(
+            policy(variables=(VariableRule(variable="married", as_filter=False),)),
+            spec("sex", where="married == 1"),
+        ),
+        "level-too-fine": ask(
+            policy(variables=(VariableRule(variable="age", finest_level="class"),)),
+            spec("age", "sex"),
+        ),
+        "area-too-fine": ask(
+            policy(
+                variables=(VariableRule(variable="age", finest_area=AtLevel("area", "district")),)
+            ),
+            spec("area", "age"),
+        ),
+        "never-together.at-all": ask(
+            policy(never_together=((AtLevel("age"), AtLevel("sex")),)), spec("age", "sex")
+        ),
+        "never-together.at-levels": ask(
+            policy(never_together=((AtLevel("age", "class"), AtLevel("sex")),)),
+            spec("age", "sex"),
+        ),
+        "too-many-variables": ask(
+            policy(limits=Limits(dimensions=1)), spec("area", "sex", "age", "married")
+        ),
+        "too-many-cells": ask(
+            policy(limits=Limits(cells=1_001)),
+            spec("area@parish+district", "sex", "age", "married"),
+        ),
+        "code-not-offered.condition": ask(hidden, spec("sex", where="area == 'P0'")),
+        "code-not-offered.withheld": ask(hidden, spec("area", "sex")),
+        "too-much-detail-for-area.condition": ask(detail, spec("age", where="area == 'P0'")),
+        "too-much-detail-for-area.withheld": ask(detail, spec("area", "age")),
+        "sparse-area.withheld": shown(online(mean_cell_size=2.5), table(SOME, "area", "sex")),
+        "sparse-area.refused": shown(
+            online(mean_cell_size=2.5, when_sparse=WhenSparse.REFUSE_TABLE),
+            table(SOME, "area", "sex"),
+        ),
+        "sparse-area.table": shown(online(mean_cell_size=2_000), table(1, "sex")),
+        "sparse-area.small-values": shown(
+            online(mean_cell_size=2, when_sparse=WhenSparse.C), noisy(table(SOME, "area", "sex"))
+        ),
+        "sparse-area.small-values-table": shown(
+            online(mean_cell_size=2, when_sparse=WhenSparse.C), noisy(table(1, "sex"))
+        ),
+        "small-population.withheld": shown(
+            online(minimum_population=12), table(SOME, "area", "sex")
+        ),
+        "small-population.table": shown(online(minimum_population=12_000), table(1, "sex")),
+        "small-population.condition": shown(
+            online(minimum_population=12), table(1, "sex", where="age < 5"), each=3
+        ),
+        "sparse-table": shown(online(mean_cell_size_of_table=2), table(1, "sex")),
+        "too-many-ones": shown(online(ones=0.125), table(1, "sex")),
+        "too-many-ones-and-twos": shown(online(ones_and_twos=0.5), table(2, "sex")),
+        "withheld-values-add-up": shown(
+            online(mean_cell_size=2, when_sparse=WhenSparse.C), table(SOME, "area", "sex")
+        ),
+        "too-large-for-signs": shown(online(mean_cell_size=2), sparse(table(SOME, "area", "sex"))),
+    }
+
+
+def noisy(made: Table) -> Table:
+    values = made.published.copy()
+    values.reshape(-1)[-1] += 1
+    return Table(made.spec, values)
+
+
+VERDICTS = verdicts()
+
+
+def reason_of(words: str) -> Any:
+    found = [one for one in VERDICTS[words].reasons if one.words == words]
+    assert found, (words, VERDICTS[words].lines())
+    return found[0]
+
+
+def test_every_reason_there_is_occurs_here() -> None:
+    assert {reason_of(words).code for words in VERDICTS} == set(ReasonCode)
+    sections = {"remedy", "status", "withheld"}
+    keys = {one.removeprefix("policy.") for one in TEXTS["en"]}
+    assert {one for one in keys if one.split(".")[0] not in sections} == set(VERDICTS)
+
+
+def by_labels(sentence: str) -> str:
+    """A sentence of the library, which has names as well: by labels alone."""
+    plain = re.sub(r"\b([A-Z]\w+) \(\w+\)", r"\1", sentence)
+    plain = re.sub(r"area@(\w+)", r"\1", plain)
+    return re.sub(r"(\w+)@(\w+)", r"\1 (\2)", plain)
+
+
+@pytest.mark.parametrize("words", VERDICTS)
+def test_english_text_is_the_sentence_of_the_library(words: str) -> None:
+    reason = reason_of(words)
+    text = reason_text(reason, SCHEMA, "en", TEXTS["en"])
+    assert text.lower() == by_labels(reason.sentence).lower()
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+@pytest.mark.parametrize("words", VERDICTS)
+def test_reasons_in_other_languages_keep_their_values(words: str, language: str) -> None:
+    reason = reason_of(words)
+    text = reason_text(reason, SCHEMA, language, TEXTS[language])
+    assert "{" not in text
+    assert text != reason_text(reason, SCHEMA, "en", TEXTS["en"])
+    wanted = [name for _, name, _, _ in string.Formatter().parse(TEXTS["en"][f"policy.{words}"])]
+    assert {one for one in wanted if one} == {name for name, _ in reason.values}
+    assert not re.search(r"\b(the|are|and|not|this|with|values|cells|for|has|below|some)\b", text)
+
+
+def test_figures_are_written_as_the_language_does() -> None:
+    def told(words: str, language: str) -> str:
+        return reason_text(reason_of(words), SCHEMA, language, TEXTS[language])
+
+    assert "2.5 persons" in told("sparse-area.withheld", "en")
+    assert "2,5 personas" in told("sparse-area.withheld", "es")
+    assert "2,5 personnes" in told("sparse-area.withheld", "fr")
+    assert "2,5 personen" in told("sparse-area.withheld", "nl")
+    assert "12.000 personen" in told("small-population.table", "nl")
+    assert "12\N{NARROW NO-BREAK SPACE}000 personnes" in told("small-population.table", "fr")
+    assert "12,5\N{NARROW NO-BREAK SPACE}%" in told("too-many-ones", "fr")
+    assert "12,5%" in told("too-many-ones", "nl")
+    assert "1.001" in told("too-many-cells", "nl")
+
+
+def test_labels_are_those_of_the_language_or_the_first() -> None:
+    reason = reason_of("never-together.at-levels")
+    text = reason_text(reason, SCHEMA, "fr", TEXTS["fr"])
+    assert text.startswith("Aucun tableau ne réunit Âge (classe) et Sexe, ni à des")
+    married = reason_of("variable-not-a-filter")
+    assert "Married kan niet" in reason_text(married, SCHEMA, "nl", TEXTS["nl"])
+
+
+def test_remedies_say_the_same_in_english_and_tell_every_step() -> None:
+    kinds = set()
+    for verdict in VERDICTS.values():
+        for remedy in verdict.remedies:
+            kinds |= {one.kind for one in remedy.steps}
+            text = remedy_text(remedy, SCHEMA, "en", TEXTS["en"])
+            assert text.lower() == by_labels(remedy.sentence).lower()
+            for language in LANGUAGES[1:]:
+                text = remedy_text(remedy, SCHEMA, language, TEXTS[language])
+                assert all(
+                    LABELS[one].get(language, LABELS[one]["en"]) in text
+                    for one in remedy.variables
+                    if one in LABELS
+                ) or any(one.kind is StepKind.KEEP_ONLY for one in remedy.steps)
+                assert not re.search(r"\b(show|leave|keep|the|level|areas|ask|and)\b", text)
+    assert kinds == set(StepKind)
+
+
+def test_the_status_counts_areas() -> None:
+    verdict = VERDICTS["sparse-area.withheld"]
+    assert verdict.outcome is Outcome.WITHHELD
+    assert status_text(verdict, "en", TEXTS["en"]) == verdict.sentence
+    assert status_text(verdict, "fr", TEXTS["fr"]) == (
+        "Ce tableau peut être publié en partie. 6 zones sur 7 sont disponibles"
+        "\N{NARROW NO-BREAK SPACE}; la protection des données personnelles en retient 1."
+    )
+    one_left = replace(verdict, available=1)
+    assert "1 of 7 areas is available" in areas_text(one_left, "en", TEXTS["en"])
+    for language in LANGUAGES:
+        refused = VERDICTS["too-many-cells"]
+        assert (
+            status_text(refused, language, TEXTS[language])
+            == (TEXTS[language]["policy.status.refused"])
+        )
+        assert areas_text(Verdict(), language, TEXTS[language]) == ""
+
+
+def test_withheld_codes_are_named_by_their_labels_and_cut() -> None:
+    (withheld,) = VERDICTS["sparse-area.withheld"].withheld
+    assert withheld_text(withheld, SCHEMA, "nl", TEXTS["nl"]) == (
+        "Niet gepubliceerd van Parochie: P 6."
+    )
+    many = Withheld("area", "parish", tuple(f"P{at}" for at in range(7)) * 3)
+    assert withheld_text(many, SCHEMA, "es", TEXTS["es"]).endswith("P 4 y 9 más.")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_languages_have_the_same_keys_and_placeholders(language: str) -> None:
+    def names(text: str) -> set[str]:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+    assert TEXTS[language].keys() == TEXTS["en"].keys()
+    for key, text in TEXTS[language].items():
+        assert names(text) == names(TEXTS["en"][key]), key
