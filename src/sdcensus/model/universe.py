@@ -27,9 +27,11 @@ from sdcensus.model.predicate import (
     parse_condition,
 )
 from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Code, Variable
+from sdcensus.model.variable import Code, Level, Variable
 
 Mask = npt.NDArray[np.bool_]
+#: Whole numbers, however large.
+Numbers = npt.NDArray[Any]
 #: A condition whose truth table would be larger than this is refused.
 LARGEST_TRUTH_TABLE = 1_000_000
 
@@ -79,10 +81,11 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
         return EVERYTHING
     parsed = parse_condition(condition)
     masks: dict[Comparison, Mask] = {}
+    known: dict[tuple[str, str], _LevelCodes] = {}
     by_variable: dict[str, list[Mask]] = {}
     for comparison in comparisons(parsed):
         if comparison not in masks:
-            masks[comparison] = _matching_leaves(comparison, schema, condition)
+            masks[comparison] = _matching_leaves(comparison, schema, condition, known)
             by_variable.setdefault(comparison.operand.variable, []).append(masks[comparison])
     names = sorted(by_variable)
     classes = [_classes(np.stack(by_variable[name])) for name in names]
@@ -161,7 +164,56 @@ def _reduced(
     )
 
 
-def _matching_leaves(comparison: Comparison, schema: Schema, text: str) -> Mask:
+class _LevelCodes:
+    """The codes of a level, looked through once however many comparisons name it."""
+
+    def __init__(self, level: Level) -> None:
+        codes = level.codes
+        self.group = level.group_array
+        self.codes = codes
+        self.positions: dict[str, int] = {}
+        for at, code in enumerate(codes):
+            self.positions.setdefault(code.code, at)
+        self._alike: dict[int, list[int]] | None = None
+        self._bounds: tuple[Mask, Mask, Numbers, Numbers, Mask] | None = None
+
+    @property
+    def alike(self) -> dict[int, list[int]]:
+        """The positions of codes that are the same number."""
+        if self._alike is None:
+            self._alike = {}
+            for at, code in enumerate(self.codes):
+                number = whole_number(code.code)
+                if number is not None:
+                    self._alike.setdefault(number, []).append(at)
+        return self._alike
+
+    @property
+    def bounds(self) -> tuple[Mask, Mask, Numbers, Numbers, Mask]:
+        """Which codes are missing, which are no numbers, and from where to where the others go.
+
+        The last says which have no upper end.
+        """
+        if self._bounds is None:
+            pairs = [bounds(code) for code in self.codes]
+            missing = np.array([code.is_missing for code in self.codes], dtype=bool)
+            none = np.array([lower is None for lower, _ in pairs], dtype=bool)
+            open_ = np.array([upper is None for _, upper in pairs], dtype=bool)
+            lows = [lower or 0 for lower, _ in pairs]
+            highs = [upper or 0 for _, upper in pairs]
+            # Codes of twenty digits are numbers too.
+            small = all(abs(one) < 1 << 62 for one in (*lows, *highs))
+            kind: type = np.int64 if small else object
+            self._bounds = missing, none, np.array(lows, kind), np.array(highs, kind), open_
+        return self._bounds
+
+
+def _matching_leaves(
+    comparison: Comparison,
+    schema: Schema,
+    text: str,
+    known: dict[tuple[str, str], _LevelCodes],
+) -> Mask:
     """Which leaves of its variable a comparison selects."""
     operand, operator = comparison.operand, comparison.operator
     variable = schema.variable(operand.variable)
@@ -170,55 +222,61 @@ def _matching_leaves(comparison: Comparison, schema: Schema, text: str) -> Mask:
         remedy = " Give it levels (ranges) in the schema." if variable.continuous else ""
         raise SpecError(f"{where}{variable.name!r} has no codes to compare with.{remedy}")
     level = variable.level(operand.level)
+    key = (variable.name, level.name)
+    if key not in known:
+        known[key] = _LevelCodes(level)
+    codes = known[key]
     if operator in ("<", "<=", ">", ">="):
-        chosen = [
-            _compares(code, operator, comparison.values[0], variable, where) for code in level.codes
-        ]
+        chosen = _compared(codes, operator, comparison.values[0], variable, where)
     else:
-        positions = {_position(value, level.codes, variable, where) for value in comparison.values}
-        negative = operator in ("!=", "not in")
-        chosen = [(at in positions) is not negative for at in range(len(level.codes))]
-    return np.array(chosen, dtype=bool)[level.group_array]
+        positions = [_position(value, codes, variable, where) for value in comparison.values]
+        chosen = np.full(len(level.codes), operator in ("!=", "not in"))
+        chosen[positions] = operator in ("==", "in")
+    return chosen[codes.group]
 
 
-def _position(value: str, codes: tuple[Code, ...], variable: Variable, where: str) -> int:
-    for position, code in enumerate(codes):
-        if code.code == value:
-            return position
+def _position(value: str, codes: _LevelCodes, variable: Variable, where: str) -> int:
+    if value in codes.positions:
+        return codes.positions[value]
     number = whole_number(value)
     if number is not None:  # 01 and 1 are the same number, where only one of them exists
-        alike = [at for at, code in enumerate(codes) if whole_number(code.code) == number]
+        alike = codes.alike.get(number, [])
         if len(alike) == 1:
             return alike[0]
-    known = [code.code for code in codes]
+    known = [code.code for code in codes.codes]
     raise UnknownName("code", value, known=known, where=f"{where}{variable.name!r}: ")
 
 
-def _compares(code: Code, operator: str, value: str, variable: Variable, where: str) -> bool:
-    """Whether a code lies on the asked side of a number; missing codes lie on neither."""
-    if code.is_missing:
-        return False
+def _compared(
+    codes: _LevelCodes, operator: str, value: str, variable: Variable, where: str
+) -> Mask:
+    """Which codes lie on the asked side of a number; missing codes lie on neither."""
+    missing, none, lower, upper, open_ = codes.bounds
+    if missing.all():
+        return np.zeros(missing.size, dtype=bool)
     try:
         limit = int(value)
     except ValueError:
         raise SpecError(
             f"{where}{variable.name!r} can only be compared with a whole number by {operator!r}."
         ) from None
-    lower, upper = bounds(code)
-    if lower is None:
-        raise SpecError(
-            f"{where}the codes of {variable.name!r} are not numbers; use == or in instead of"
-            f" {operator!r}."
-        )
+    limit = limit if lower.dtype == object else max(min(limit, (1 << 62)), -(1 << 62))
     if operator in ("<", ">="):  # both ask whether the code starts below the limit
-        below = upper is not None and upper < limit
-        if not below and lower < limit:
-            raise SpecError(f"{where}{_cut(limit, code, variable)}")
-        return below is (operator == "<")
-    below = upper is not None and upper <= limit
-    if not below and lower <= limit:
-        raise SpecError(f"{where}{_cut(limit, code, variable)}")
-    return below is (operator == "<=")
+        below = ~open_ & (upper < limit)
+        cut = ~below & (lower < limit)
+    else:
+        below = ~open_ & (upper <= limit)
+        cut = ~below & (lower <= limit)
+    wrong = np.flatnonzero(~missing & (none | np.asarray(cut, dtype=bool)))
+    if wrong.size:
+        if none[wrong[0]]:
+            raise SpecError(
+                f"{where}the codes of {variable.name!r} are not numbers; use == or in instead of"
+                f" {operator!r}."
+            )
+        raise SpecError(f"{where}{_cut(limit, codes.codes[int(wrong[0])], variable)}")
+    below = np.asarray(below, dtype=bool)
+    return ~missing & (below if operator in ("<", "<=") else ~below)
 
 
 def _cut(limit: int, code: Code, variable: Variable) -> str:

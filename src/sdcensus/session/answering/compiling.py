@@ -184,6 +184,26 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
     )
 
 
+def compile_total(spec: TableSpec, policy: Policy) -> Compiled:
+    """What is counted for the number of units that the condition of a table chooses.
+
+    It is a sum of published values like every answer: a rule that read a count of the condition
+    itself would tell, by what it refuses, about a number that is published nowhere.
+    """
+    terms = terms_of(spec.universe)
+    filters = tuple(_filter_axis(one, terms, policy) for one in spec.universe.variables)
+    total = spec.with_axes(())
+    return Compiled(
+        question=Question(of=spec.of.plural),
+        spec=total,
+        watched=total,
+        axes=(),
+        filters=filters,
+        counted=TableSpec(of=spec.of, axes=tuple(one.counted.axis for one in filters)),
+        terms=len(terms),
+    )
+
+
 def _spec(question: Question, policy: Policy) -> TableSpec:
     """The table that was asked for; mistakes say which part of the question they are in."""
     schema = policy.schema
@@ -428,4 +448,11 @@ def _watched(
     return TableSpec(of=spec.of, axes=spec.axes, universe=universe)
 
 
-__all__ = ["AnswerAxis", "Compiled", "FilterAxis", "ShownCode", "compile_question"]
+__all__ = [
+    "AnswerAxis",
+    "Compiled",
+    "FilterAxis",
+    "ShownCode",
+    "compile_question",
+    "compile_total",
+]

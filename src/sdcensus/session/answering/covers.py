@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import QuestionError
 from sdcensus.model.axis import TOTAL, Axis, make_axis
+from sdcensus.model.policy_levels import coarser_or_equal
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.universe import Universe
 from sdcensus.model.variable import Code, Level, Variable
@@ -87,9 +88,10 @@ def terms_of(universe: Universe) -> tuple[Term, ...]:
 
 
 def cover(levels: Sequence[Level], mask: Mask) -> tuple[Part, ...] | None:
-    """Declared codes that make up a set of leaves, the coarsest first; ``None`` if none do.
+    """Declared codes that make up a set of leaves; ``None`` if none do.
 
-    Where levels nest these are the fewest.
+    Where levels nest these are the fewest. Where they cross, each level with those that it nests
+    in is tried as well, and the shortest way is taken.
 
     Args:
         levels: The levels whose codes may be used.
@@ -97,12 +99,30 @@ def cover(levels: Sequence[Level], mask: Mask) -> tuple[Part, ...] | None:
     """
     if mask.all():
         return (WHOLE,)
+    ordered = sorted(levels, key=lambda one: (len(one.codes), one.name))
+    groups = [one.group_array for one in ordered]
+    best = _greedy(ordered, groups, mask)
+    if best is None or len(best) == 1 or len(ordered) < 3:
+        return best
+    for finest in groups[1:]:
+        nested = [at for at, one in enumerate(groups) if coarser_or_equal(one, finest)]
+        if len(nested) < len(groups):
+            found = _greedy([ordered[at] for at in nested], [groups[at] for at in nested], mask)
+            if found is not None and len(found) < len(best):
+                best = found
+    return best
+
+
+def _greedy(
+    levels: Sequence[Level], groups: Sequence[Int64], mask: Mask
+) -> tuple[Part, ...] | None:
+    """Whole codes of the coarsest level, then of the next on what is left."""
     left = mask.copy()
     found: list[Part] = []
-    for level in sorted(levels, key=lambda one: (len(one.codes), one.name)):
+    for level, group in zip(levels, groups, strict=True):
         if not left.any():
             break
-        group, size = level.group_array, len(level.codes)
+        size = len(level.codes)
         inside = np.bincount(group[left], minlength=size)
         whole = (inside == np.bincount(group, minlength=size)) & (inside > 0)
         found += [Part(level.name, int(at)) for at in np.flatnonzero(whole)]

@@ -23,6 +23,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.headings import number_text, units_text
 from sdcensus.model.marks import Mark
 from sdcensus.model.policy import Policy, UserRole
+from sdcensus.model.policy_levels import unfiltered
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.question import Question
@@ -43,7 +44,12 @@ from sdcensus.session.answering.cells import (
     low_reliability,
     worked_example,
 )
-from sdcensus.session.answering.compiling import AnswerAxis, Compiled, compile_question
+from sdcensus.session.answering.compiling import (
+    AnswerAxis,
+    Compiled,
+    compile_question,
+    compile_total,
+)
 from sdcensus.session.answering.levels import axis_label, question_heading
 from sdcensus.session.census import Census
 from sdcensus.session.policy import (
@@ -289,6 +295,20 @@ class TableService(Confidential):
     # ------------------------------------------------------------------------------ the policy
 
     def _ruling(self, compiled: Compiled, role: str | UserRole) -> Ruling:
+        rules = self.policy.online_for(role)
+        counted = compiled.counted.cells
+        if rules.ones is not None or rules.ones_and_twos is not None:
+            counted = max(counted, unfiltered(compiled.spec).cells)
+        if counted > MOST_COUNTED:
+            asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
+            reason = Reason(
+                ReasonCode.TOO_MANY_CELLS,
+                f"The answer needs {counted:,} cells to be counted, and at most"
+                f" {MOST_COUNTED:,} are. Ask for coarser categories, or for fewer of them.",
+                words="too-many-cells",
+                values=(("limit", MOST_COUNTED), ("found", counted)),
+            )
+            return Ruling(Verdict((*asked.reasons, reason)))
         ruling = decide(
             self.policy,
             compiled.spec,
@@ -298,24 +318,26 @@ class TableService(Confidential):
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return ruling
-        if compiled.counted.cells > MOST_COUNTED:
-            reason = Reason(
-                ReasonCode.TOO_MANY_CELLS,
-                f"The answer needs {compiled.counted.cells:,} cells to be counted, and at most"
-                f" {MOST_COUNTED:,} are. Ask for coarser categories, or for fewer of them.",
-                words="too-many-cells",
-                values=(("limit", MOST_COUNTED), ("cells", compiled.counted.cells)),
-            )
-            return Ruling(Verdict((*ruling.verdict.reasons, reason)))
         return replace(ruling, verdict=_of_shown(self.policy, compiled, ruling.verdict))
 
     def _judging(self, spec: TableSpec) -> Table | SparseTable:
         """The published table of a specification, for rules on published numbers."""
 
         def make() -> Table | SparseTable:
+            if not spec.universe.everything:
+                return self._chosen(spec)
             return self._methods[spec.of].protect(self.census.tabulate(spec)).table
 
         return self._judged.get(spec_key(spec), make)
+
+    def _chosen(self, spec: TableSpec) -> Table:
+        """How many units a condition chooses, by sums of published values: from the lattice too."""
+        if spec.axes:
+            raise SpecError(f"{spec.title}: tables with a condition are not judged.")
+        compiled = compile_total(spec, self.policy)
+        published, _ = self._published(compiled.counted, no_progress)
+        cells = answer_cells(compiled, published, Ruling(Verdict()))
+        return Table(spec, cells.values)
 
     # ----------------------------------------------------------------------------- the numbers
 
