@@ -87,7 +87,13 @@ def test_developers_have_the_versions_of_users() -> None:
 
 def test_locks_hold_what_the_project_asks_for() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
-    locked = [*extras["formats"], *extras["frames"], *extras["optimise"], *extras["reports"], *extras["web"]]
+    locked = [
+        *extras["formats"],
+        *extras["frames"],
+        *extras["optimise"],
+        *extras["reports"],
+        *extras["web"],
+    ]
     users = [*PROJECT["project"]["dependencies"], *locked, "setuptools"]
     for name, wanted in zip(
         LOCKS, (users, [*users, *extras["spark"], *extras["dev"]]), strict=True
