@@ -105,6 +105,7 @@ def test_what_is_for_the_office_only_its_owner_can_read(run: Run, here: Path) ->
     assert {"assessment.html", "evaluation.xlsx"} <= {one.name for one in inside}
 
 
+@pytest.mark.soak
 def test_published_files_of_an_earlier_demo_are_made_anew(run: Run, here: Path) -> None:
     run("demo", *SMALL, "-q")
     table = here / "demo" / "published" / "marital-status-cell-key.csv"
@@ -113,6 +114,7 @@ def test_published_files_of_an_earlier_demo_are_made_anew(run: Run, here: Path) 
     assert table.read_bytes() != first  # with another secret
 
 
+@pytest.mark.soak
 def test_without_the_library_for_workbooks_there_is_csv(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ def test_the_proposed_commands_quote_paths_with_blanks(run: Run, here: Path) -> 
     assert f'describe "{store}"' in answer.out
 
 
+@pytest.mark.soak
 def test_the_same_number_gives_the_same_country(run: Run, here: Path) -> None:
     for name in ("one", "two"):
         assert run("demo", "--out", name, *SMALL, "--quiet").code == 0
@@ -162,6 +165,7 @@ def test_the_same_number_gives_the_same_country(run: Run, here: Path) -> None:
     assert (here / "three" / "country" / "persons.csv").read_bytes() != first.read_bytes()
 
 
+@pytest.mark.soak
 def test_a_folder_of_its_own_is_made_anew_and_keeps_what_others_put_there(
     run: Run, here: Path
 ) -> None:
@@ -236,6 +240,7 @@ def test_quiet_prints_nothing(run: Run, here: Path) -> None:
     assert (answer.code, answer.out, answer.err) == (0, "", "")
 
 
+@pytest.mark.soak
 def test_times_and_sizes_are_shown(run: Run, here: Path) -> None:
     answer = run("demo", *SMALL)
     assert re.search(r"making the country [\d.]+ m?s, loading it [\d.]+ m?s", answer.out)

@@ -169,9 +169,15 @@ def test_the_impatient_see_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None
     ("encoding", "expected"),
     [
         ("utf-8", ["Rivière", "4 × 3 = 12 cells", "Rented – “by the month”"]),
-        ("cp1252", ["Rivière", "4 × 3 = 12 cells", "Rented – “by the month”"]),
+        pytest.param(
+            *("cp1252", ["Rivière", "4 × 3 = 12 cells", "Rented – “by the month”"]),
+            marks=pytest.mark.soak,
+        ),
         ("ascii", ["Riviere", "4 x 3 = 12 cells", 'Rented - "by the month"']),
-        ("cp437", ["Rivière", "4 x 3 = 12 cells", 'Rented - "by the month"']),
+        pytest.param(
+            *("cp437", ["Rivière", "4 x 3 = 12 cells", 'Rented - "by the month"']),
+            marks=pytest.mark.soak,
+        ),
     ],
 )
 def test_every_console_shows_something_readable(
@@ -186,7 +192,7 @@ def test_every_console_shows_something_readable(
     assert all(text in out for text in expected)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("encoding", [pytest.param("cp1252", marks=pytest.mark.soak), "ascii"])
 def test_help_and_errors_are_shown_on_every_console(encoding: str, tmp_path: Path) -> None:
     asked = start("tabulate", "--help", PYTHONIOENCODING=encoding)
     code, out, err = finished(asked, encoding=encoding)

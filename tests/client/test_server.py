@@ -126,8 +126,8 @@ def test_downloads_hold_the_numbers_of_the_api(island: Connection, tmp_path: Pat
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     numbers = {int(one) for row in rows for one in row if one.isdigit()}
     assert set(table.values.reshape(-1).tolist()) <= numbers
-    for ending in ("xlsx", "px", "parquet", "json"):
-        assert island.download(*BY, to=tmp_path / f"table.{ending}").stat().st_size > 0
+    for ending in ("xlsx", "px", "parquet", "json", "csv", "zip", "sdmx.csv", "sdmx.zip"):
+        assert island.download(*BY, to=tmp_path / f"named.{ending}").stat().st_size > 0
 
 
 def test_programs_give_tables_and_figures(island: Connection) -> None:

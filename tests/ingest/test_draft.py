@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdcensus.documents import read_schema
+from sdcensus.documents.schema import read_schema
 from sdcensus.errors import InputError, OutputError
 from sdcensus.ingest.draft import DraftOptions, draft_schema
 from sdcensus.ingest.draft_words import kind_of_label

@@ -21,6 +21,7 @@ from sdcensus.session.answering import Answer, TableService
 from sdcensus.session.watching import Watch
 from sdcensus.web.api.site import Site
 from sdcensus.web.database import COMMAND_LINE, Account, Database, Hashing, WrittenEntry
+from sdcensus.web.database.link import Clock, utc_now
 from sdcensus.web.server import RunningServer
 from sdcensus.web.settings import Settings
 from tests.session.answering.services import METHOD, service
@@ -101,11 +102,16 @@ def csrf_of(page: str) -> str:
 
 @contextmanager
 def opened(
-    folder: Path, made: TableService | None = None, *, watch: Watch | None = None, **settings: Any
+    folder: Path,
+    made: TableService | None = None,
+    *,
+    watch: Watch | None = None,
+    clock: Clock = utc_now,
+    **settings: Any,
 ) -> Iterator[Place]:
     """A server on a free port, in a thread."""
     settings.setdefault("metrics_port", None)
-    with Database.open(folder / "web.db", hashing=CHEAP) as database:
+    with Database.open(folder / "web.db", hashing=CHEAP, clock=clock) as database:
         chosen = Settings(state=folder / "state", port=0, **settings)
         server = RunningServer(made or service(), chosen, database, watch=watch or Watch())
         thread = threading.Thread(target=server.run)

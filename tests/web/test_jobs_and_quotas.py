@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from sdcensus.model.policy import Limits, RoleRules, UserRole
+from sdcensus.model.progress import Progress
 from sdcensus.web.caching import Busy, ByteCache, Flights, key_of
 from sdcensus.web.jobs import Jobs
 from sdcensus.web.quotas import DAY, HOUR, Attempts, QuotaExceeded, Quotas
@@ -245,13 +246,18 @@ def test_the_cache_keeps_what_was_used_last_within_its_bytes() -> None:
     assert cache.get_alias(key_of("other")) == "a"
 
 
+def slowly(progress: Progress) -> int:
+    time.sleep(0.2)
+    return 3
+
+
 def test_flights_hand_errors_to_everybody_who_waits() -> None:
     async def fly() -> None:
         with ThreadPoolExecutor(1) as pool:
             flights: Flights[int] = Flights(pool, 2)
             broken = flights.start(b"a", lambda progress: 1 // 0)
             assert flights.start(b"a", lambda progress: 2) is broken
-            slow = flights.start(b"b", lambda progress: int(time.sleep(0.2) or 3))
+            slow = flights.start(b"b", slowly)
             with pytest.raises(Busy):
                 flights.start(b"c", lambda progress: 4)
             for _ in range(2):

@@ -239,13 +239,17 @@ def test_tokens_are_shown_once_work_and_can_be_revoked(place: Place) -> None:
     made = client.post("/api/v1/account/tokens", json={"name": "laptop"}, headers=sent).json()
     program = place.somebody(authorization=f"Bearer {made['secret']}")
     assert program.get("/api/v1/account").json()["account"]["name"] == "fay"
-    # Programs send no cookies, and so need nothing of our pages.
+    # Whoever has found a token can ask for tables with it, and neither make nor revoke others.
     again = program.post("/api/v1/account/tokens", json={"name": "desk", "days": 3})
-    assert again.status_code == 201
+    check_error(again, 403, "forbidden")
+    assert len(client.get("/api/v1/account/tokens").json()["tokens"]) == 1
     listed = client.get("/api/v1/account/tokens")
     assert made["secret"] not in listed.text
     where = f"/api/v1/account/tokens/{made['token']['id']}"
-    check_error(place.somebody(**place.token("gil")).delete(where), 404, "not-found")
+    check_error(program.delete(where), 403, "forbidden")
+    place.account("gil")
+    other, others = place.logged_in("gil")
+    check_error(other.delete(where, headers={"x-csrf-token": others}), 404, "not-found")
     assert client.delete(where, headers=sent).status_code == 204
     check_error(program.get("/api/v1/account"), 401, "unauthorised")
     for wrong in ("Bearer", "Bearer nonsense", "Basic abc", "Bearer " + "a" * 5_000):
@@ -269,8 +273,12 @@ def test_staff_routes_are_for_the_staff(place: Place) -> None:
     read = staff.post(f"/api/v1/staff/feedback/{found[0]['id']}/read").json()
     assert read["feedback"]["read_by"] == "ines"
     new = {"name": "jan", "role": "registered", "password": PASSWORD}
-    assert staff.post("/api/v1/staff/accounts", json=new).status_code == 201
-    check_error(staff.post("/api/v1/staff/accounts", json=new), 400, "bad-question")
+    check_error(staff.post("/api/v1/staff/accounts", json=new), 403, "forbidden")
+    browser, csrf = place.logged_in("ines")
+    sent = {"x-csrf-token": csrf}
+    assert browser.post("/api/v1/staff/accounts", json=new, headers=sent).status_code == 201
+    again = browser.post("/api/v1/staff/accounts", json=new, headers=sent)
+    check_error(again, 400, "bad-question")
     check_error(staff.post("/api/v1/staff/alarms/none/acknowledge"), 404, "not-found")
     summary = staff.get("/api/v1/staff/summary").json()
     assert summary["audit"]["healthy"] is True

@@ -128,7 +128,7 @@ def test_what_can_be_asked_is_told_in_the_language_of_the_reader(place: Place) -
 
 
 def test_areas_are_found_by_name_code_parent_and_page(place: Place) -> None:
-    def areas(**asked: object) -> tuple[int, list[str]]:
+    def areas(**asked: str | int) -> tuple[int, list[str]]:
         found = place.client.get("/api/v1/datasets/persons/areas", params=asked).json()
         return found["total"], [one["code"] for one in found["areas"]]
 
@@ -229,3 +229,32 @@ def test_every_language_has_the_same_texts_with_the_same_places() -> None:
 )
 def test_the_language_that_a_browser_prefers(header: str, language: str) -> None:
     assert preferred(header, LANGUAGES) == language
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_mistakes_are_told_in_the_language_of_the_reader_with_details_in_english(
+    place: Place, language: str
+) -> None:
+    here = texts(language)
+    for asked, status, lead in (
+        ("by=nope", 404, "lead_by"),
+        ("by=sex&where=sex ==", 400, "lead_where"),
+        ("by=sex&of=ships", 400, "lead_of"),
+        ("by=sex&codes={}x", 400, "lead_codes"),
+        ('by=sex&groups={"sex":[]}', 400, "lead_groups"),
+    ):
+        english = place.client.get(f"{TABLES}?{asked}&lang=en").json()["error"]
+        error = place.client.get(f"{TABLES}?{asked}&lang={language}").json()["error"]
+        assert (error["status"], error["place"]) == (english["status"], english["place"])
+        assert error["status"] == status
+        first, detail = error["message"].split("\n", 1)
+        assert first.startswith(here[f"errors.{lead}"])
+        assert (here["errors.lead_unknown"] in first) == (error["code"] == "unknown-name")
+        said = english["message"].removeprefix(f"{english['place']}: ")
+        assert detail == here["errors.lead_detail"].format(detail=said)
+    program = {"program": "TABLE t AS\n FREQENCY OF x"}
+    wrong = place.client.post("/api/v1/commands", json=program, params={"lang": language})
+    assert wrong.json()["error"]["message"].startswith(here["errors.lead_program"] + "\n")
+    # What has a text of its own in every language has no details in English.
+    other = place.client.get("/api/v1/nowhere", params={"lang": language}).json()["error"]
+    assert other["message"] == here["errors.not_found"]

@@ -171,7 +171,7 @@ def test_a_check_counts_nothing_and_says_how_large_the_table_is(place: Place) ->
         ({"by": ["area", "area"]}, 400, "bad-question", "by"),
         ({"by": "area"}, 400, "bad-question", "by"),
         ({"by": ["area"], "where": "sex =="}, 400, "bad-question", "where"),
-        ({"by": ["area"], "codes": {"sex": ["0"]}}, 400, "bad-question", "codes.sex"),
+        ({"by": ["area"], "codes": {"sex": ["0"]}}, 404, "unknown-name", "codes.sex"),
         ({"more": 1}, 400, "bad-question", "more"),
         ([], 400, "bad-question", None),
         ("text", 400, "bad-question", None),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -268,16 +271,30 @@ def _opened(
 def _run(output: Output, service: TableService, settings: Settings, database: str | None) -> None:
     try:
         from sdcensus.web.database import Database
-        from sdcensus.web.server import serve as serve_until_stopped
+        from sdcensus.web.server import RunningServer
     except ModuleNotFoundError as error:
         raise _missing(error) from None
     where = database or settings.state / DATABASE
     with Database.open(where) as opened:
+        server = RunningServer(service, settings, opened, say=output.say)
         try:
-            serve_until_stopped(service, settings, opened, say=output.say)
+            server.run()
         except Interrupted:
             # The server has ended in good order, and gives the signal on that ended it.
             output.say("Stopped.")
+    if server.working:
+        _leave()
+
+
+def _leave() -> None:
+    """End at once: a count that still runs, in compiled code, must not hold the process.
+
+    Everything is written and closed by now.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(0)
 
 
 def _say_offer(output: Output, service: TableService) -> None:

@@ -28,8 +28,11 @@ FORMATS = {
     "csv": DownloadFormat("text/csv", ".csv"),
     "json-stat": DownloadFormat("application/json", ".json"),
     "sdmx-csv": DownloadFormat("application/vnd.sdmx.data+csv", ".sdmx.csv"),
-    "px": DownloadFormat("text/x-px", ".px"),
+    "px": DownloadFormat("application/x-pc-axis", ".px"),
     "parquet": DownloadFormat("application/vnd.apache.parquet", ".parquet"),
+    # The same with the page about the table beside it, in one file.
+    "csv-zip": DownloadFormat("application/zip", ".zip"),
+    "sdmx-csv-zip": DownloadFormat("application/zip", ".sdmx.zip"),
 }
 
 

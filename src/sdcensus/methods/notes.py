@@ -51,12 +51,15 @@ class Example:
         return sum(value for _, value in self.parts)
 
 
-def notes_for(table: Table | SparseTable, claims: Claims) -> tuple[Text, ...]:
+def notes_for(
+    table: Table | SparseTable, claims: Claims, *, legend: bool = True
+) -> tuple[Text, ...]:
     """What readers of a published table should know, as notes in every language that we write.
 
     Args:
         table: The published table.
         claims: What its method promises.
+        legend: Whether its signs are explained: not where it is shown with others.
     """
     notes = [words.PROTECTED]
     if claims.grows_empty_cells:
@@ -65,7 +68,7 @@ def notes_for(table: Table | SparseTable, claims: Claims) -> tuple[Text, ...]:
         notes.append(words.TRUE_ZEROS if claims.zeros_are_true else words.ZEROS)
     notes += _about_sums(table, claims)
     notes.append(words.CONSISTENT if claims.consistent else words.INCONSISTENT)
-    signs = [] if isinstance(table, SparseTable) else _signs(table)
+    signs = [] if isinstance(table, SparseTable) or not legend else _signs(table)
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)

@@ -141,7 +141,7 @@ WORDS = {
         "total": "le total publié",
         "value": "la valeur publiée pour {code}",
         "note": "Les totaux ne sont pas toujours la somme de leurs parties. Exemple{place}\u00a0:"
-        " la somme de {parts} donne {sum}, alors que {whole} est de {total_value}. Chaque valeur a"
+        " {parts} font ensemble {sum}, alors que {whole} est de {total_value}. Chaque valeur a"
         " été modifiée séparément\u202f; aucune n’est une erreur. Utilisez le total publié plutôt"
         " que votre propre somme.",
     },

@@ -102,7 +102,7 @@ def parse_condition(text: str) -> Condition:
         >>> parse_condition("age >")
         Traceback (most recent call last):
             ...
-        sdcensus.errors.ConditionError: In the condition 'age >', at its end: expected a code or number.
+        sdcensus.errors.ConditionError: In the condition 'age >', at its end: expected ...
     """
     return _Parser(text).parse()
 

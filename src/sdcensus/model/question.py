@@ -8,6 +8,7 @@ question.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -26,6 +27,8 @@ LONGEST_CODE = 200
 LONGEST_LABEL = 80
 
 _PARTS = ("of", "by", "where", "codes", "groups")
+#: Control characters, and halves of characters.
+_UNSHOWN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Question:
                 _text(one, f"by[{at}]", LONGEST_AXIS)
                 for at, one in enumerate(_list(document.get("by", []), "by", MOST_AXES))
             ),
-            where=_text(document.get("where") or "", "where", LONGEST_CONDITION).strip(),
+            where=_condition(document.get("where")),
             codes=tuple(
                 (name, _codes(codes, f"codes.{name}"))
                 for name, codes in sorted(_object(document.get("codes"), "codes").items())
@@ -159,9 +162,13 @@ def _text(value: object, place: str, longest: int) -> str:
         _refuse(place, "A text is needed here.")
     if len(value) > longest:
         _refuse(place, f"The text is longer than {longest:,} characters.")
-    if any(ord(one) < 32 or 0xD800 <= ord(one) <= 0xDFFF or ord(one) == 127 for one in value):
+    if _UNSHOWN.search(value):
         _refuse(place, "The text has characters that cannot be shown.")
     return value
+
+
+def _condition(value: object) -> str:
+    return "" if value is None else _text(value, "where", LONGEST_CONDITION).strip()
 
 
 def _list(value: object, place: str, most: int) -> Sequence[object]:

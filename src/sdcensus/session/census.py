@@ -9,13 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sdcensus.documents.schema import read_schema
-from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.engine.spark import SparkEngine, is_address
 from sdcensus.errors import SpecError, StoreError
-from sdcensus.ingest.frame import records_from_frame
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.entity import Entity
@@ -26,8 +22,6 @@ from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
-from sdcensus.session.exporting import spark_over_store
-from sdcensus.session.loading import find_secret
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_exported
@@ -206,6 +200,13 @@ class Census(Confidential):
             return self._engines[name]
 
     def _made(self, name: EngineName) -> Engine:
+        if name is EngineName.MEMORY and self._store is not None and self._parquet is None:
+            return MemoryEngine(self._store, threads=self._threads)
+        # Here and not above: most of those who open a census need one engine, and not these.
+        from sdcensus.engine.duckdb import DuckdbEngine
+        from sdcensus.engine.spark import SparkEngine, is_address
+        from sdcensus.session.exporting import spark_over_store
+
         threads, limit = self._threads, self._memory_limit
         if self._parquet is not None:
             if name is EngineName.SPARK:
@@ -219,8 +220,6 @@ class Census(Confidential):
             )
         if self._store is None:
             raise StoreError("These files were not loaded; only the engine duckdb reads them.")
-        if name is EngineName.MEMORY:
-            return MemoryEngine(self._store, threads=threads)
         if name is EngineName.DUCKDB:
             return DuckdbEngine.over_store(self.store, threads=threads, memory_limit=limit)
         return spark_over_store(self.store)
@@ -239,6 +238,8 @@ def from_frame(
 
     Code lists are what stands in the columns: good for exploring, not for publishing.
     """
+    from sdcensus.ingest.frame import records_from_frame
+
     records = records_from_frame(
         frame, key=key, variables=variables, weight=weight, of=of, key_space=key_space
     )
@@ -274,6 +275,8 @@ def open_parquet(
         verify: Compare every file of a folder with its digest first.
         session: The Spark session to work beside; else the active one, else a local one.
     """
+    from sdcensus.engine.spark import SparkEngine, is_address
+
     chosen = option(EngineName, "engine", engine)
     if chosen is EngineName.MEMORY:
         raise SpecError("The engine memory reads stores only. Take duckdb or spark.")
@@ -303,6 +306,8 @@ def open_census(path: str | Path) -> Census:
     Args:
         path: The folder that ``sdcensus load`` or ``sdcensus export`` made.
     """
+    from sdcensus.engine.spark import is_address
+
     if is_address(path) or is_exported(Path(path)):
         return open_parquet(path, engine=EngineName.SPARK if is_address(path) else "duckdb")
     return open_store(path)
@@ -326,6 +331,10 @@ def open_files(
         on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
         memory_limit: How much memory DuckDB may take, such as ``"4GB"``.
     """
+    from sdcensus.documents.schema import read_schema
+    from sdcensus.engine.duckdb import DuckdbEngine
+    from sdcensus.session.loading import find_secret
+
     threads = default_threads()
     engine = DuckdbEngine.over_files(
         read_schema(schema),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sdcensus.documents.schema import read_schema
 from sdcensus.errors import SecretError
-from sdcensus.ingest.load import LoadReport, load_census
-from sdcensus.ingest.maps import read_maps
 from sdcensus.model.problems import OnProblem
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.store.secrets import read_secret
+
+if TYPE_CHECKING:
+    from sdcensus.ingest.load import LoadReport
 
 #: Where the office secret is looked for when no file is named.
 SECRET_VARIABLE = "SDCENSUS_SECRET_FILE"
@@ -50,6 +51,11 @@ def load(
         replace: Put the new store in the place of an older one.
         progress: Called with the stage and how much of it is done.
     """
+    # Here and not above: whoever looks for the secret does not load a census.
+    from sdcensus.documents.schema import read_schema
+    from sdcensus.ingest.load import load_census
+    from sdcensus.ingest.maps import read_maps
+
     read = read_schema(Path(schema))
     key = find_secret(secret)
     return load_census(

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.documents.plan import read_plan
 from sdcensus.documents.policy import read_policy
 from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.design import LARGEST_DEVIATION, design_perturbation
@@ -47,7 +46,6 @@ from sdcensus.risk.looks_chance import (
 )
 from sdcensus.risk.looks_data import CellLooks, Collector
 from sdcensus.session.census import Census, open_store
-from sdcensus.session.publishing.resolving import planned_products
 
 __all__ = [
     "LIMIT",
@@ -125,6 +123,8 @@ def limit_of(census: Census, policy: str | Path | None) -> float:
 
 def opened_plan(path: str | Path) -> tuple[Plan, Census]:
     """A plan that was checked in full, and the census that it is about."""
+    from sdcensus.documents.plan import read_plan
+
     found: list[Census] = []
 
     def schema_of(store: Path) -> Schema:
@@ -151,6 +151,8 @@ def budget_of_plan(
         plan, found = opened_plan(path)
         schema = found.schema
     else:
+        from sdcensus.documents.plan import read_plan
+
         schema = census.schema
         plan = read_plan(path, lambda _: schema)
     return look_budget_of_tables(planned_specs(plan, schema), own=own)
@@ -158,6 +160,9 @@ def budget_of_plan(
 
 def planned_specs(plan: Plan, schema: Schema) -> tuple[TableSpec, ...]:
     """Every table that is counted for a plan, once: its own, its programme's, its indicators'."""
+    # Here and not above: whoever asks about a policy needs nothing of what publishing needs.
+    from sdcensus.session.publishing.resolving import planned_products
+
     products = planned_products(plan, schema)
     found = {spec.hash(): spec for product in products for spec in product.specs}
     return tuple(found.values())

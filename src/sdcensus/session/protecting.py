@@ -6,10 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sdcensus.errors import OutputError, SecretError, SpecError, UnknownName
-from sdcensus.formats.tables import about_file, check_table_target, write_table
 from sdcensus.methods.method import Method, Step
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.entity import Entity
@@ -20,11 +19,11 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.protected import Protected
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.audit_output import write_audit
 from sdcensus.session.census import Census
-from sdcensus.session.confidential_output import check_target
 from sdcensus.session.loading import SECRET_VARIABLE, find_secret
-from sdcensus.store.registry import Registry
+
+if TYPE_CHECKING:
+    from sdcensus.store.registry import Registry
 
 Perturbed = PerturbationDesign | PerturbationTable
 
@@ -337,6 +336,9 @@ def protect_table(
 
 def check_targets(out: Path | None, audit: Path | None, *, confidential: bool) -> None:
     """Refuse early what could not be written in the end."""
+    from sdcensus.formats.tables import check_table_target
+    from sdcensus.session.confidential_output import check_target
+
     if out is not None:
         check_table_target(out)
     if audit is not None:
@@ -368,6 +370,10 @@ def write_protected(
     Returns:
         The public files: the table, and what stands beside a csv file.
     """
+    # Here and not above: whoever only protects needs nothing that writes.
+    from sdcensus.formats.tables import about_file, write_table
+    from sdcensus.session.audit_output import write_audit
+
     check_targets(out, audit, confidential=confidential)
     record = None if registry is None else _registry(registry, protected)
     if audit is not None:
@@ -393,6 +399,8 @@ def write_protected(
 
 def _registry(folder: Path, protected: Protected) -> Registry:
     """The registry of an office, if nothing in it contradicts a table."""
+    from sdcensus.store.registry import Registry
+
     record = Registry.open(folder) if folder.exists() else Registry.create(folder)
     record.refuse_conflicts(protected.table)
     return record

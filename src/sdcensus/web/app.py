@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -25,13 +26,14 @@ from sdcensus.web.api.datasets import datasets_router
 from sdcensus.web.api.documents import openapi
 from sdcensus.web.api.errors import ApiError, as_api_error
 from sdcensus.web.api.requests import JSON, made_response, public_json, request_id
-from sdcensus.web.api.site import Site
+from sdcensus.web.api.site import SERVER, Site
 from sdcensus.web.api.staff import staff_router
 from sdcensus.web.api.tables import FastTables, tables_router
 from sdcensus.web.caching import Busy
 from sdcensus.web.catalogues import language_of
-from sdcensus.web.database import Action, Actor, Database
+from sdcensus.web.database import Action, Database
 from sdcensus.web.database import Entry as AuditEntry
+from sdcensus.web.housekeeping import keep_house
 from sdcensus.web.middleware.limits import Limits
 from sdcensus.web.middleware.shell import Shell, log_failure
 from sdcensus.web.pages import Pages, pages_router
@@ -40,8 +42,6 @@ from sdcensus.web.security import ServerKeys, read_keys
 from sdcensus.web.settings import Settings
 from sdcensus.web.static_files import StaticFiles
 
-#: Who starts and stops the server, in the audit.
-SERVER = Actor("~server", "office")
 API = "/api/v1"
 #: Addresses as patterns, with their methods and names.
 Answered = Sequence[tuple[re.Pattern[str], frozenset[str], str]]
@@ -126,19 +126,15 @@ def default_watch(service: TableService) -> Watch:
 def _lifespan(site: Site) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        site.note(_office(Action.START))
+        site.note(AuditEntry(who=SERVER.who, role=SERVER.role, action=Action.START))
+        house = asyncio.create_task(keep_house(site))
         try:
             yield
         finally:
-            site.stopping = True
-            site.note(_office(Action.STOP))
+            house.cancel()
             await site.close()
 
     return lifespan
-
-
-def _office(action: Action) -> AuditEntry:
-    return AuditEntry(who=SERVER.who, role=SERVER.role, action=action)
 
 
 def _small_router(site: Site, files: StaticFiles) -> APIRouter:
@@ -155,7 +151,8 @@ def _small_router(site: Site, files: StaticFiles) -> APIRouter:
 
     @router.get("/health")
     async def health(request: Request) -> Response:
-        return _state(200, "ok")
+        # Whoever cannot be noted is not answered: such a server serves nobody.
+        return _state(200, "ok") if site.writer.healthy else _state(503, "audit")
 
     @router.get("/ready")
     async def ready(request: Request) -> Response:
@@ -225,7 +222,7 @@ def answered(routers: Sequence[tuple[str, APIRouter]]) -> Answered:
         for route in router.routes:
             if isinstance(route, APIRoute):
                 pattern, _, _ = compile_path(f"{prefix}{route.path}")
-                found.append((pattern, frozenset(route.methods), f"{prefix}{route.path}"))
+                found.append((pattern, frozenset(route.methods or ()), f"{prefix}{route.path}"))
     return found
 
 

@@ -75,14 +75,21 @@ class Caller:
 
 
 class Headers:
-    """The headers of a request by name, read once; of several with a name the first."""
+    """The headers of a request by name, read once; several with one name are one list.
+
+    Some proxies write a line of their own behind the one that the client made up: whoever reads
+    the first line only believes the client.
+    """
 
     __slots__ = ("_found",)
 
     def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
         self._found: dict[bytes, bytes] = {}
         for name, value in raw:
-            self._found.setdefault(name, value)
+            known = self._found.get(name)
+            if known is not None:
+                value = known + (b"; " if name == b"cookie" else b", ") + value
+            self._found[name] = value
 
     def __contains__(self, name: bytes) -> bool:
         return name in self._found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 
 import uvicorn
 
@@ -48,7 +49,7 @@ class RunningServer:
         self._settings, self._say = settings, say
         self.app = create_app(service, settings, database, watch=watch)
         self.site: Site = self.app.state.site
-        self._server = uvicorn.Server(_config(self.app, settings))
+        self._server = _Server(self.site, _config(self.app, settings))
         self._socket = _listening(settings)
         self.metrics_port: int | None = None
 
@@ -82,14 +83,33 @@ class RunningServer:
             self._say("Stopped.")
         finally:
             self._socket.close()
+            # In a hurry (a second Ctrl+C) the application is not told that it ends.
+            self.site.end()
             if metrics is not None:
                 metrics.shutdown()
                 metrics.server_close()
 
     def stop(self) -> None:
         """Stop: answers that are being made are finished, as long as there is time."""
-        self.site.stopping = True
+        self.site.begin_to_stop()
         self._server.should_exit = True
+
+    @property
+    def working(self) -> bool:
+        """Whether it has ended, and a count still runs that there was no time to wait for."""
+        return self.site.working
+
+
+class _Server(uvicorn.Server):
+    """Takes no new questions from the moment of a signal on."""
+
+    def __init__(self, site: Site, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._site = site
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._site.begin_to_stop()
+        super().handle_exit(sig, frame)
 
 
 def serve(

@@ -67,7 +67,9 @@ class Settings:
         login_attempts: Failed attempts to log in within ``login_seconds``, by name and by address.
         login_seconds: See ``login_attempts``.
         feedback_per_day: Messages that one reader may send in a day.
-        audit_days: Days for which the audit is kept.
+        audit_days: Days for which the audit is kept, and alarms and messages of readers with it.
+        watch_questions: Answered questions of the audit of which the watch is told after a start,
+            the newest ones; 0 for none.
         slowest_kept: How many slow questions the staff page shows.
     """
 
@@ -108,6 +110,7 @@ class Settings:
     login_seconds: int = 900
     feedback_per_day: int = 20
     audit_days: int = 400
+    watch_questions: int = 20_000
     slowest_kept: int = 20
 
     def __post_init__(self) -> None:
@@ -117,7 +120,10 @@ class Settings:
         for name in _POSITIVE:
             if getattr(self, name) <= 0:
                 raise SpecError(f"The setting '{name}' must be larger than 0.")
-        for name in ("longest_delay", "cache_seconds", "jobs_waiting", "login_attempts"):
+        for name in (
+            *("longest_delay", "cache_seconds", "jobs_waiting", "login_attempts"),
+            "watch_questions",
+        ):
             if getattr(self, name) < 0:
                 raise SpecError(f"The setting '{name}' must not be below 0.")
         if not self.languages:

@@ -27,7 +27,7 @@ from sdcensus.testing.delivered import AWKWARD_LABELS, LABELS, delivered_tables
 
 TABLES = st.one_of(delivered_tables(), delivered_tables(labels=(*LABELS, *AWKWARD_LABELS)))
 
-some = settings(max_examples=25)
+some = settings(max_examples=20)
 
 
 def through_json(table: DeliveredTable, language: str | None) -> dict[str, Any]:

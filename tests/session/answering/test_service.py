@@ -29,9 +29,9 @@ from sdcensus.model.question import Question
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.session.answering import FORMATS, open_service, question_of, render, told_example
 from sdcensus.session.answering.budgets import open_menu
+from sdcensus.session.method_checks import exempting
 from sdcensus.session.policy import Outcome, ReasonCode
 from sdcensus.session.protecting import MethodOptions
-from sdcensus.session.publishing.checks import exempting
 from sdcensus.testing.island import SECRET, island
 from tests.session.answering.services import METHOD, asked, published, service, values
 

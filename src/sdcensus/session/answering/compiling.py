@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdcensus.errors import ConditionError, QuestionError, SpecError, unknown
+from sdcensus.errors import ConditionError, QuestionError, SpecError, UnknownName, unknown
 from sdcensus.model.axis import TOTAL, Axis, AxisCode, make_axis
 from sdcensus.model.delivery import NO_PARENT, parents_of
 from sdcensus.model.entity import Entity
@@ -27,16 +27,18 @@ from sdcensus.model.variable import Level, Variable
 from sdcensus.session.answering.covers import (
     WHOLE,
     Counted,
+    Covering,
     Mask,
     Part,
     Term,
     counted,
-    cover,
     needed_levels,
     terms_of,
 )
 from sdcensus.session.answering.words import IN_PART, OWN_GROUP, filled
 
+#: Groups of somebody's own, times the products of sets of codes that a condition falls into.
+MOST_SUMS = 2_000
 #: How codes of somebody's own groups start in files.
 OWN = "own_"
 
@@ -145,26 +147,25 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
         QuestionError: It names something that does not exist or cannot be combined.
     """
     asked = _spec(question, policy)
-    terms = terms_of(asked.universe)
+    terms, ways = terms_of(asked.universe), _Ways(policy)
     codes, groups = dict(question.codes), dict(question.groups)
     names = [axis.variable.name for axis in asked.axes]
     for part, members in (("codes", codes), ("groups", groups)):
         for name in members:
             if name not in names:
-                raise QuestionError(unknown("axis", name, names), place=f"{part}.{name}")
+                missing = UnknownName("axis", name, known=names)
+                raise QuestionError(str(missing), place=f"{part}.{name}") from missing
     for name in codes:
         if name in groups:
             raise QuestionError(
                 "Name codes or groups of a variable, not both.", place=f"codes.{name}"
             )
     axes = tuple(
-        _answer_axis(axis, terms, policy, codes.get(name), groups.get(name))
+        _answer_axis(axis, terms, ways, codes.get(name), groups.get(name))
         for axis, name in zip(asked.axes, names, strict=True)
     )
     filters = tuple(
-        _filter_axis(one, terms, policy)
-        for one in asked.universe.variables
-        if one.name not in names
+        _filter_axis(one, terms, ways) for one in asked.universe.variables if one.name not in names
     )
     spec = asked.with_axes(axis.judged for axis in axes)
     return Compiled(
@@ -190,8 +191,8 @@ def compile_total(spec: TableSpec, policy: Policy) -> Compiled:
     It is a sum of published values like every answer: a rule that read a count of the condition
     itself would tell, by what it refuses, about a number that is published nowhere.
     """
-    terms = terms_of(spec.universe)
-    filters = tuple(_filter_axis(one, terms, policy) for one in spec.universe.variables)
+    terms, ways = terms_of(spec.universe), _Ways(policy)
+    filters = tuple(_filter_axis(one, terms, ways) for one in spec.universe.variables)
     total = spec.with_axes(())
     return Compiled(
         question=Question(of=spec.of.plural),
@@ -229,45 +230,58 @@ def _spec(question: Question, policy: Policy) -> TableSpec:
         raise QuestionError(str(error), place="by") from None
 
 
-def _covered(policy: Policy, variable: Variable, mask: Mask) -> tuple[Part, ...]:
-    """Declared codes for a set of leaves: allowed ones, else any; the policy then says no."""
-    if not mask.any():
-        return ()
-    for levels in (policy.allowed_levels(variable), tuple(variable.levels())):
-        found = cover(levels, mask)
-        if found is not None:
-            return found
-    raise QuestionError(f"{variable.name!r} has no codes for what is asked.")  # pragma: no cover
+class _Ways:
+    """How sets of leaves are put together from declared codes, for one question."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._known: dict[str, tuple[Covering, ...]] = {}
+
+    def covered(self, variable: Variable, mask: Mask) -> tuple[Part, ...]:
+        """Declared codes for a set of leaves: allowed ones, else any; the policy then says no."""
+        if not mask.any():
+            return ()
+        known = self._known.get(variable.name)
+        if known is None:
+            allowed = Covering(self._policy.allowed_levels(variable))
+            known = self._known[variable.name] = (allowed, Covering(tuple(variable.levels())))
+        for one in known:
+            found = one.cover(mask)
+            if found is not None:
+                return found
+        raise QuestionError(  # pragma: no cover
+            f"{variable.name!r} has no codes for what is asked."
+        )
 
 
-def _filter_axis(variable: Variable, terms: Sequence[Term], policy: Policy) -> FilterAxis:
+def _filter_axis(variable: Variable, terms: Sequence[Term], ways: _Ways) -> FilterAxis:
     parts = []
     for term in terms:
         mask = term.get(variable.name)
-        parts.append((WHOLE,) if mask is None else _covered(policy, variable, mask))
+        parts.append((WHOLE,) if mask is None else ways.covered(variable, mask))
     return FilterAxis(variable, tuple(parts), counted(variable, _all(parts)))
 
 
 def _answer_axis(
     axis: Axis,
     terms: Sequence[Term],
-    policy: Policy,
+    ways: _Ways,
     codes: tuple[str, ...] | None,
     groups: tuple[OwnGroup, ...] | None,
 ) -> AnswerAxis:
     variable = axis.variable
     free = all(variable.name not in term for term in terms)
     if groups is not None:
-        shown = list(_grouped(axis, groups, terms, policy))
+        shown = list(_grouped(axis, groups, terms, ways))
         parents = [len(shown) if axis.total else NO_PARENT] * len(shown)
         if axis.total:
-            shown += _declared(axis, [len(axis.codes) - 1], terms, policy)
+            shown += _declared(axis, [len(axis.codes) - 1], terms, ways)
             parents.append(NO_PARENT)
     else:
         places = list(range(len(axis.codes)))
         if codes is not None:
             places = _chosen(axis, codes)
-        shown = _declared(axis, places, terms, policy)
+        shown = _declared(axis, places, terms, ways)
         if not free:
             kept = [at for at, one in enumerate(shown) if any(one.parts)]
             places, shown = [places[at] for at in kept], [shown[at] for at in kept]
@@ -299,7 +313,7 @@ def _counted_whole(axis: Axis) -> Counted:
 
 
 def _declared(
-    axis: Axis, places: Sequence[int], terms: Sequence[Term], policy: Policy
+    axis: Axis, places: Sequence[int], terms: Sequence[Term], ways: _Ways
 ) -> list[ShownCode]:
     """Codes of an axis as they are declared, cut to what the condition chooses of them."""
     variable = axis.variable
@@ -318,10 +332,10 @@ def _declared(
             elif states[place] == 0:
                 parts.append(())
             elif one.level == TOTAL:
-                parts.append(_covered(policy, variable, mask))
+                parts.append(ways.covered(variable, mask))
             else:
                 leaves = (groups[one.level] == own.at) & mask
-                parts.append(_covered(policy, variable, leaves))
+                parts.append(ways.covered(variable, leaves))
         # The total of a condition is what the condition is about: it is not cut.
         cut = one.level != TOTAL and any(part != (own,) for part in parts if part)
         label = _starred(one) if cut else one.label
@@ -382,11 +396,18 @@ def _parents(axis: Axis, places: Sequence[int]) -> list[int]:
 
 
 def _grouped(
-    axis: Axis, groups: tuple[OwnGroup, ...], terms: Sequence[Term], policy: Policy
+    axis: Axis, groups: tuple[OwnGroup, ...], terms: Sequence[Term], ways: _Ways
 ) -> Iterator[ShownCode]:
     """Groups of somebody's own, each as a sum of declared codes."""
     variable = axis.variable
+    if len(groups) * len(terms) > MOST_SUMS:
+        raise QuestionError(
+            "So many groups are too many for a condition that combines so many codes. Ask for fewer"
+            " groups, or for a simpler condition.",
+            place=f"groups.{variable.name}",
+        )
     codes = _codes_of(axis)
+    arrays = {level.name: level.group_array for level in variable.levels()}
     for number, group in enumerate(groups):
         place = f"groups.{variable.name}[{number}]"
         mask = np.zeros(len(variable.codes), dtype=bool)
@@ -395,7 +416,7 @@ def _grouped(
             if code not in codes:
                 raise QuestionError(unknown(f"code of {variable.name}", code, codes), place=here)
             level, position = codes[code]
-            leaves = level.group_array == position
+            leaves = arrays[level.name] == position
             if (mask & leaves).any():
                 raise QuestionError(
                     f"{code!r} is in the group already, or in another of its codes.", place=here
@@ -404,7 +425,7 @@ def _grouped(
         if not mask.any():
             raise QuestionError("The codes of the group stand for nothing.", place=place)
         parts = [
-            _covered(policy, variable, mask & term.get(variable.name, np.ones_like(mask)))
+            ways.covered(variable, mask & term.get(variable.name, np.ones_like(mask)))
             for term in terms
         ]
         label = filled(OWN_GROUP, label=group.label)

@@ -87,47 +87,64 @@ def terms_of(universe: Universe) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def cover(levels: Sequence[Level], mask: Mask) -> tuple[Part, ...] | None:
-    """Declared codes that make up a set of leaves; ``None`` if none do.
-
-    Where levels nest these are the fewest. Where they cross, each level with those that it nests
-    in is tried as well, and the shortest way is taken.
+class Covering:
+    """Levels made ready for many questions about which of their codes make up a set of leaves.
 
     Args:
         levels: The levels whose codes may be used.
-        mask: The leaves.
     """
-    if mask.all():
-        return (WHOLE,)
-    ordered = sorted(levels, key=lambda one: (len(one.codes), one.name))
-    groups = [one.group_array for one in ordered]
-    best = _greedy(ordered, groups, mask)
-    if best is None or len(best) == 1 or len(ordered) < 3:
-        return best
-    for finest in groups[1:]:
-        nested = [at for at, one in enumerate(groups) if coarser_or_equal(one, finest)]
-        if len(nested) < len(groups):
-            found = _greedy([ordered[at] for at in nested], [groups[at] for at in nested], mask)
+
+    __slots__ = ("_chains", "_groups", "_levels", "_sizes")
+
+    def __init__(self, levels: Sequence[Level]) -> None:
+        self._levels = sorted(levels, key=lambda one: (len(one.codes), one.name))
+        self._groups = [one.group_array for one in self._levels]
+        self._sizes = [
+            np.bincount(group, minlength=len(level.codes))
+            for group, level in zip(self._groups, self._levels, strict=True)
+        ]
+        everything = range(len(self._levels))
+        self._chains = [tuple(everything)]
+        for finest in self._groups[1:] if len(self._levels) > 2 else ():
+            nested = tuple(at for at in everything if coarser_or_equal(self._groups[at], finest))
+            if nested not in self._chains:
+                self._chains.append(nested)
+
+    def cover(self, mask: Mask) -> tuple[Part, ...] | None:
+        """Declared codes that make up a set of leaves; ``None`` if none do.
+
+        Where levels nest these are the fewest. Where they cross, each level with those that it
+        nests in is tried as well, and the shortest way is taken.
+        """
+        if mask.all():
+            return (WHOLE,)
+        best = self._greedy(self._chains[0], mask)
+        if best is None or len(best) == 1:
+            return best
+        for chain in self._chains[1:]:
+            found = self._greedy(chain, mask)
             if found is not None and len(found) < len(best):
                 best = found
-    return best
+        return best
+
+    def _greedy(self, chain: Sequence[int], mask: Mask) -> tuple[Part, ...] | None:
+        """Whole codes of the coarsest level, then of the next on what is left."""
+        left = mask.copy()
+        found: list[Part] = []
+        for at in chain:
+            if not left.any():
+                break
+            level, group, size = self._levels[at], self._groups[at], self._sizes[at]
+            inside = np.bincount(group[left], minlength=size.size)
+            whole = (inside == size) & (inside > 0)
+            found += [Part(level.name, place) for place in np.flatnonzero(whole).tolist()]
+            left &= ~whole[group]
+        return None if left.any() else tuple(found)
 
 
-def _greedy(
-    levels: Sequence[Level], groups: Sequence[Int64], mask: Mask
-) -> tuple[Part, ...] | None:
-    """Whole codes of the coarsest level, then of the next on what is left."""
-    left = mask.copy()
-    found: list[Part] = []
-    for level, group in zip(levels, groups, strict=True):
-        if not left.any():
-            break
-        size = len(level.codes)
-        inside = np.bincount(group[left], minlength=size)
-        whole = (inside == np.bincount(group, minlength=size)) & (inside > 0)
-        found += [Part(level.name, int(at)) for at in np.flatnonzero(whole)]
-        left &= ~whole[group]
-    return None if left.any() else tuple(found)
+def cover(levels: Sequence[Level], mask: Mask) -> tuple[Part, ...] | None:
+    """Declared codes of some levels that make up a set of leaves; ``None`` if none do."""
+    return Covering(levels).cover(mask)
 
 
 def needed_levels(variable: Variable, parts: Iterable[Part]) -> tuple[Level, ...]:

@@ -7,10 +7,10 @@ import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sdcensus.errors import Refused, UnknownName
-from sdcensus.formats.delivery import check_formats, write_delivered
-from sdcensus.formats.delivery.json_stat import json_stat
+from sdcensus.model.delivery import DeliveredTable
 from sdcensus.session.answering.service import Answer
 
 #: What the public can have: the format of the batch, the type of its first file. Formats whose
@@ -57,6 +57,9 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
         raise Refused("There is no table.")
     if format_name not in FORMATS:
         raise UnknownName("format", format_name, known=FORMATS)
+    # Here and not above: a server that starts needs nothing that writes files.
+    from sdcensus.formats.delivery import check_formats, write_delivered
+
     plain = format_name.removesuffix(ZIP_ENDING)
     check_formats([plain])
     with tempfile.TemporaryDirectory(prefix="sdcensus-") as name:
@@ -68,6 +71,13 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
     if plain == format_name:
         return Rendered(files[first], MEDIA_TYPES[plain], first)
     return Rendered(_zipped(files), "application/zip", f"{Path(first).stem}.zip")
+
+
+def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, Any]:
+    """A table as a JSON-stat 2.0 dataset, in plain values."""
+    from sdcensus.formats.delivery.json_stat import json_stat as made
+
+    return made(table, language)
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:

@@ -27,6 +27,7 @@ from sdcensus.model.policy_levels import unfiltered
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.question import Question
+from sdcensus.model.spec_key import spec_key
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
@@ -61,7 +62,6 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
-from sdcensus.session.publishing.resolving import spec_key
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 256 << 20
@@ -247,6 +247,14 @@ class TableService(Confidential):
             else _of_shown(self.policy, compiled, verdict),
         )
 
+    def watched(self, question: Question) -> TableSpec:
+        """The table of a question in the sense of the watch; nothing is judged or counted.
+
+        Raises:
+            QuestionError: The question names something that does not exist.
+        """
+        return compile_question(question, self.policy).watched
+
     def answer(
         self,
         question: Question,
@@ -380,7 +388,10 @@ class TableService(Confidential):
         claims = self._methods[compiled.spec.of].claims()
         if compiled.declared:
             table = Table(compiled.spec, _numbers(cells), _flags(cells))
-            notes = [*notes_for(table, claims)]
+            # Areas that are withheld have a sign of their own, which the table explains.
+            marks = cells.marks
+            whole = marks is None or not np.isin(marks, [Mark.WITHHELD, Mark.BELOW_THRESHOLD]).any()
+            notes = [*notes_for(table, claims, legend=not whole)]
         else:
             spec = compiled.spec
             nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
@@ -436,16 +447,13 @@ def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
 
 def _of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Verdict:
     """A verdict about the codes that are shown: what is withheld of others is nobody's concern."""
-    shown = {
-        axis.asked.variable.name: {
-            (part.level, axis.asked.variable.level(part.level).codes[part.at].code)
-            for code in axis.codes
-            for parts in code.parts
-            for part in parts
-            if not part.total
+    shown = {}
+    for axis in compiled.axes:
+        codes_of = {one.name: one.codes for one in axis.asked.variable.levels()}
+        every = {part for code in axis.codes for parts in code.parts for part in parts}
+        shown[axis.asked.variable.name] = {
+            (one.level, codes_of[one.level][one.at].code) for one in every if not one.total
         }
-        for axis in compiled.axes
-    }
     reasons = []
     for reason in verdict.reasons:
         kept = []

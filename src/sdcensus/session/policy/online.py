@@ -209,10 +209,10 @@ def _by_numbers(
             left -= 1
             if left < 0:
                 return False
-            made = publish(version)
-            further = [*_universe_reasons(version, made, rules, publish)]
+            # The version itself is not asked for: with a condition it need not be published.
+            further = [*_universe_reasons(version, None, rules, publish)]
             if _shares(rules):
-                further += _share_reasons(shares_of(version, made, publish), rules)
+                further += _share_reasons(shares_of(version, None, publish), rules)
             return not further
 
     remedies: tuple[Remedy, ...] = ()

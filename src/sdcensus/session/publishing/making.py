@@ -16,6 +16,7 @@ from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube import Cube
 from sdcensus.model.headings import table_heading
 from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.spec_key import spec_key
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -25,7 +26,7 @@ from sdcensus.session.publishing.evaluating import evaluated
 from sdcensus.session.publishing.guard import Guard
 from sdcensus.session.publishing.notes import with_office_notes
 from sdcensus.session.publishing.products import Mask, Product, PublishedPart, TableProduct
-from sdcensus.session.publishing.resolving import Resolved, spec_key
+from sdcensus.session.publishing.resolving import Resolved
 from sdcensus.session.publishing.streaming import stream_table
 from sdcensus.session.publishing.workplace import Finished, Workplace, WrittenFile
 

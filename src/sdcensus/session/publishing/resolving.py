@@ -26,18 +26,15 @@ from sdcensus.model.policy import Policy
 from sdcensus.model.publishable import Publishable, PublishableTable
 from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.secret import Secret
+from sdcensus.model.spec_key import spec_key
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census import Census, open_store
+from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.plan_method import planned_method
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.programme import open_programme, programme_tables
-from sdcensus.session.publishing.checks import (
-    check_large_tables,
-    check_methods,
-    check_names,
-    exempting,
-)
+from sdcensus.session.publishing.checks import check_large_tables, check_names
 from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
 from sdcensus.session.publishing.products import (
@@ -154,15 +151,6 @@ class Resolved(Confidential):
     def units(self) -> tuple[Entity, ...]:
         """What is counted, each kind once."""
         return tuple(dict.fromkeys(spec.of for spec in self.specs()))
-
-
-def spec_key(spec: TableSpec) -> str:
-    """What tells tables apart that must be counted apart: axes in another order are other cells."""
-    axes = [
-        [axis.variable.name, [block.level for block in axis.blocks], axis.digest()]
-        for axis in spec.axes
-    ]
-    return f"{spec.hash()} {_digest(axes)}"
 
 
 def resolve(

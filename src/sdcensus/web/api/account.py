@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from sdcensus.model.question import Question
 from sdcensus.web.api.errors import ApiError, not_found, too_many
-from sdcensus.web.api.protection import check_forgery
+from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
     check_parameters,
     json_response,
@@ -56,7 +56,7 @@ def account_router(site: Site) -> APIRouter:
     @router.post("/account/tokens")
     async def make_token(request: Request) -> Response:
         """A new token. Its secret is shown this once."""
-        account, by = await changing(request)
+        account, by = await in_session(request)
         found = await read_object(request, "name", "days")
         name = text_member(found, "name", 80, None)
         days = found.get("days", site.settings.token_days)
@@ -77,7 +77,7 @@ def account_router(site: Site) -> APIRouter:
     @router.delete("/account/tokens/{id}")
     async def revoke_token(request: Request) -> Response:
         """Make a token worth nothing."""
-        account, by = await changing(request)
+        account, by = await in_session(request)
         token = await own_token(request, account)
         await site.in_thread(
             site.database.tokens.revoke,
@@ -152,6 +152,12 @@ def account_router(site: Site) -> APIRouter:
     async def changing(request: Request) -> tuple[Account, Caller]:
         account = await known(request)
         return account, await check_forgery(site, request)
+
+    async def in_session(request: Request) -> tuple[Account, Caller]:
+        """Who has logged in. Whoever finds a token must not be able to make themselves others."""
+        account, caller = await changing(request)
+        check_session(caller)
+        return account, caller
 
     async def own_token(request: Request, account: Account) -> Token:
         wanted = request.path_params["id"]

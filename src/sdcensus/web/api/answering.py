@@ -116,7 +116,8 @@ async def deliver(
         ApiError: The policy refuses it (403).
         OutputError: It cannot be noted, and is therefore not given.
     """
-    if entry.refusal is None and entry.spec is not None and site.is_new(caller.who, entry):
+    given = entry.refusal is None and entry.spec is not None
+    if given and site.is_new(caller.who, entry.spec_hash):
         await _watched(site, caller, entry, request)
     if action is None:
         action = Action.TABLE if entry.format == JSON_STAT else Action.DOWNLOAD

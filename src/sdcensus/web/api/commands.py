@@ -14,6 +14,7 @@ from sdcensus.web.api.answering import answer
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.making import Asked
 from sdcensus.web.api.negotiation import asked_format
+from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import (
     check_parameters,
     entry_response,
@@ -40,6 +41,7 @@ def commands_router(site: Site) -> APIRouter:
         """The tables that a program asks for, as questions. Nothing is counted."""
         check_parameters(request, "lang")
         language = site.language(request)
+        await check_forgery(site, request)
         found = await read_object(request, "program")
         text = text_member(found, "program", LONGEST_PROGRAM, None)
         program = await site.in_thread(compile_program, text, site.schema, language=language)
@@ -58,6 +60,7 @@ def commands_router(site: Site) -> APIRouter:
     async def posted(request: Request) -> Response:
         """A table of a program: its question is answered, and its figures computed from that."""
         check_parameters(request, "lang", "format")
+        await check_forgery(site, request)
         found = await read_object(request, "program", "table")
         text = text_member(found, "program", LONGEST_PROGRAM, None)
         return await finished(request, text, text_member(found, "table", 200, ""))

@@ -19,6 +19,7 @@ from sdcensus.web.api.schemas import (
 )
 from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
+from sdcensus.web.identity import SESSION_COOKIE
 
 Json = dict[str, Any]
 
@@ -72,7 +73,21 @@ def openapi(site: Site) -> Json:
                     "type": "http",
                     "scheme": "bearer",
                     "description": "A token of an account. Tables can be asked for without one.",
-                }
+                },
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": SESSION_COOKIE,
+                    "description": "The cookie of somebody who has logged in; over https its name"
+                    " begins with `__Host-`.",
+                },
+                "forgery": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-CSRF-Token",
+                    "description": "What pages of this server hold in `<meta name=csrf>`; needed"
+                    " with the cookie for everything that changes something.",
+                },
             },
         },
     }
@@ -153,11 +168,11 @@ def _account_paths(lang: Json) -> Json:
         "/account": {"get": _got("Account", "Who asks, and what is left", [lang])},
         "/account/tokens": {
             "get": _secured(_got("Tokens", "The tokens of the account", [lang])),
-            "post": _secured(_made("MadeToken", "A new token, shown once", "NewToken", lang)),
+            "post": _in_session(_made("MadeToken", "A new token, shown once", "NewToken", lang)),
         },
         "/account/tokens/{id}": {
             "get": _secured(_got("Token", "A token", [item, lang])),
-            "delete": _secured(_op("Revoke a token", [item, lang], {204: _done("Revoked.")})),
+            "delete": _in_session(_op("Revoke a token", [item, lang], {204: _done("Revoked.")})),
         },
         "/saved": {
             "get": _secured(_got("SavedTables", "Saved tables", [lang])),
@@ -290,6 +305,15 @@ def _made(name: str, summary: str, body: str, lang: Json) -> Json:
 
 def _secured(operation: Json) -> Json:
     return {**operation, "security": [{"token": []}]}
+
+
+def _in_session(operation: Json) -> Json:
+    about = "Needs a login in a browser: with a token it is refused (403), so that whoever finds a"
+    return {
+        **operation,
+        "description": f"{about} token cannot make others.",
+        "security": [{"session": [], "forgery": []}],
+    }
 
 
 def _table(summary: str, parameters: Sequence[Json], *, later: bool = True) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,11 @@ CODES: Mapping[int, str] = {
     500: "internal",
     503: "busy",
 }
+#: The sentence that stands before details in English, by the part of the question they are about.
+_LEADS: Mapping[str, str] = {
+    **{part: f"lead_{part}" for part in ("of", "by", "where", "codes", "groups")},
+    "line": "lead_program",
+}
 #: Seconds after which somebody who was turned away may come back.
 COME_BACK = 2
 
@@ -54,7 +60,7 @@ class ApiError(Exception):
         key: The text, a key of the catalogue ``errors``; or empty, and ``message`` says it.
         code: The code of the reason; by the status where it is empty.
         values: What the text has places for.
-        message: A text that is ready.
+        message: A text that is ready, in English.
         place: The part of the request that is wrong.
         at: The character of that part.
         reasons: The reasons of a refusal.
@@ -81,7 +87,10 @@ class ApiError(Exception):
     def told(self, language: str, request: str) -> Json:
         """The error as plain values."""
         values = {"request": request, **self.values}
-        message = self.message or text(language, f"errors.{self.key}", **values)
+        if self.message:
+            message = self.message if language == "en" else self._led(language)
+        else:
+            message = text(language, f"errors.{self.key}", **values)
         return {
             "status": self.status,
             "code": self.reason,
@@ -92,6 +101,19 @@ class ApiError(Exception):
             "remedies": list(self.remedies),
             "request": request,
         }
+
+    def _led(self, language: str) -> str:
+        """Details that are in English only, behind what they are about in the reader's words."""
+        part = re.split(r"[^a-z]", self.place or "", maxsplit=1)[0]
+        key = _LEADS.get(part, "lead_question" if self.place else "lead_request")
+        if self.code == "refused":
+            key = "refused"
+        lead = [text(language, f"errors.{key}")]
+        if self.code == "unknown-name":
+            lead.append(text(language, "errors.lead_unknown"))
+        # The place has a member of its own, and pages tell it in their language.
+        detail = self.message.removeprefix(f"{self.place}: ")
+        return f"{' '.join(lead)}\n{text(language, 'errors.lead_detail', detail=detail)}"
 
     def body(self, language: str, request: str) -> bytes:
         """The error as JSON."""

@@ -40,6 +40,16 @@ async def check_forgery(
     return caller
 
 
+def check_session(caller: Caller) -> None:
+    """That somebody has logged in, and not sent a token: for what gives access to others.
+
+    Raises:
+        ApiError: They have not (403).
+    """
+    if caller.session is None:
+        raise ApiError(403, "session_needed")
+
+
 def _same_origin(request: Request) -> bool:
     origin = request.headers.get("origin")
     if origin is None:

@@ -416,7 +416,7 @@ def _accounts() -> Schema:
                 "name": {
                     "type": "string",
                     "minLength": 1,
-                    "maxLength": 120,
+                    "maxLength": 200,
                     "pattern": _NAME,
                 },
                 "question": ref("Question"),

@@ -6,9 +6,8 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -23,7 +22,7 @@ from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.negotiation import asked_language
 from sdcensus.web.caching import ByteCache, Flights, Key
 from sdcensus.web.catalogues import LANGUAGE_COOKIE
-from sdcensus.web.database import Action, AuditWriter, Database
+from sdcensus.web.database import Action, Actor, AuditWriter, Database
 from sdcensus.web.database import Entry as AuditEntry
 from sdcensus.web.identity import Caller, Identities
 from sdcensus.web.jobs import Jobs
@@ -31,10 +30,13 @@ from sdcensus.web.metrics import Metrics
 from sdcensus.web.quotas import Attempts, Quotas
 from sdcensus.web.security import ServerKeys
 from sdcensus.web.settings import Settings
+from sdcensus.web.threads import Threads
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
+#: Who starts and stops the server and tidies up, in the audit.
+SERVER = Actor("~server", "office")
 #: Threads for short work: checks of questions, the database, files.
 SMALL_THREADS = 4
 #: Made tables of which the slowest are shown to the staff.
@@ -82,10 +84,17 @@ class Site:
         self.writer = AuditWriter(database.audit)
         self.started = datetime.now(UTC)
         self.stopping = False
-        self.small = ThreadPoolExecutor(SMALL_THREADS, "sdcensus-small")
-        self.counting = ThreadPoolExecutor(settings.workers, "sdcensus-counting")
-        self.large = ThreadPoolExecutor(settings.jobs_running, "sdcensus-jobs")
-        self.watching = ThreadPoolExecutor(1, "sdcensus-watch")
+        self._stopping_since: float | None = None
+        self._ended = False
+        database.sessions.limit(
+            idle=timedelta(hours=settings.session_idle_hours),
+            longest=timedelta(hours=settings.session_hours),
+        )
+        self.small = Threads(SMALL_THREADS, "sdcensus-small")
+        self.counting = Threads(settings.workers, "sdcensus-counting")
+        self.large = Threads(settings.jobs_running, "sdcensus-jobs")
+        self.watching = Threads(1, "sdcensus-watch")
+        self.keeping = Threads(1, "sdcensus-keeping")
         self.cache: ByteCache[Entry] = ByteCache(settings.cache_bytes)
         self.flights: Flights[Entry] = Flights(self.counting, settings.workers + settings.queue)
         self.job_flights: Flights[Entry] = Flights(
@@ -171,9 +180,9 @@ class Site:
             )
         )
 
-    def is_new(self, who: str, entry: Entry) -> bool:
+    def is_new(self, who: str, spec_hash: str) -> bool:
         """Whether somebody has not been given this table before; then they have."""
-        key = (who, entry.spec_hash)
+        key = (who, spec_hash)
         if key in self.seen:
             return False
         self.seen[key] = None
@@ -189,19 +198,51 @@ class Site:
             Made(datetime.now(UTC), entry.question, entry.format, entry.cells, entry.milliseconds)
         )
 
+    def begin_to_stop(self) -> None:
+        """Take no new questions. Those that are being answered have some seconds from now on."""
+        self.stopping = True
+        if self._stopping_since is None:
+            self._stopping_since = time.monotonic()
+
     async def close(self) -> None:
         """Finish what is going on, as long as there is time; write the audit; stop."""
-        self.stopping = True
-        end = time.monotonic() + self.settings.shutdown_seconds
+        self.begin_to_stop()
+        assert self._stopping_since is not None
+        end = self._stopping_since + self.settings.shutdown_seconds
         await self.flights.finish(max(end - time.monotonic(), 0.1))
         for task in list(self.job_tasks):
             task.cancel()
         if self.job_tasks:
             await asyncio.wait(list(self.job_tasks), timeout=1)
-        await self.in_thread(self.writer.close)
-        self.jobs.close()
-        for pool in (self.counting, self.large, self.watching, self.small):
-            pool.shutdown(wait=False, cancel_futures=True)
+        # A thread of its own: those for short work may all wait for a database that hangs.
+        closing = Threads(1, "sdcensus-closing")
+        await asyncio.get_running_loop().run_in_executor(closing, self.end)
+        closing.shutdown(wait=False)
+
+    def end(self) -> None:
+        """Write what waits for the audit, and stop. Blocks for some seconds at most; once only."""
+        if self._ended:
+            return
+        self._ended = True
+        self.begin_to_stop()
+        try:
+            self.note(AuditEntry(who=SERVER.who, role=SERVER.role, action=Action.STOP))
+        finally:
+            try:
+                self.writer.close()
+            finally:
+                self.jobs.close()
+                for pool in self._pools:
+                    pool.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def working(self) -> bool:
+        """Whether a thread is still at work, such as one with a count that nobody waits for."""
+        return any(pool.running for pool in self._pools)
+
+    @property
+    def _pools(self) -> tuple[Threads, ...]:
+        return (self.counting, self.large, self.watching, self.keeping, self.small)
 
     async def _used(self, who: str, since: datetime) -> tuple[int, int]:
         used = await self.in_thread(self.database.audit.used, who, since)

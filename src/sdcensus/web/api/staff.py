@@ -16,7 +16,7 @@ from sdcensus.errors import UnknownName
 from sdcensus.session.watching import WatchScore
 from sdcensus.web.api.account import told_time
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.protection import check_forgery
+from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
     check_parameters,
     json_response,
@@ -86,8 +86,9 @@ def staff_router(site: Site) -> APIRouter:
 
     @router.post("/accounts")
     async def add_account(request: Request) -> Response:
-        """A new account."""
+        """A new account. A token is not enough: whoever finds one would have an account as well."""
         caller = await staff(request, changing=True)
+        check_session(caller)
         found = await read_object(request, "name", "role", "password", "display_name")
         made = await site.in_thread(
             site.database.accounts.add,

@@ -16,6 +16,7 @@ from sdcensus.web.api.answering import answer, audit_question, deliver, told_job
 from sdcensus.web.api.errors import ApiError, as_api_error, not_found
 from sdcensus.web.api.making import Asked
 from sdcensus.web.api.negotiation import asked_format
+from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import (
     check_parameters,
     entry_response,
@@ -79,6 +80,7 @@ def tables_router(site: Site) -> APIRouter:
     @router.post("/tables")
     async def post_table(request: Request) -> Response:
         """A published table. Large ones become jobs."""
+        await check_forgery(site, request)
         return await asked_table(request, await read_question(request))
 
     @router.post("/tables/check")
@@ -86,7 +88,7 @@ def tables_router(site: Site) -> APIRouter:
         """How large a table would be, and whether it is allowed. Nothing is counted."""
         check_parameters(request, "lang")
         language = site.language(request)
-        caller = await site.caller(request)
+        caller = await check_forgery(site, request)
         question = Question.from_json(await read_json(request))
         checked = await site.in_thread(site.service.check, question, caller.role)
         return json_response(told_check(checked, site.schema, language))
@@ -110,6 +112,7 @@ def tables_router(site: Site) -> APIRouter:
     @router.delete("/jobs/{job}")
     async def delete_job(request: Request) -> Response:
         """Forget a large table."""
+        await check_forgery(site, request)
         _, job = await found_job(request)
         site.jobs.remove(job)
         return made_response(204, b"", "")

@@ -29,6 +29,7 @@ out: ``SpecError`` for values that are not allowed (a short password, a name tha
     database.sessions.end(id)
     database.sessions.end_all(account)
     database.sessions.sweep() -> int                       # removes those that are over
+    database.sessions.limit(idle=..., longest=...)         # by the settings of the server
 
     database.tokens.make(account, name, days=365 | None, by=actor) -> MadeToken(text, token)
     database.tokens.of(account) -> tuple[Token, ...]
@@ -46,6 +47,7 @@ out: ``SpecError`` for values that are not allowed (a short password, a name tha
     database.audit.append(entries) -> Head                 # now, in this thread
     database.audit.latest(limit=100, before=None, who=None, action=None) -> tuple[WrittenEntry, ...]
     database.audit.used(who, since) -> Used(tables, cells) # for quotas after a restart
+    database.audit.delivered(since, most=20_000)           # pages for the watch, the oldest first
     database.audit.head() -> Head
     database.audit.verify(known=None) -> AuditProof(entries, first, head, anchors, findings, .sound)
     database.audit.apply_retention(days, by=actor, even_if_damaged=False) -> Anchor | None
@@ -55,9 +57,11 @@ out: ``SpecError`` for values that are not allowed (a short password, a name tha
     database.alarms.report(pattern, who, score, explanation) -> Alarm      # joins an open one
     database.alarms.all(open_only=False, limit=200) -> tuple[Alarm, ...]
     database.alarms.acknowledge(alarm_id, by=actor) -> Alarm
+    database.alarms.apply_retention(days, by=actor) -> int
     database.feedback.add(text, contact="", question="") -> Feedback
     database.feedback.all(unread_only=False, limit=200) -> tuple[Feedback, ...]
     database.feedback.mark_read(feedback_id, by=actor) -> Feedback
+    database.feedback.apply_retention(days, by=actor) -> int
 
 ``by`` is an ``Actor(who, role, request)``; ``account.actor(request)`` makes one. Methods that take
 it write their own entry into the audit, in the same transaction; nobody else needs to. Logins,

@@ -7,7 +7,7 @@ any, from the beginning, and leaves an anchor in their place. Nobody's count is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -166,6 +166,36 @@ class AuditLog:
         with self._link.reading() as connection:
             tables, cells = connection.execute(asked).one()
         return Used(int(tables), int(cells))
+
+    def delivered(
+        self, since: datetime, *, most: int, at_once: int = 200
+    ) -> Iterator[tuple[WrittenEntry, ...]]:
+        """Questions that were answered since a time, the oldest first, some at a time.
+
+        Args:
+            since: Only those from then on.
+            most: Of all of them, the newest so many.
+            at_once: How many are read at once.
+        """
+        number = audit.c.sequence
+        answered = select(audit).where(
+            audit.c.time >= since,
+            audit.c.action.in_([action.value for action in COUNTED]),
+            audit.c.outcome.in_(_DELIVERED),
+        )
+        newest = answered.with_only_columns(number).order_by(number.desc()).limit(most).subquery()
+        with self._link.reading() as connection:
+            first, last = connection.execute(
+                select(func.min(newest.c.sequence), func.max(newest.c.sequence))
+            ).one()
+        while first is not None and first <= last:
+            asked = answered.where(number.between(first, last)).order_by(number).limit(at_once)
+            with self._link.reading() as connection:
+                found = tuple(WrittenEntry(**row._mapping) for row in connection.execute(asked))
+            if not found:
+                return
+            yield found
+            first = found[-1].sequence + 1
 
     def verify(self, known: Head | None = None) -> AuditProof:
         """Follow the whole chain and say where it is broken.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import Column, Table, delete, func, insert, select, text, update
 
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.web.database.audit import enter
@@ -116,6 +118,10 @@ class Alarms:
                 enter(connection, by, Action.ALARM, now, about=f"acknowledged {row.id}")
             return _alarm_of(connection.execute(asked).one())
 
+    def apply_retention(self, days: int, *, by: Actor) -> int:
+        """Remove the alarms that did not go on for some days; how many there were."""
+        return _remove_old(self._link, alarms, alarms.c.last, days, by)
+
 
 class FeedbackBox:
     """What people write to the office."""
@@ -199,6 +205,22 @@ class FeedbackBox:
                     .values(read=self._link.clock(), read_by=storable(by.who))
                 )
             return Feedback(**connection.execute(asked).one()._mapping)
+
+    def apply_retention(self, days: int, *, by: Actor) -> int:
+        """Remove what was written before some days, read or not; how many texts there were."""
+        return _remove_old(self._link, feedback, feedback.c.time, days, by)
+
+
+def _remove_old(link: Link, table: Table, time: Column[Any], days: int, by: Actor) -> int:
+    if days < 1:
+        raise SpecError("Alarms and messages are kept for at least one day.")
+    with link.writing() as connection:
+        now = link.clock()
+        gone = connection.execute(delete(table).where(time < now - timedelta(days=days))).rowcount
+        if gone:
+            about = f"{gone} of {table.name}, kept {days} days"
+            enter(connection, by, Action.RETENTION, now, about=about)
+    return gone
 
 
 def _alarm_of(row: AnyRow) -> Alarm:

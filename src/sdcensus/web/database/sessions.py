@@ -30,6 +30,15 @@ class Sessions:
     def __init__(self, link: Link, *, idle: timedelta = IDLE, longest: timedelta = LONGEST) -> None:
         self._link, self._idle, self._longest = link, idle, longest
 
+    def limit(self, *, idle: timedelta, longest: timedelta) -> None:
+        """Say after how long sessions end: those that are going on by ``idle``, new ones by both.
+
+        Args:
+            idle: After how long without a request.
+            longest: After how long in any case.
+        """
+        self._idle, self._longest = idle, longest
+
     def start(self, account: Account) -> StartedSession:
         """Begin a session of somebody whose password was right: always a new id.
 

@@ -16,6 +16,7 @@ import { readAxis, writeAxis } from "./state.js";
 export function makeApp({ state, onQuestion, onView }) {
   /** @type {Map<string, string>} */
   const labels = new Map();
+  let wanted = ""; // the population that was chosen last
   const app = {
     state,
     /** @type {import("./schema.js").Population[]} */
@@ -212,7 +213,9 @@ export function makeApp({ state, onQuestion, onView }) {
 
   /** Another population: what it has as well is kept, the rest is left out. */
   async function changePopulation(of) {
+    wanted = of;
     const list = await schema.variables(of);
+    if (wanted !== of) return; // another one was chosen meanwhile
     const there = new Map(list.map((one) => [one.name, one]));
     const { question } = app.state;
     let by = question.by.filter((one) => there.has(readAxis(one).variable));

@@ -58,6 +58,7 @@ function onQuestion(question, view = app.state.view) {
   const next = tidy({ of: "persons", by: [], ...question });
   app.state.question = next;
   app.state.view = arranged(next, view);
+  app.state.broken = null;
   remember(true);
   drawPanel();
   fill(at("notices"));
@@ -86,6 +87,7 @@ async function ask() {
   request.cancel();
   progress.start();
   try {
+    if (app.state.broken) await damaged(app.state.broken);
     const answer = request.kept(question) ?? request.table(question, (share) => progress.at(share));
     const [dataset] = await Promise.all([answer, drawKnown()]);
     if (question !== app.state.question) return;
@@ -93,14 +95,19 @@ async function ask() {
     drawSize(at("size"), dataset.extension?.sdcensus ?? null, app.limits());
     drawResult();
   } catch (error) {
-    if (question !== app.state.question || !(error instanceof ApiError)) {
-      if (error instanceof DOMException) return; // a later question has taken its place
-      throw error;
-    }
+    // A later question has taken its place: what became of this one does not matter.
+    if (error instanceof DOMException || question !== app.state.question) return;
+    if (!(error instanceof ApiError)) throw error;
     if (isTrouble(error)) trouble(error);
     else refuse(error, question);
   }
   progress.end();
+}
+
+/** A link of which a part is lost asks for another table than its author saw. */
+async function damaged(place) {
+  await drawKnown();
+  throw new ApiError({ code: "bad-question", status: 400, message: t("builder.problem.link"), place });
 }
 
 /** @param {ApiError} error */
@@ -194,6 +201,7 @@ window.addEventListener("popstate", () => {
   const next = readAddress(window.location.search) ?? started();
   const same = JSON.stringify(next.question) === JSON.stringify(app.state.question);
   app.state.view = next.view;
+  app.state.broken = next.broken ?? null;
   if (!same) app.state.question = next.question;
   drawPanel();
   fill(at("notices"));
@@ -207,7 +215,7 @@ at("panel-toggle").addEventListener("click", () => {
   at("panel").classList.toggle("open", open);
 });
 
-remember(false);
+if (!app.state.broken) remember(false);
 drawActions();
 drawSize(at("size"), null);
 void ask();

@@ -275,6 +275,8 @@ export function openPicker(options) {
   function finish() {
     const everything = level === null || grouping || ticked.size === labels.size;
     const all = [...labels.keys()];
+    // First, so that the focus goes back to a button that is still there.
+    sheet.close();
     options.onApply({
       variable,
       level,
@@ -282,7 +284,6 @@ export function openPicker(options) {
       groups: level !== null && grouping ? maker.value() : null,
       except: everything ? [] : all.filter((code) => !ticked.has(code)),
     });
-    sheet.close();
   }
 
   drawLevels();

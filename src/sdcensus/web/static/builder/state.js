@@ -8,7 +8,8 @@
  *   groups?: Record<string, OwnGroup[]>}} Question
  * @typedef {{rows: string[], columns: string[], layer: string[], at: Record<string, number>,
  *   show: string, label: string, totals: boolean, tab: string}} View
- * @typedef {{question: Question, view: View}} State
+ * @typedef {{question: Question, view: View, broken?: string | null}} State broken: the part of an
+ *   address that cannot be read
  * @typedef {{variable: string, levels: string[], total: boolean}} Axis
  */
 
@@ -133,7 +134,8 @@ export function readAddress(search) {
     totals: given.get("totals") !== "0",
     tab: given.get("tab") ?? undefined,
   };
-  return { question, view: arranged(question, view) };
+  const broken = ["codes", "groups"].find((name) => given.get(name) && !readable(given.get(name)));
+  return { question, view: arranged(question, view), broken: broken ?? null };
 }
 
 /**
@@ -145,7 +147,7 @@ export function readAddress(search) {
 export function writeAddress({ question, view }, language = null) {
   const made = new URLSearchParams(questionParameters(question));
   for (const zone of ZONES) if (view[zone].length) made.set(zone, view[zone].join(","));
-  const at = view.layer.filter((name) => view.at[name]).map((name) => `${name}:${view.at[name]}`);
+  const at = view.layer.filter((name) => view.at[name] !== undefined).map((name) => `${name}:${view.at[name]}`);
   if (at.length) made.set("at", at.join(","));
   if (view.show !== "count") made.set("show", view.show);
   if (view.label !== "label") made.set("label", view.label);
@@ -178,11 +180,15 @@ function listed(text) {
 }
 
 function parsed(text) {
-  if (!text) return {};
+  return readable(text) ?? {};
+}
+
+/** The object of a text, null where there is none in it. */
+function readable(text) {
   try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+    const value = JSON.parse(text ?? "");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
   } catch {
-    return {};
+    return null;
   }
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The account page: quota, saved tables, tokens.
 
+import { arranged, tidy, writeAddress } from "../builder/state.js";
 import { announce } from "../shared/announce.js";
 import { deleteJson, getJson, postJson } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
@@ -103,18 +104,9 @@ async function showSaved() {
 
 /** @param {any} one */
 function builderLink(one) {
-  const parameters = new URLSearchParams();
   const asked = typeof one.question === "string" ? JSON.parse(one.question) : one.question;
-  parameters.set("of", asked.of);
-  for (const axis of asked.by ?? []) parameters.append("by", axis);
-  if (asked.where) parameters.set("where", asked.where);
-  for (const name of ["codes", "groups"]) {
-    if (asked[name]) parameters.set(name, JSON.stringify(asked[name]));
-  }
-  for (const [name, value] of Object.entries(one.view ?? {})) {
-    if (!parameters.has(name)) parameters.set(name, String(value));
-  }
-  return `/?${parameters}`;
+  const question = tidy({ of: "persons", by: [], ...asked });
+  return `/${writeAddress({ question, view: arranged(question, one.view ?? {}) })}`;
 }
 
 /** @param {any} one */

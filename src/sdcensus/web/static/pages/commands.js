@@ -2,7 +2,8 @@
 // The command window: a program, its mistakes at their characters, its tables.
 
 import { announce } from "../shared/announce.js";
-import { postJson } from "../shared/api.js";
+import { finished } from "../result/jobs.js";
+import { getJson, postJson } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
 import { plural, t } from "../shared/texts.js";
 import { Editor, offsetOf, placeOf, withCaret } from "./editor.js";
@@ -17,6 +18,7 @@ const field = /** @type {HTMLTextAreaElement} */ (place("program"));
 const editor = new Editor(field, place("line-numbers"), place("editor"));
 const run = /** @type {HTMLButtonElement} */ (place("run"));
 const KEPT = "sdcensus-program";
+const LONGEST_LINK = 8000; // longer programs are sent as a body
 
 async function runProgram() {
   run.disabled = true;
@@ -82,7 +84,10 @@ function showTables(tables, program) {
 /** @param {any} one @param {string} program @param {boolean} alone */
 function tableCard(one, program, alone) {
   const query = new URL(one.link, window.location.href).search;
-  const view = one.share === "row" || one.share === "column" ? `&show=${one.share}` : "";
+  const shares = one.share === "row" || one.share === "column";
+  const view = shares ? `&show=${one.share}` : "";
+  // The builder computes shares; of other figures it has the counts that they come from.
+  const counts = one.computed && !shares;
   const shown = el("div", { class: "preview", hidden: true });
   const toggle = el("button", {
     class: "button",
@@ -100,12 +105,15 @@ function tableCard(one, program, alone) {
     { class: "card made-table" },
     el("h3", {}, one.title || one.name),
     one.title ? el("code", { class: "soft" }, one.name) : null,
+    one.computed ? el("p", { class: "soft small computed" }, t("commands.computed")) : null,
     el(
       "div",
       { class: "actions" },
       toggle,
-      el("a", { class: "button", href: `/${query}${view}` }, t("commands.open")),
-      el("a", { class: "button quiet", href: one.link }, t("commands.link")),
+      el("a", { class: "button", href: `/${query}${view}` },
+        t(counts ? "commands.open_counts" : "commands.open")),
+      el("a", { class: "button quiet", href: one.computed ? one.result : one.link },
+        t("commands.link")),
     ),
     shown,
   );
@@ -115,7 +123,7 @@ function tableCard(one, program, alone) {
 async function showTable(one, where, program, alone) {
   fill(where, el("p", { class: "soft", role: "status" }, t("commands.loading")));
   try {
-    const dataset = await postJson("/api/v1/commands/table", { program, table: one.name });
+    const dataset = await tableOf(one, program);
     const about = dataset.extension?.sdcensus ?? {};
     const parts = [];
     if (about.areas && about.areas.available < about.areas.all) {
@@ -129,6 +137,14 @@ async function showTable(one, where, program, alone) {
   } catch (error) {
     fill(where, refusal(error));
   }
+}
+
+/** The table with its figures, waited for where it is large. @param {any} one @param {string} program */
+async function tableOf(one, program) {
+  const made = one.result.length <= LONGEST_LINK
+    ? await getJson(one.result)
+    : await postJson("/api/v1/commands/table", { program, table: one.name });
+  return made.job ? getJson(await finished(made.job)) : made;
 }
 
 /** @param {any} error */
@@ -180,6 +196,8 @@ field.addEventListener("keydown", (event) => {
   }
 });
 
+const given = new URLSearchParams(window.location.search).get("program") ?? kept();
+if (given !== null) editor.text = given;
 const examples = await examplePrograms();
 const drop = /** @type {HTMLDetailsElement} */ (place("examples"));
 fill(
@@ -195,5 +213,5 @@ fill(
     }, title)),
   ),
 );
-const link = new URLSearchParams(window.location.search).get("program");
-editor.text = link ?? kept() ?? examples[0]?.program ?? "";
+// Somebody may have begun to write while the examples were on their way.
+if (given === null && editor.text === "") editor.text = examples[0]?.program ?? "";

@@ -109,9 +109,10 @@ function pythonCall(origin, question) {
   const given = [
     ...(question.by ?? []).map((/** @type {string} */ one) => literal(one)),
     `of=${literal(question.of ?? "persons")}`,
-    ...["where", "codes", "groups"]
+    ...["where", "codes"]
       .filter((name) => question[name])
       .map((name) => `${name}=${literal(question[name])}`),
+    ...(question.groups ? [`groups=${literal(byLabel(question.groups))}`] : []),
   ];
   return [
     "import sdcensus as sc",
@@ -120,6 +121,12 @@ function pythonCall(origin, question) {
     `table = census.table(${given.join(", ")})`,
     "table.to_pandas()",
   ].join("\n");
+}
+
+/** Groups as the client takes them: codes by the name of their group. @param {any} groups */
+function byLabel(groups) {
+  const named = (/** @type {any[]} */ list) => Object.fromEntries(list.map((one) => [one.label, one.codes]));
+  return Object.fromEntries(Object.entries(groups).map(([name, list]) => [name, named(list)]));
 }
 
 /** @param {string} url */

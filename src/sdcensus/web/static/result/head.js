@@ -90,9 +90,6 @@ export function helpOf(reasons, remedies, onQuestion) {
               { type: "button", class: "button", onclick: () => onQuestion(one.question) },
               one.text,
             ),
-            " ",
-            one.areas > 0 &&
-              el("small", {}, t("result.status.gives", { available: one.available, all: one.areas })),
           ),
         ),
       ),

@@ -1,7 +1,7 @@
 // @ts-check
 // The map of a table: areas coloured by class, a legend, and the same as a list for the keyboard.
 
-import { getJson } from "../shared/api.js";
+import { ApiError, getJson } from "../shared/api.js";
 import { el, fill, svg } from "../shared/dom.js";
 import { plural, t } from "../shared/texts.js";
 import { choice } from "./bar.js";
@@ -155,9 +155,11 @@ async function shapesOf(model, data) {
   const { dimension } = data;
   const question = model.more.question ?? {};
   const base = `/api/v1/datasets/${encodeURIComponent(question.of ?? "persons")}`;
-  const named = data.level || levelIn(question.by ?? [], dimension.id);
-  const level = named || (await finestLevel(base, dimension.id));
-  const asked = new URLSearchParams({ variable: dimension.id, ...(level ? { level } : {}) });
+  const levels = await levelsIn(base, dimension.id);
+  const name = data.level || levelIn(question.by ?? [], dimension.id) || levels[0]?.name;
+  const level = levels.find((/** @type {any} */ one) => one.name === name);
+  if (level?.map === false) throw new ApiError({ code: "not-found", status: 404 });
+  const asked = new URLSearchParams({ variable: dimension.id, ...(name ? { level: name } : {}) });
   const link = `${base}/map?${asked}`;
   let made = shapes.get(link);
   if (!made) {
@@ -168,11 +170,10 @@ async function shapesOf(model, data) {
   return made;
 }
 
-/** The level of an axis that names none. @param {string} base @param {string} variable */
-async function finestLevel(base, variable) {
+/** The levels of a geography, finest first. @param {string} base @param {string} variable */
+async function levelsIn(base, variable) {
   const { variables } = await getJson(`${base}/variables`);
-  const found = variables.find((/** @type {any} */ one) => one.name === variable);
-  return found?.levels[0]?.name ?? "";
+  return variables.find((/** @type {any} */ one) => one.name === variable)?.levels ?? [];
 }
 
 /**

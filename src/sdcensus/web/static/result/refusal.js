@@ -21,7 +21,7 @@ export function refusalOf(error, onQuestion, onRetry) {
     { class: `r-refusal ${key === "refused" ? "r-refusal-refused" : ""}`, role: "alert" },
     el("h2", { tabindex: -1, dataset: { focus: "refusal" } }, t(`result.refusal.${key}`)),
     // With reasons, the message of a refusal only says what the heading says.
-    error.message && !(key === "refused" && reasons.length > 0) && el("p", {}, error.message),
+    error.message && !(key === "refused" && reasons.length > 0) && el("p", {}, plain(error)),
     error.place && el("p", { class: "r-soft" }, t("result.refusal.place", { place: error.place })),
     wait !== null && el("p", {}, t("result.refusal.wait", { seconds: wait })),
     helpOf(reasons, error.remedies ?? [], onQuestion),
@@ -31,4 +31,9 @@ export function refusalOf(error, onQuestion, onRetry) {
     error.request &&
       el("p", { class: "r-soft small" }, t("result.refusal.request", { id: error.request })),
   );
+}
+
+/** The message without its place, which is said after it. @param {any} error */
+function plain({ message, place }) {
+  return place && message.startsWith(`${place}: `) ? message.slice(place.length + 2) : message;
 }
