@@ -40,8 +40,7 @@ class Clock:
 
 def test_sessions_end_by_the_settings_of_the_server(tmp_path: Path) -> None:
     clock = Clock()
-    limits = {"session_hours": 3.0, "session_idle_hours": 0.5}
-    with opened(tmp_path, clock=clock, **limits) as place:
+    with opened(tmp_path, clock=clock, session_hours=3.0, session_idle_hours=0.5) as place:
         place.account("ana")
         client, _ = place.logged_in("ana")
 
@@ -279,7 +278,7 @@ def test_threads_do_their_work_and_hand_on_errors() -> None:
     threads = Threads(2, "test")
     gate = threading.Event()
     blocked = [threads.submit(gate.wait) for _ in range(2)]
-    waiting = [threads.submit(lambda at=at: at * at) for at in range(10)]
+    waiting = [threads.submit(pow, at, 2) for at in range(10)]
     until(lambda: threads.running == 2)
     assert not any(one.done() for one in waiting)
     gate.set()

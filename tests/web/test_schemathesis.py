@@ -61,17 +61,17 @@ def failures(
 
 
 def test_the_server_keeps_what_its_document_promises(tested: Place) -> None:
-    checked, found = failures(tested, "examples", "fuzzing", examples=6, seed=1, token=None)
+    checked, found = failures(tested, "examples", "fuzzing", examples=4, seed=1, token=None)
     assert not found, "\n\n".join(found)
-    assert checked > 100
+    assert checked > 60
     assert tested.client.get("/ready").status_code == 200
 
 
 def test_the_server_keeps_its_promises_to_the_staff(tested: Place) -> None:
     token = tested.token("boss", "staff")["authorization"]
-    checked, found = failures(tested, "examples", "fuzzing", examples=5, seed=2, token=token)
+    checked, found = failures(tested, "examples", "fuzzing", examples=3, seed=2, token=token)
     assert not found, "\n\n".join(found)
-    assert checked > 100
+    assert checked > 60
 
 
 @pytest.mark.soak

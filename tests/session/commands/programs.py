@@ -10,8 +10,8 @@ import pytest
 
 from sdcensus.demo import make_country
 from sdcensus.demo.census import Census
+from sdcensus.demo.maps import extent_of_grid
 from sdcensus.demo.schema_text import code_files, schema_text
-from sdcensus.demo.write import extent_of_grid
 from sdcensus.documents.schema import read_schema
 from sdcensus.errors import QuestionError
 from sdcensus.model.schema import Schema

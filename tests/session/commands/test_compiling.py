@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from sdcensus.model.question import OwnGroup, Question
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.universe import universe_of
+from sdcensus.model.variable import Variable
 from sdcensus.session.commands import (
     Choice,
     CommandTable,
@@ -128,12 +130,11 @@ def test_groups_hold_exactly_the_codes_that_were_named(data: st.DataObject) -> N
     levels = axis.removeprefix("age").removeprefix("@").removesuffix("-total").split("+")
     ((_, groups),) = made.question.groups
     for (low, high), group in zip(spans, groups, strict=True):
-        assert sum(_leaves(age, levels, code) for code in group.codes).tolist() == [
-            int(low <= at <= high) for at in range(121)
-        ]
+        held = np.sum([_leaves(age, levels, code) for code in group.codes], axis=0)
+        assert held.tolist() == [int(low <= at <= high) for at in range(121)]
 
 
-def _leaves(variable, levels: list[str], code: str) -> np.ndarray:  # type: ignore[no-untyped-def,type-arg]
+def _leaves(variable: Variable, levels: list[str], code: str) -> npt.NDArray[np.int64]:
     """The leaves of a code, looked up at the levels of the axis only; it stands at one of them."""
     named, _, plain = code.rpartition(":")
     found = []
@@ -141,7 +142,7 @@ def _leaves(variable, levels: list[str], code: str) -> np.ndarray:  # type: igno
         places = [at for at, one in enumerate(level.codes) if one.code == plain]
         found += [level.group_array == at for at in places]
     assert len(found) == 1
-    return np.asarray(found[0]).astype(int)
+    return np.asarray(found[0], dtype=np.int64)
 
 
 def test_else_takes_what_is_left_and_missing_what_has_no_value() -> None:

@@ -180,24 +180,36 @@ def counted(variable: Variable, parts: Iterable[Part]) -> Counted:
     by_level: dict[str, list[int]] = {}
     for one in sorted(wanted - {WHOLE}):
         by_level.setdefault(one.level, []).append(one.at)
-    levels = [_narrowed(variable.level(name), at) for name, at in by_level.items()]
+    found = {name: _narrowed(variable.level(name), at) for name, at in by_level.items()}
+    levels = [level for level, _ in found.values()]
     if not levels:
         # Nothing but the total: the coarsest level carries it.
         coarsest = min(variable.levels(), key=lambda one: (len(one.codes), one.name))
-        levels = [_narrowed(coarsest, [])]
+        levels = [_narrowed(coarsest, [])[0]]
     axis = make_axis(variable, levels, total=WHOLE in wanted)
     places = {WHOLE: len(axis.codes) - 1} if WHOLE in wanted else {}
     for block in axis.blocks:
-        for place, at in enumerate(by_level.get(block.level, ())):
-            places[Part(block.level, at)] = block.start + place
+        if block.level in found:
+            place = found[block.level][1]
+            for at in by_level[block.level]:
+                places[Part(block.level, at)] = block.start + int(place[at])
     return Counted(axis, places)
 
 
-def _narrowed(level: Level, wanted: Sequence[int]) -> Level:
-    """A level with these of its codes, and one code for all others."""
-    if len(wanted) == len(level.codes):
-        return level
-    place = np.full(len(level.codes), len(wanted), dtype=np.int64)
-    place[list(wanted)] = np.arange(len(wanted))
-    codes = [level.codes[at] for at in wanted]
-    return Level(level.name, (*codes, Code(REST)), tuple(place[level.group_array].tolist()))
+def _narrowed(level: Level, wanted: Sequence[int]) -> tuple[Level, Int64]:
+    """A level with these of its codes and one code for all others, and where each code is in it.
+
+    The others stand where the first of them stood: levels that tell the same apart have the same
+    order, so that what was counted for one question is right for another.
+    """
+    size = len(level.codes)
+    if len(wanted) == size:
+        return level, np.arange(size)
+    other = np.ones(size, dtype=bool)
+    other[list(wanted)] = False
+    first = int(np.flatnonzero(other)[0])
+    shown = sorted([*wanted, first])
+    place = np.full(size, shown.index(first), dtype=np.int64)
+    place[shown] = np.arange(len(shown))
+    codes = [Code(REST) if at == first else level.codes[at] for at in shown]
+    return Level(level.name, tuple(codes), tuple(place[level.group_array].tolist())), place

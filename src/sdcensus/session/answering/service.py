@@ -6,6 +6,7 @@ rules on published numbers, sums of published values. What leaves this module is
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -336,7 +337,7 @@ class TableService(Confidential):
                 return self._chosen(spec)
             return self._methods[spec.of].protect(self.census.tabulate(spec)).table
 
-        return self._judged.get(spec_key(spec), make)
+        return self._judged.get(_kept_as(spec), make)
 
     def _chosen(self, spec: TableSpec) -> Table:
         """How many units a condition chooses, by sums of published values: from the lattice too."""
@@ -363,7 +364,7 @@ class TableService(Confidential):
             progress("protecting", 1.0)
             return PublishedCells(table.published, table.flags), protected.provenance
 
-        return self._cache.get(spec_key(spec), make)
+        return self._cache.get(_kept_as(spec), make)
 
     def _delivered(
         self, compiled: Compiled, cells: AnswerCells, provenance: Provenance, verdict: Verdict
@@ -413,6 +414,18 @@ class TableService(Confidential):
             }
             notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
         return notes
+
+
+def _kept_as(spec: TableSpec) -> tuple[str, str]:
+    """Under what a counted table is kept: its cells, and in which order they stand.
+
+    Axes that are cut to the codes of a question may tell the same apart in another order.
+    """
+    order = hashlib.blake2b(digest_size=16)
+    for axis in spec.axes:
+        codes = "\x1f".join(f"{one.level}\x1e{one.code}" for one in axis.codes)
+        order.update(f"{axis.variable.name}\x1d{codes}\x1c".encode())
+    return spec_key(spec), order.hexdigest()
 
 
 def _numbers(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.int64]]:

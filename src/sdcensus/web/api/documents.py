@@ -8,6 +8,7 @@ from typing import Any
 from sdcensus._version import __version__
 from sdcensus.web.api.negotiation import FORMATS, NAMES
 from sdcensus.web.api.schemas import (
+    ABOUT_CONDITION,
     AXIS,
     CONDITION,
     codes_schema,
@@ -197,7 +198,7 @@ def _question_parameters(populations: Sequence[str]) -> list[Json]:
             "style": "form",
             "explode": True,
         },
-        _query("where", {"type": "string", "pattern": CONDITION}, "A condition."),
+        _query("where", {"type": "string", "pattern": CONDITION}, ABOUT_CONDITION),
         _written("codes", codes_schema(), "For some axes the codes to show, as JSON."),
         _written("groups", groups_schema(), "For some axes groups of codes, as JSON."),
     ]

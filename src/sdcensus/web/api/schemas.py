@@ -36,17 +36,35 @@ _UNSEEN = (
 _NAME = rf"^[^{_UNSEEN}]*[^\s{_UNSEEN}][^{_UNSEEN}]*$"
 #: An axis in the grammar of plans.
 AXIS = r"^[A-Za-z_][A-Za-z0-9_]{0,60}(@[A-Za-z_][A-Za-z0-9_]{0,60})?(-total)?$"
-_VALUE = r"([0-9]{1,9}|\"[A-Za-z0-9 ._-]{1,40}\")"
-_COMPARED = rf"[A-Za-z_][A-Za-z0-9_]{{0,60}} (==|!=|<|<=|>|>=) {_VALUE}"
-_INSIDE = rf"[A-Za-z_][A-Za-z0-9_]{{0,60}} in \({_VALUE}(, {_VALUE}){{0,50}}\)"
-_TERM = rf"(not )?({_COMPARED}|{_INSIDE})"
-#: Conditions, but for parentheses: comparisons with ``and`` and ``or`` between them.
-CONDITION = rf"^({_TERM}( (and|or) {_TERM}){{0,20}})?$"
+_WORD = r"[A-Za-z_][A-Za-z0-9_]{0,60}"
+_QUOTED = r"(\"[^\"\x00-\x1f\x7f]{0,200}\"|'[^'\x00-\x1f\x7f]{0,200}')"
+_VALUE = rf"(-?[0-9]{{1,18}}|{_QUOTED})"
+_OPERAND = rf"{_WORD}( *@ *{_WORD})?"
+_SIGN = r"(==|!=|<=|>=|<|>)"
+_COMPARED = rf"({_OPERAND} *{_SIGN} *{_VALUE}|{_VALUE} *{_SIGN} *{_OPERAND})"
+_INSIDE = rf"{_OPERAND} +((not|NOT) +)?(in|IN) *\( *{_VALUE}( *, *{_VALUE})* *\)"
+_NOT = r"((not|NOT) +){0,3}"
+_AND = r" +(and|or|AND|OR) +"
+_TERM = rf"{_NOT}({_COMPARED}|{_INSIDE})"
+_CHAIN = rf"{_TERM}({_AND}{_TERM})*"
+_PART = rf"({_TERM}|{_NOT}\( *{_CHAIN} *\))"
+#: Conditions, but for parentheses in parentheses, which no regular expression can count.
+CONDITION = rf"^( *{_PART}({_AND}{_PART})* *)?$"
+ABOUT_CONDITION = (
+    "A condition of at most 4,000 characters, such as `age >= 15 and sex in (1, 2)` or"
+    " `not (ed@parish == 'N' or age@broad == '0-14')`. The server also reads parentheses within"
+    " parentheses, and names of variables that are not ASCII, which this pattern leaves out."
+)
 
 
 def program_pattern(kind: str, variables: Sequence[str]) -> str:
-    """Programs of the simplest kind, by the variables that there are; the language has more."""
-    return rf"^TABLE t[0-9]{{1,6}} AS FREQUENCY OF {kind}\.({'|'.join(variables)})$"
+    """Simple programs of one table, by the variables that there are; the language has more."""
+    variable = rf"{kind}\.({'|'.join(variables)})"
+    title = r"( TITLE '[A-Za-z0-9][A-Za-z0-9 ,.-]{0,80}')?"
+    shown = (
+        rf"(FREQUENCY OF {variable}|COUNT OF {kind}( BY {variable})?|DISTRIBUTION OF {variable})"
+    )
+    return rf"^TABLE [a-z]_[a-z0-9_]{{1,30}}{title} AS {shown}$"
 
 
 def ref(name: str) -> Schema:
@@ -138,8 +156,7 @@ def _questions(populations: Sequence[str]) -> Schema:
             "where": {
                 "type": ["string", "null"],
                 "pattern": CONDITION,
-                "description": "A condition, such as `age >= 15 and sex == 1`. The server also"
-                " reads parentheses, which this pattern leaves out.",
+                "description": ABOUT_CONDITION,
             },
             "codes": {**codes_schema(), "description": "For some axes the codes to show."},
             "groups": {
@@ -364,7 +381,11 @@ def _answers(program: str) -> Schema:
 
 
 def _program(pattern: str) -> Schema:
-    about = "The simplest programs fit this pattern; the server reads the whole language."
+    about = (
+        "A program of the command language. Simple programs of one table fit this pattern; the"
+        " server reads the whole language, with several tables, conditions and definitions: clients"
+        " that are made from this document should not check programs against it."
+    )
     return {"type": "string", "pattern": pattern, "description": about}
 
 

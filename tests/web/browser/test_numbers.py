@@ -1,0 +1,231 @@
+"""Every number of the page is that of the API and of the batch, to the last; so are all files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from playwright.sync_api import expect
+from python_calamine import CalamineWorkbook
+
+from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
+from sdcensus.model.question import Question
+from sdcensus.model.table import Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.answering import TableService
+from sdcensus.session.policy import Outcome
+from tests.web.browser.building import Batch, Builder
+from tests.web.servers import TABLES, Place
+
+BY = ("ed@parish", "age@broad", "sex")
+SPARSE = ("ed", "ethnicity", "age@five_year")
+
+
+def reading_order(table: Table) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The values as the page shows them: totals first, which the model has last."""
+    values = table.published
+    for axis in range(values.ndim):
+        values = np.roll(values, 1, axis=axis)
+    return values
+
+
+@pytest.mark.parametrize(
+    ("of", "by"),
+    [
+        ("persons", BY),
+        ("persons", ("ed", "sex")),
+        ("households", ("ed@parish", "tenure", "household_size")),
+        ("dwellings", ("ed@district", "rooms")),
+    ],
+)
+def test_the_page_shows_the_numbers_of_the_batch(
+    of: str,
+    by: tuple[str, ...],
+    place: Place,
+    batch: Batch,
+    builder: Callable[..., Builder],
+) -> None:
+    page = builder().ask(*by, of=of, rows=by[0].split("@")[0])
+    entity = next(one for one in Entity if one.plural == of)
+    table = batch(*by, of=entity)
+    shown = page.numbers()
+    expected = reading_order(table)
+    assert shown == expected.reshape(expected.shape[0], -1).tolist()
+    answer = place.client.post(TABLES, json={"of": of, "by": list(by)}).json()
+    assert answer["value"] == table.published.reshape(-1).tolist()
+
+
+def test_groups_and_conditions_are_sums_of_numbers_of_the_batch(
+    service: TableService, batch: Batch, builder: Callable[..., Builder]
+) -> None:
+    groups = {
+        "ed": [{"label": "One", "codes": ["P001", "P003"]}, {"label": "Two", "codes": ["P005"]}]
+    }
+    codes = [one.code for one in service.census.schema.variable("age").level("broad").codes]
+    page = builder().ask(
+        "ed@parish",
+        "sex",
+        where=f"age@broad in ('{codes[0]}', '{codes[1]}')",
+        groups=json.dumps(groups),
+    )
+    table = batch("ed@parish", "sex", "age@broad").published
+    part = table[:, :, :2].sum(axis=2)
+    expected = np.stack([part[5], part[0] + part[2], part[4]])[:, [2, 0, 1]]
+    assert page.numbers() == expected.tolist()
+
+
+def test_large_tables_show_the_numbers_of_the_part_in_sight(
+    service: TableService, batch: Batch, builder: Callable[..., Builder]
+) -> None:
+    page = builder().ask(*SPARSE)
+    answer = service.answer(Question(of="persons", by=SPARSE))
+    assert answer.verdict.outcome is Outcome.WITHHELD
+    published = batch(*SPARSE).published
+    box = page.page.locator("#result .r-scroll")
+    box.evaluate("one => one.scrollTo(one.scrollWidth, one.scrollHeight)")
+    expect(page.page.locator("#result .r-table tbody")).to_contain_text("0050006")
+    last = page.page.locator("#result .r-table tbody tr:has(th)").last
+    heading = last.locator("th").inner_text()
+    at = next(
+        i for i, one in enumerate(service.census.schema.variable("ed").codes) if one.code in heading
+    )
+    columns = last.locator("td:not(.r-gap)").all_inner_texts()
+    wanted = np.roll(np.roll(published[at], 1, axis=0), 1, axis=1).reshape(-1)
+    assert len(columns) > 3
+    assert [int(one.split("\n")[0].strip("()")) for one in columns] == wanted[
+        -len(columns) :
+    ].tolist()
+
+
+def test_every_file_has_the_numbers_of_the_batch_and_notes(
+    place: Place, batch: Batch, builder: Callable[..., Builder], tmp_path: Path
+) -> None:
+    page = builder().ask(*BY)
+    table = batch(*BY)
+    values = table.published
+    files = {}
+    page.control("download").click()
+    for name in ("xlsx", "csv-zip", "json-stat", "sdmx-csv-zip", "px", "parquet"):
+        with page.page.expect_download() as caught:
+            page.page.locator(f"a[data-format='{name}']").click()
+        expect(page.page.locator(".r-download-state")).to_contain_text(
+            caught.value.suggested_filename
+        )
+        files[name] = tmp_path / caught.value.suggested_filename.replace("/", "")
+        caught.value.save_as(files[name])
+        direct = place.client.get(
+            TABLES,
+            params=[
+                ("of", "persons"),
+                *(("by", one) for one in BY),
+                ("format", name),
+                ("lang", "en"),
+            ],
+        )
+        assert direct.status_code == 200
+        if not name.endswith("zip") and name != "xlsx":
+            assert files[name].read_bytes() == direct.content
+    assert json.loads(files["json-stat"].read_bytes())["value"] == values.reshape(-1).tolist()
+    assert json.loads(files["json-stat"].read_bytes())["note"]
+    check_workbook(files["xlsx"], values)
+    check_csv(files["csv-zip"], table)
+    check_sdmx(files["sdmx-csv-zip"], table)
+    check_px(files["px"], values)
+    stored = pq.read_table(files["parquet"])
+    assert stored.column("published").to_pylist() == values.reshape(-1).tolist()
+    assert any("protected" in str(one) for one in (stored.schema.metadata or {}).values())
+
+
+def check_workbook(path: Path, values: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    book = CalamineWorkbook.from_path(str(path))
+    found, texts = [], []
+    for name in book.sheet_names:
+        for row in book.get_sheet_by_name(name).to_python():
+            found += [
+                int(one)
+                for one in row
+                if isinstance(one, int | float) and not isinstance(one, bool)
+            ]
+            texts += [one for one in row if isinstance(one, str)]
+    assert sorted(found) == sorted(values.reshape(-1).tolist())
+    assert any("protected" in one for one in texts)
+
+
+def check_csv(path: Path, table: Table) -> None:
+    with zipfile.ZipFile(path) as packed:
+        name = next(one for one in packed.namelist() if one.endswith(".csv"))
+        lines = list(csv.DictReader(io.StringIO(packed.read(name).decode("utf-8-sig"))))
+        rest = [one for one in packed.namelist() if one != name]
+        assert any(b"protected" in packed.read(one) for one in rest)
+    column = "published" if "published" in lines[0] else list(lines[0])[-1]
+    assert [int(one[column]) for one in lines] == table.published.reshape(-1).tolist()
+
+
+def check_sdmx(path: Path, table: Table) -> None:
+    with zipfile.ZipFile(path) as packed:
+        name = next(one for one in packed.namelist() if one.endswith(".csv"))
+        lines = list(csv.DictReader(io.StringIO(packed.read(name).decode("utf-8-sig"))))
+        assert len(packed.namelist()) > 1
+    assert [int(one["OBS_VALUE"]) for one in lines] == table.published.reshape(-1).tolist()
+
+
+def check_px(path: Path, values: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    text = path.read_text(encoding="utf-8")
+    data = re.search(r"\bDATA=(.*);", text, re.DOTALL)
+    assert data is not None
+    assert sorted(map(int, data.group(1).split())) == sorted(values.reshape(-1).tolist())
+    assert "protected" in text
+
+
+#: Everything that a page says, to eyes and to screen readers; drawings have numbers of their own.
+SAID = """() => {
+  const copy = document.body.cloneNode(true);
+  copy.querySelectorAll("svg, script, #texts").forEach(one => one.remove());
+  const names = ["title", "aria-label", "aria-valuetext", "aria-valuenow", "value", "alt"];
+  const told = [...document.querySelectorAll("*")]
+    .flatMap(one => names.map(name => one.getAttribute(name)));
+  const drawn = [...document.querySelectorAll("svg text, svg title")].map(one => one.textContent);
+  const cells = [...copy.querySelectorAll("td, th, p, li, span, b, option")]
+    .map(one => one.textContent);
+  return [copy.textContent, ...told, ...drawn, ...cells].filter(Boolean);
+}"""
+
+
+def test_no_true_count_is_anywhere_on_the_page(
+    service: TableService, batch: Batch, builder: Callable[..., Builder]
+) -> None:
+    """Counts that publication changed, and that no published number is: they must not be read."""
+    by = ("ed@parish", "age@five_year", "sex")
+    spec = TableSpec.build(service.census.schema, by, of=Entity.PERSON)
+    cube = service.census.tabulate(spec)
+    assert isinstance(cube, Cube)
+    truth = cube.count
+    published = batch(*by).published
+    secret = {int(one) for one in truth[truth != published]} - set(published.reshape(-1).tolist())
+    secret = {one for one in secret if one > 130}  # smaller ones are ages, and sizes of lists
+    assert len(secret) > 5
+    page = builder().ask(*by, rows="age,sex", columns="ed")
+    numbers = numbers_of(page)
+    assert set(published[published > 130].tolist()) <= numbers  # so it would see them
+    for tab in ("chart", "map"):
+        page.control(f"tab-{tab}").click()
+        expect(page.page.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
+        numbers |= numbers_of(page)
+    assert not secret & numbers
+
+
+def numbers_of(page: Builder) -> set[int]:
+    said = "\n".join(page.page.evaluate(SAID))
+    return {
+        int(one.replace(",", "")) for one in re.findall(r"(?<![\w.:,-])\d[\d,]*(?![\w.-])", said)
+    }
