@@ -49,7 +49,8 @@ from tests.web.servers import Place, opened, until
 SECRET = Secret(bytes(range(7, 39)))
 LOOKUP = SECRET.sub_secret(Purpose.LOOKUP, 1)
 #: A noise that is told apart from all others by its figures.
-DEVIATION, VARIANCE = 9, 17.37
+#: With more decimals than the seconds of a timestamp have, so that no time looks like it.
+DEVIATION, VARIANCE = 9, 17.37194826
 API = "/api/v1"
 #: Areas with fewer people for each cell than this are withheld: those of the north are.
 SPARSE = 1_011_000

@@ -135,11 +135,13 @@ def watched(
 
 @pytest.fixture
 def builder(watched: Callable[..., Watched]) -> Callable[..., Builder]:
-    """Opens the table builder, at an address if one is given."""
+    """Opens the table builder at an address, or a window for it where that is ``None``."""
 
-    def open_builder(address: str = "/", *, url: str | None = None, **options: Any) -> Builder:
-        window = watched(url, **options) if url else watched(**options)
-        return Builder(window).open(address)
+    def open_builder(
+        address: str | None = "/", *, url: str | None = None, **options: Any
+    ) -> Builder:
+        made = Builder(watched(url, **options) if url else watched(**options))
+        return made if address is None else made.open(address)
 
     return open_builder
 

@@ -312,7 +312,7 @@ def test_calls_to_copy_give_the_table_of_the_page(
     place: Place, builder: Callable[..., Builder]
 ) -> None:
     groups = {"ed": [{"label": 'it\'s "mine"', "codes": ["P001", "P002"]}]}
-    page = builder().ask("ed@parish", "sex", where="age >= 15", groups=json.dumps(groups))
+    page = builder(None).ask("ed@parish", "sex", where="age >= 15", groups=json.dumps(groups))
     shown = sorted(one for one in flat(page.numbers()) if one is not None)
     calls = {}
     for name in ("curl", "python", "r", "link"):

@@ -55,7 +55,7 @@ def test_the_page_shows_the_numbers_of_the_batch(
     batch: Batch,
     builder: Callable[..., Builder],
 ) -> None:
-    page = builder().ask(*by, of=of, rows=by[0].split("@")[0])
+    page = builder(None).ask(*by, of=of, rows=by[0].split("@")[0])
     entity = next(one for one in Entity if one.plural == of)
     table = batch(*by, of=entity)
     shown = page.numbers()
@@ -72,7 +72,7 @@ def test_groups_and_conditions_are_sums_of_numbers_of_the_batch(
         "ed": [{"label": "One", "codes": ["P001", "P003"]}, {"label": "Two", "codes": ["P005"]}]
     }
     codes = [one.code for one in service.census.schema.variable("age").level("broad").codes]
-    page = builder().ask(
+    page = builder(None).ask(
         "ed@parish",
         "sex",
         where=f"age@broad in ('{codes[0]}', '{codes[1]}')",
@@ -87,7 +87,7 @@ def test_groups_and_conditions_are_sums_of_numbers_of_the_batch(
 def test_large_tables_show_the_numbers_of_the_part_in_sight(
     service: TableService, batch: Batch, builder: Callable[..., Builder]
 ) -> None:
-    page = builder().ask(*SPARSE)
+    page = builder(None).ask(*SPARSE)
     answer = service.answer(Question(of="persons", by=SPARSE))
     assert answer.verdict.outcome is Outcome.WITHHELD
     published = batch(*SPARSE).published
@@ -110,7 +110,7 @@ def test_large_tables_show_the_numbers_of_the_part_in_sight(
 def test_every_file_has_the_numbers_of_the_batch_and_notes(
     place: Place, batch: Batch, builder: Callable[..., Builder], tmp_path: Path
 ) -> None:
-    page = builder().ask(*BY)
+    page = builder(None).ask(*BY)
     table = batch(*BY)
     values = table.published
     files = {}
@@ -214,7 +214,7 @@ def test_no_true_count_is_anywhere_on_the_page(
     secret = {int(one) for one in truth[truth != published]} - set(published.reshape(-1).tolist())
     secret = {one for one in secret if one > 130}  # smaller ones are ages, and sizes of lists
     assert len(secret) > 5
-    page = builder().ask(*by, rows="age,sex", columns="ed")
+    page = builder(None).ask(*by, rows="age,sex", columns="ed")
     numbers = numbers_of(page)
     assert set(published[published > 130].tolist()) <= numbers  # so it would see them
     for tab in ("chart", "map"):

@@ -56,7 +56,7 @@ def check(page: Page) -> None:
     ],
 )
 def test_tables_fit(address: str, builder: Callable[..., Builder]) -> None:
-    page = builder(**PHONE)
+    page = builder(None, **PHONE)
     page.window.expected.add(403)
     page.open(address)
     if "tab=" in address:
