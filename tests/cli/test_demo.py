@@ -149,6 +149,7 @@ def test_the_commands_to_try_name_a_program_that_exists(run: Run, here: Path) ->
     assert called == "sdcensus" or Path(shlex.split(called)[0]).exists()
 
 
+@pytest.mark.soak
 def test_the_proposed_commands_quote_paths_with_blanks(run: Run, here: Path) -> None:
     answer = run("demo", "--out", "my island", *SMALL)
     store = str(Path("my island") / "census.store")
@@ -194,6 +195,7 @@ def test_a_folder_of_somebody_else_is_left_alone(run: Run, here: Path) -> None:
     assert [one.name for one in here.iterdir()] == ["demo"]
 
 
+@pytest.mark.soak
 def test_an_empty_folder_is_used(run: Run, here: Path) -> None:
     (here / "demo").mkdir()
     assert run("demo", *SMALL, "-q").code == 0

@@ -114,6 +114,7 @@ def test_labels_of_the_office_are_text_on_its_page(run: Run, folder: Path) -> No
     assert "<Nowhere>" not in page
 
 
+@pytest.mark.soak
 def test_exported_files_give_the_same_bytes(run: Run, folder: Path) -> None:
     run("publish", folder / "plan.toml", *secret(folder), "-q")
     exported = folder / "exported"

@@ -109,6 +109,7 @@ def test_an_empty_census_has_no_cells() -> None:
     assert len(list(cube.blocks())) == 2
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_milliard_cells_with_a_million_people_fit_two_gigabytes(tmp_path: Path) -> None:
     """Finest cells and every margin, in a process of its own whose peak the system remembers."""

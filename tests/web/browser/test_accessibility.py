@@ -56,7 +56,7 @@ def test_the_builder(width: int, builder: Callable[..., Builder]) -> None:
     check(window)
     page.control("download").click()
     window.locator("[data-focus=menu-sex]").click()
-    check(window, "#arrange")
+    check(window, "#arrange [role=menu]")
     window.keyboard.press("Escape")
     # The dialog of areas: list, map, groups.
     window.locator("[data-focus=areas]").click()
@@ -69,11 +69,11 @@ def test_the_builder(width: int, builder: Callable[..., Builder]) -> None:
     for tab in ("chart", "map"):
         page.control(f"tab-{tab}").click()
         expect(window.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
-        check(window, "#result")
+        check(window, "#result-panel")
         expect(window.locator(".r-drawing svg path").first).to_be_attached()
     page.ask("ed", "ethnicity", "age@five_year", layer="age,ed", rows="ethnicity", show="row")
     window.locator(".r-withheld summary").click()
-    check(window, "#result")
+    check(window, ".r-withheld")
     page.ask("ed", "industry@section", "age@five_year")
     check(window, "#result")
 

@@ -28,7 +28,7 @@ def log_in(window: Watched, name: str) -> Page:
     return page
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["en", "es"])
 def test_a_program_runs_and_a_mistake_is_shown_at_its_character(
     language: str, batch: Batch, watched: Callable[..., Watched]
 ) -> None:
@@ -153,7 +153,7 @@ def test_pages_are_in_the_language_and_the_choice_is_kept(
     page.locator(f"nav.wide a[data-language={language}]").click()
     page.wait_for_load_state()
     assert page.evaluate("document.documentElement.lang") == language
-    for path in ("/about", "/api", "/commands", "/login"):
+    for path in ("/about", "/commands", "/login"):
         page.goto(window.url + path)
         assert page.evaluate("document.documentElement.lang") == language
         title = page.locator("h1").first.inner_text()

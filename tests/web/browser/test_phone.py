@@ -9,12 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.web.browser.building import Builder, Watched
 
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "has_touch": True,
-    "is_mobile": True,
-    "device_scale_factor": 2,
-}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 #: Controls that are too small for a finger; links inside of sentences may be.
 SMALL = """() => [...document.querySelectorAll(
