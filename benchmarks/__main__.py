@@ -1,79 +1,114 @@
-"""Run the benchmarks and write their results: ``python -m benchmarks [--small] [--keep]``."""
+"""Run the benchmarks and write their results: ``python -m benchmarks [--small] [--only NAME]``."""
 
 from __future__ import annotations
 
 import argparse
 import datetime
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import country, intervals, load, peer, protect, publish, serve, study, tabulate
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
+#: A title, and what measures the figures under it.
+Section = tuple[str, Callable[[], list[Line]]]
+
+
+def sections(folder: Path, *, small: bool) -> dict[str, Section]:
+    """Everything that is measured, by a short name."""
+    sizes = (100_000, 400_000, 1_750_000) if small else (1_000_000, 4_000_000, 17_500_000)
+    millions = f"{sizes[-1] / 1e6:g} million people"
+    return {
+        "peer": (
+            "Against cell-key-perturbation: a million rows, three axes",
+            peer.measure,
+        ),
+        "protect-peer": (
+            "Protecting, against cell-key-perturbation: a million rows, three axes",
+            protect.measure_peer,
+        ),
+        "protect": (
+            "Protecting ten million cells",
+            lambda: protect.measure(sizes[-1] * 4 // 7),
+        ),
+        "demo": ("The demo country", lambda: country.measure(sizes[0])),
+        "intervals": (
+            f"Feasibility intervals: 97 × 2 × 15 × 17 × 7 cells, {sizes[0]:,} persons",
+            lambda: intervals.measure(sizes[0]),
+        ),
+        "study": (
+            "A complete study",
+            lambda: study.measure("small-island" if small else "mid-country"),
+        ),
+        "load": ("Loading from parquet, with keys", lambda: load.measure(folder, sizes)),
+        "tabulate": (
+            f"Tabulating {millions}: 420 areas × 2 × 101 × 6 × 5",
+            lambda: tabulate.measure(folder, sizes[-1]),
+        ),
+        "publish": ("The European programme", lambda: publish.measure(folder, sizes)),
+        "serve": (
+            f"The table builder, {millions}",
+            lambda: serve.measure(folder, sizes[-1], minutes=0.5 if small else 5.0),
+        ),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--small", action="store_true", help="a tenth of the sizes, not recorded")
     parser.add_argument("--folder", type=Path, help="where to keep the data between runs")
+    parser.add_argument("--only", help="one section; the others of RESULTS.md stay as they are")
     arguments = parser.parse_args()
-    sizes = (1_000_000, 4_000_000, 17_500_000)
-    if arguments.small:
-        sizes = (100_000, 400_000, 1_750_000)
     with tempfile.TemporaryDirectory() as scratch:
-        folder = arguments.folder or Path(scratch)
-        sections = [
-            ("Against cell-key-perturbation: a million rows, three axes", peer.measure()),
-            (
-                "Protecting, against cell-key-perturbation: a million rows, three axes",
-                protect.measure_peer(),
-            ),
-            ("Protecting ten million cells", protect.measure(sizes[-1] * 4 // 7)),
-            ("The demo country", country.measure(sizes[0])),
-            (
-                f"Feasibility intervals: 97 × 2 × 15 × 17 × 7 cells, {sizes[0]:,} persons",
-                intervals.measure(sizes[0]),
-            ),
-            (
-                "A complete study",
-                study.measure("small-island" if arguments.small else "mid-country"),
-            ),
-            ("Loading from parquet, with keys", load.measure(folder, sizes)),
-            (
-                f"Tabulating {sizes[-1] / 1e6:g} million people: 420 areas × 2 × 101 × 6 × 5",
-                tabulate.measure(folder, sizes[-1]),
-            ),
-            ("The European programme", publish.measure(folder, sizes)),
-            (
-                f"The table builder, {sizes[-1] / 1e6:g} million people",
-                serve.measure(folder, sizes[-1], minutes=0.5 if arguments.small else 5.0),
-            ),
-        ]
-    kept = "python -m benchmarks --folder FOLDER" if arguments.folder else "make bench"
-    text = render(sections, command=kept)
+        known = sections(arguments.folder or Path(scratch), small=arguments.small)
+        if arguments.only is not None and arguments.only not in known:
+            parser.error(f"--only is one of {', '.join(known)}")
+        chosen = [arguments.only] if arguments.only else list(known)
+        made = [(known[one][0], known[one][1]()) for one in chosen]
+    command = "make bench"
+    if arguments.folder:
+        command = "python -m benchmarks --folder FOLDER"
+    if arguments.only:
+        command = f"python -m benchmarks --folder FOLDER --only {arguments.only}"
+        text = replaced(_RESULTS.read_text(encoding="utf-8"), made, command=command)
+    else:
+        text = render(made, command=command)
     print(text)
     if not arguments.small:
         _RESULTS.write_text(text, encoding="utf-8", newline="\n")
 
 
-def render(sections: list[tuple[str, list[Line]]], *, command: str) -> str:
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+def render(made: list[tuple[str, list[Line]]], *, command: str) -> str:
     lines = [
         "# Results of the benchmarks",
         "",
-        f"{today}, {machine()}. Command: `{command}`.",
+        f"{measured(command)}",
         "Medians of warm repeats; everything that is compared ran in the same run.",
     ]
-    for title, figures in sections:
-        lines += [
-            "",
-            f"## {title}",
-            "",
-            "| what | measured | promised | kept |",
-            "|---|---|---|---|",
-        ]
-        lines += [figure.row() for figure in figures]
+    return "\n".join(lines) + "\n" + "".join(section(*one) for one in made)
+
+
+def replaced(text: str, made: list[tuple[str, list[Line]]], *, command: str) -> str:
+    """Older results with these sections anew, each saying when it was measured."""
+    parts = text.split("\n## ")
+    for title, figures in made:
+        parts = [one for one in parts if not one.startswith(title)]
+        new = section(title, figures, note=measured(command))
+        parts.append(new.removeprefix("\n## ").rstrip("\n"))
+    return "\n## ".join(one.rstrip("\n") + "\n" for one in parts)
+
+
+def measured(command: str) -> str:
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    return f"{today}, {machine()}. Command: `{command}`."
+
+
+def section(title: str, figures: list[Line], *, note: str = "") -> str:
+    lines = ["", f"## {title}", "", *([note, ""] if note else [])]
+    lines += ["| what | measured | promised | kept |", "|---|---|---|---|"]
+    lines += [figure.row() for figure in figures]
     return "\n".join(lines) + "\n"
 
 

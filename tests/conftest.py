@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Machines differ in speed, and a slow one is not a mistake in the code: no deadlines anywhere.
 settings.register_profile(
     "ci",
-    max_examples=20,
+    max_examples=12,
     derandomize=True,
     deadline=None,
     print_blob=True,
@@ -20,6 +20,16 @@ settings.register_profile(
 settings.register_profile("dev", deadline=None, print_blob=True)
 settings.register_profile("soak", parent=settings.get_profile("dev"), max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is listed as only for soak."""
+    lines = (ROOT / "tests" / "only_in_soak.txt").read_text(encoding="utf-8").splitlines()
+    listed = tuple(one for one in map(str.strip, lines) if one and not one.startswith("#"))
+    for item in items:
+        if item.nodeid.startswith(listed):
+            item.add_marker(pytest.mark.soak)
 
 
 @pytest.fixture(scope="session")
