@@ -5,7 +5,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+import threading
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -156,6 +158,7 @@ def serve(
     from sdcensus.session.protecting import MethodOptions
 
     output = Output(quiet=quiet)
+    _load_server_meanwhile()
     settings = _settings(
         host=host,
         port=port,
@@ -199,6 +202,17 @@ def serve(
         return
     _warn(output, settings)
     _run(output, service, settings, database)
+
+
+def _load_server_meanwhile() -> None:
+    """Load what HTTP needs while the census is opened, which mostly waits for other things."""
+
+    def work() -> None:
+        # Whoever needs it says what is missing.
+        with suppress(ImportError):
+            import_module("sdcensus.web.server")
+
+    threading.Thread(target=work, daemon=True).start()
 
 
 def _settings(

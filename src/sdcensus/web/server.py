@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
@@ -20,6 +21,9 @@ from sdcensus.web.settings import Settings
 
 #: Told what the server is doing, a line at a time.
 Say = Callable[[str], None]
+
+#: After how many seconds threads take turns.
+SWITCH_SECONDS = 0.0005
 
 
 def say_nothing(line: str) -> None:
@@ -78,6 +82,9 @@ class RunningServer:
                     raise _taken("127.0.0.1", self._settings.metrics_port, error) from None
                 self._say(f"Metrics on http://127.0.0.1:{self.metrics_port} (this machine only)")
             self._say(f"Table builder on {self.url}")
+            # The audit is written in a thread of its own. With Python's usual 5 ms a request would
+            # wait that long for it, again and again.
+            sys.setswitchinterval(SWITCH_SECONDS)
             with suppress(KeyboardInterrupt):
                 self._server.run(sockets=[self._socket])
             self._say("Stopped.")

@@ -9,21 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from sdcensus.formats.delivery import files_of
 from sdcensus.formats.delivery.identifiers import distinct, unique_codes
-from sdcensus.formats.delivery.number_texts import number_texts
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.axis import TOTAL
 from sdcensus.model.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.marks import Mark
 from sdcensus.model.text import Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Int64 = npt.NDArray[np.int64]
 
@@ -173,6 +173,12 @@ def _status(table: DeliveredTable) -> dict[str, str]:
 
 def _value_texts(table: DeliveredTable) -> Iterator[bytes]:
     """The same as text of JSON, part by part."""
+    # Here and not above: a dataset in plain values is made without pyarrow.
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from sdcensus.formats.delivery.number_texts import number_texts
+
     flat, there = table.values.reshape(-1), table.numbered.reshape(-1)
 
     def texts(cells: slice | Int64) -> pa.Array:
@@ -183,6 +189,8 @@ def _value_texts(table: DeliveredTable) -> Iterator[bytes]:
 
 
 def _status_texts(table: DeliveredTable) -> Iterator[bytes]:
+    import pyarrow as pa
+
     assert table.marks is not None
     flat = table.marks.reshape(-1)
     signs = pa.array([_text(table.sign(one)) for one in Mark])
@@ -197,6 +205,9 @@ def _cell_texts(
     chosen: Int64 | None, size: int, texts: Callable[[slice | Int64], pa.Array]
 ) -> Iterator[bytes]:
     """What stands in all cells as a list, or in the chosen ones as an object."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     yield b"[" if chosen is None else b"{"
     size = size if chosen is None else chosen.size
     for start in range(0, size, AT_A_TIME):

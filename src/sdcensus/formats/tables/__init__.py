@@ -10,14 +10,9 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.tables.about import about, about_text, all_notes
-from sdcensus.formats.tables.columns import published_columns
 from sdcensus.formats.tables.files import check_new, new_file
-from sdcensus.formats.tables.raw import METADATA
-from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.text import Text
@@ -98,6 +93,10 @@ def about_file(path: Path) -> Path:
 def _write_text(
     table: Table | SparseTable, target: Path, about_it: str, language: str | None
 ) -> None:
+    # Here and not above: what others of this package need can be had without pyarrow.
+    from sdcensus.formats.tables.columns import published_columns
+    from sdcensus.formats.tables.text import write_csv
+
     beside = about_file(target)
     with new_file(beside) as file:
         file.write(about_it.encode())
@@ -112,6 +111,11 @@ def _write_text(
 def _write_parquet(
     table: Table | SparseTable, target: Path, about_it: str, language: str | None
 ) -> None:
+    import pyarrow.parquet as pq
+
+    from sdcensus.formats.tables.columns import published_columns
+    from sdcensus.formats.tables.raw import METADATA
+
     pieces = published_columns(table, language)
     first = next(pieces)
     schema = first.schema.with_metadata({METADATA: about_it})
