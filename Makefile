@@ -54,8 +54,12 @@ system-packages:
 
 .PHONY: test
 test: system-packages install-dev ## Run every check and every test
-	@$(MAKE) --jobs 2 --output-sync=target lint layers types docs
-	echo "== Tests and doctests"
+	@$(MAKE) --jobs 3 lint layers types docs tests
+
+# At the same time as the checks, which leave processors idle.
+.PHONY: tests
+tests: install-dev
+	@echo "== Tests and doctests"
 	$(PYTEST) -n auto --dist worksteal
 
 .PHONY: check

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ _MODE = re.compile(r"[rwxabtU+]+")
 
 def posix_only(source: str) -> Iterator[Finding]:
     """What exists, or works, on POSIX systems only."""
-    tree = ast.parse(source)
+    tree = _parsed(source)
     yield from _imports_of(tree, POSIX_MODULES)
     yield from _uses_of(tree, POSIX_NAMES)
     aliases = _aliases(tree)
@@ -72,7 +73,7 @@ def posix_only(source: str) -> Iterator[Finding]:
         ):
             yield Finding(call.lineno, f".{call.func.attr}()")
     docstrings = _docstrings(tree)
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -84,7 +85,7 @@ def posix_only(source: str) -> Iterator[Finding]:
 
 def text_without_encoding(source: str) -> Iterator[Finding]:
     """Text files whose encoding, or whose line ends, are those of the machine."""
-    tree = ast.parse(source)
+    tree = _parsed(source)
     aliases = _aliases(tree)
     for call in _calls(tree):
         opening = _as_opening(call, aliases)
@@ -147,7 +148,7 @@ def _is_mode(node: ast.expr) -> bool:
 
 def pickling(source: str) -> Iterator[Finding]:
     """Formats that run code when they are read."""
-    tree = ast.parse(source)
+    tree = _parsed(source)
     aliases = _aliases(tree)
     yield from _imports_of(tree, PICKLING_MODULES)
     for call in _calls(tree):
@@ -161,17 +162,17 @@ def pickling(source: str) -> Iterator[Finding]:
 
 def console(source: str) -> Iterator[Finding]:
     """Reading from or writing to the console."""
-    yield from _uses_of(ast.parse(source), CONSOLE)
+    yield from _uses_of(_parsed(source), CONSOLE)
 
 
 def global_settings(source: str) -> Iterator[Finding]:
     """Settings that belong to whoever uses the library."""
-    yield from _uses_of(ast.parse(source), GLOBAL_SETTINGS)
+    yield from _uses_of(_parsed(source), GLOBAL_SETTINGS)
 
 
 def unfinished(source: str) -> Iterator[Finding]:
     """Marks of something left for later."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _nodes(_parsed(source)):
         match node:
             case ast.Raise(
                 exc=ast.Name(id="NotImplementedError")
@@ -193,7 +194,7 @@ def too_long(source: str) -> Iterator[Finding]:
 def libraries(source: str, *, allowed: frozenset[str]) -> Iterator[Finding]:
     """Imports of libraries other than the allowed ones and Python's own."""
     own = allowed | sys.stdlib_module_names | {"sdcensus"}
-    for line, name in _imported(ast.parse(source)):
+    for line, name in _imported(_parsed(source)):
         if name.split(".")[0] not in own:
             yield Finding(line, f"import {name}")
 
@@ -206,7 +207,7 @@ def _imports_of(tree: ast.Module, modules: frozenset[str]) -> Iterator[Finding]:
 
 def _uses_of(tree: ast.Module, names: frozenset[str]) -> Iterator[Finding]:
     aliases = _aliases(tree)
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Attribute | ast.Name) and _resolved(node, aliases) in names:
             yield Finding(node.lineno, _resolved(node, aliases))
         elif isinstance(node, ast.ImportFrom):
@@ -217,7 +218,7 @@ def _uses_of(tree: ast.Module, names: frozenset[str]) -> Iterator[Finding]:
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
     aliases = _aliases(tree)
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -231,10 +232,24 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, name
 
 
+# Every rule looks at the same module in turn: it is read and gone through once.
+
+
+@lru_cache(maxsize=4)
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@lru_cache(maxsize=4)
+def _nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
+@lru_cache(maxsize=4)
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """What each imported name of a module stands for."""
     names = {}
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.split(".")[0]
@@ -259,12 +274,12 @@ def _resolved(node: ast.expr, aliases: dict[str, str]) -> str:
 
 
 def _calls(tree: ast.Module) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return (node for node in _nodes(tree) if isinstance(node, ast.Call))
 
 
 def _docstrings(tree: ast.Module) -> set[ast.expr]:
     found: set[ast.expr] = set()
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             match node.body:
                 case [ast.Expr(value=ast.Constant(value=str()) as text), *_]:

@@ -376,7 +376,7 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(POLICIES)
 def test_any_policy_that_is_written_is_read_back_the_same(made: Policy) -> None:
     assert read(policy_text(made)) == made

@@ -705,7 +705,7 @@ DOCUMENT = parse_toml(EXAMPLE / "schema.toml", EXAMPLE_TEXT)
 PLACES = sorted(DOCUMENT.lines, key=repr)
 
 
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(st.data())
 def test_any_value_in_any_place_is_read_or_refused(data: st.DataObject) -> None:
     values = copy.deepcopy(DOCUMENT.data)

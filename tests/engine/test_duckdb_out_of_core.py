@@ -139,7 +139,6 @@ width = 7
 """
 
 
-@pytest.mark.soak
 @pytest.mark.slow
 def test_files_larger_than_memory_that_are_never_loaded(tmp_path: Path, spilled: Path) -> None:
     rows, sizes = 1_000_000, dict.fromkeys(NAMES[:10], 100)

@@ -32,7 +32,7 @@ P, H = Entity.PERSON, Entity.HOUSEHOLD
 
 
 @given(censuses_with_tables(), st.integers(1, 20))
-@settings(max_examples=12)
+@settings(max_examples=10)
 def test_duckdb_over_an_export_equals_the_truth(drawn: Drawn, rows_per_file: int) -> None:
     census, table = drawn
     with tempfile.TemporaryDirectory() as folder:

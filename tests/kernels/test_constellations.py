@@ -19,7 +19,7 @@ def rows(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
     return modulus, [(*sorted(draw(cuts)), modulus) for _ in range(number + 1)]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows())
 def test_joints_are_those_of_counting_keys(case: tuple[int, list[tuple[int, ...]]]) -> None:
     modulus, ends = case

@@ -26,7 +26,7 @@ def exact_rank(rows: list[list[int]]) -> int:
     return rank
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.data())
 def test_rows_are_combinations_and_rank_is_exact(
     height: int, width: int, data: st.DataObject

@@ -43,7 +43,7 @@ def _cells(
 
 
 @given(_cells())
-@settings(max_examples=12)
+@settings(max_examples=10)
 def test_every_group_counts_at_each_of_its_places_and_cells_stay_sorted(
     drawn: tuple[dict[int, list[int]], int, int, int, list[list[int]]],
 ) -> None:

@@ -45,7 +45,7 @@ def canonical(spec: TableSpec) -> list[str | None]:
     return made
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(BY, WHERE, BY, WHERE)
 def test_hashes_agree_exactly_where_the_records_do(
     by: tuple[str, ...], where: str | None, other: tuple[str, ...], also: str | None

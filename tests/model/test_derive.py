@@ -42,7 +42,7 @@ def assert_equal(one: Cube | SparseCube, other: Cube | SparseCube) -> None:
 
 
 @given(censuses_with_tables(most_units=40))
-@settings(max_examples=12)
+@settings(max_examples=10)
 def test_a_table_from_the_finest_cells_equals_the_counted_one(
     drawn: tuple[SmallCensus, TableRequest],
 ) -> None:

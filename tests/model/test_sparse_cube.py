@@ -49,7 +49,7 @@ SPACES = st.sampled_from([KeySpace(), KeySpace(combine=Combine.XOR), KeySpace(65
     SPACES,
     st.sampled_from([("a", "b", "c"), ("a@half+a", "b-total", "c"), ("c", "a@a+half", "b")]),
 )
-@settings(max_examples=12)
+@settings(max_examples=10)
 def test_cells_in_any_order_and_repeated_are_combined_alike(
     records: list[tuple[int, int]], space: KeySpace, by: tuple[str, ...]
 ) -> None:

@@ -127,7 +127,7 @@ def _all(parts: list[StreamedCells]) -> dict[str, list[Any]]:
 
 
 @given(st.data(), _cubes())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
     data: st.DataObject, cubes: tuple[Cube, SparseCube]
 ) -> None:
@@ -157,7 +157,7 @@ def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
 
 
 @given(_cubes())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_stream_agrees_with_the_blocks_of_the_cube(cubes: tuple[Cube, SparseCube]) -> None:
     _, sparse = cubes
     axes = [delivered_axis(one) for one in sparse.spec.axes]

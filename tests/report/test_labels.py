@@ -47,7 +47,7 @@ def point(x: float, y: float, name: str) -> Point:
     return Point(x, y, text_width(name, 11), 13)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size=1, max_size=len(NAMES))
 )

@@ -73,7 +73,7 @@ def expected(cube: Cube, coalition: int) -> dict[FindingKind, list[tuple[int, in
     return {kind: sorted(one) for kind, one in made.items()}
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(COUNTS, st.integers(0, 2))
 def test_findings_are_those_of_the_definitions(counts: list[int], coalition: int) -> None:
     cube = printed_cube(SPEC, counts)
@@ -126,7 +126,7 @@ def sparse_cube(cube: Cube) -> SparseCube:
     return made
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(COUNTS)
 def test_sparse_sources_give_the_same_findings(counts: list[int]) -> None:
     cube = printed_cube(SPEC, counts)

@@ -95,7 +95,7 @@ ASKED = st.sampled_from(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(HUNDREDS, RESTS, RESTS, POLICIES, ASKED)
 def test_two_censuses_that_publish_the_same_get_the_same_answers(
     hundreds: list[int],

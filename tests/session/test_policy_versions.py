@@ -58,7 +58,7 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(POLICIES)
 def test_versions_are_the_finest_that_pass(made: Policy) -> None:
     """Compared with all 4 × 3 × 3 × 3 versions, one by one."""
@@ -85,7 +85,7 @@ def test_versions_are_the_finest_that_pass(made: Policy) -> None:
     assert set(found) == finest
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(POLICIES, st.data())
 def test_the_menu_and_the_answers_agree(made: Policy, data: st.DataObject) -> None:
     menu = menu_of(made, SCHEMA)

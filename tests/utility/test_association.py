@@ -32,7 +32,7 @@ TWO_WAY = arrays.arrays(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(TWO_WAY)
 def test_cramers_v_is_that_of_the_rows_and_columns_with_records(table: Int64) -> None:
     made = cramers_v(table)

@@ -46,7 +46,7 @@ def test_unsafe_can_mean_ones_only() -> None:
         evaluation_row(3, cube, Table(cube.spec, cube.count.copy()), unsafe=0)
 
 
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(cubes_with_tables())
 def test_a_sparse_table_has_the_row_of_the_whole_one(pair: tuple[Cube, Table]) -> None:
     cube, table = pair

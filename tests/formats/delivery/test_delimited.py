@@ -109,7 +109,7 @@ def test_an_axis_that_is_called_like_a_made_column_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(WORDS, min_size=1, max_size=4, unique=True),
     st.lists(WORDS, min_size=4, max_size=4),

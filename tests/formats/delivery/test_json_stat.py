@@ -27,7 +27,7 @@ from sdcensus.testing.delivered import AWKWARD_LABELS, LABELS, delivered_tables
 
 TABLES = st.one_of(delivered_tables(), delivered_tables(labels=(*LABELS, *AWKWARD_LABELS)))
 
-some = settings(max_examples=12)
+some = settings(max_examples=10)
 
 
 def through_json(table: DeliveredTable, language: str | None) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def test_unit_decimals_notes_and_the_making_are_told(table: DeliveredTable) -> N
     assert read.get("source", "") == table.source.show("es")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(delivered_tables(), st.sampled_from([(), ("en",), ("es", "en")]))
 def test_each_language_has_a_file_of_its_own(
     tmp_path_factory: pytest.TempPathFactory, table: DeliveredTable, languages: tuple[str, ...]

@@ -197,7 +197,7 @@ def test_parts_cover_everything_once() -> None:
     assert parts(three, 7) == [range(6), range(6, 9)]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -439,7 +439,7 @@ def test_options_that_make_no_sense_are_refused(file: Path) -> None:
 
 
 @given(content=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=10)
 def test_any_bytes_end_in_an_error_with_a_message(
     content: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -455,7 +455,7 @@ GOOD = ["argus", "ptable", "sas", "plain", "cantabular"]
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=10)
 def test_a_changed_file_is_refused_or_is_still_a_table(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -62,7 +62,7 @@ def programmes(draw: st.DrawFn) -> tuple[SmallCensus, list[TableSpec]]:
 
 
 @given(programmes(), st.integers(1, 3))
-@settings(max_examples=12)
+@settings(max_examples=10)
 def test_scheduled_cubes_equal_those_counted_one_by_one(
     drawn: tuple[SmallCensus, list[TableSpec]], threads: int
 ) -> None:

@@ -165,7 +165,7 @@ class NotingKeys(CellKey):
         return super().protect(cube)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.sampled_from(["area", "age@class", "sex"]), unique=True, max_size=2),
     CONDITIONS,
