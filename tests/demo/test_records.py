@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -289,18 +287,3 @@ def test_types_of_buildings_agree_with_their_dwellings(island: Written) -> None:
     for code, holds in (("1", dwellings == 1), ("2", dwellings == 2), ("3", dwellings >= 3)):
         assert (kind == code).any()
         assert holds[kind == code].all()
-
-
-def test_code_lists_have_labels_in_both_languages(island: Written) -> None:
-    for variable in island.schema.variables:
-        if variable.name == "ed_grid" or variable.continuous or not variable.codes:
-            continue
-        for level in variable.levels():
-            for code in level.codes:
-                languages = [language for language, _ in code.label.by_language]
-                if code.lower is None:
-                    assert languages == ["en", "es"], (variable.name, code.code)
-    lists = (island.files.folder / "codes").glob("*.csv")
-    for path in (one for one in lists if not one.name.startswith("eu_")):  # those map codes
-        with path.open(encoding="utf-8", newline="") as file:
-            assert all(row["label_es"] for row in csv.DictReader(file)), path.name

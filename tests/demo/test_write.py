@@ -22,10 +22,10 @@ GOLDEN = {
     "dwellings.csv": "e56582162a9ba939ac884978b7d02fee",
     "households.csv": "84a3def7a22cc19135beaf7812bb39ce",
     "persons.csv": "66641091e4ac138409d23f8472f285dd",
-    "schema.toml": "2b7917c2bd1b78bd418e3d16e6490ab3",
-    "areas.csv": "1e918a4d90c973cea0e6d626a73719e3",
-    "areas.geojson": "ee2c6710a19c2be42878695076906a56",
-    "birthplace_study.csv": "8e2b66869f182ede6657cce12ac6d854",
+    "schema.toml": "60a1f82805fc68ced429bdfdd47483c1",
+    "areas.csv": "49c1ac2be14f5df30738a625ed1e5f68",
+    "areas.geojson": "4a3c0eacc34260c9dd4bc4c32d6907d0",
+    "birthplace_study.csv": "c9e0ec5916a214b5edeef9d70434cbde",
 }
 
 

@@ -445,6 +445,17 @@ MISTAKES = [
     ),
     (variable("range = [0, 9]", "[variable.x.levels]", '"a b" = "0,5+" #!'), r"such as 'a_b'"),
     (variable("continuous = true", "[variable.x.levels]", 'a = "0,5" #!'), r'write "5\+"'),
+    # labels of levels
+    (
+        variable("range = [0, 9]", 'levels = { a = "0,5+" }', 'level_labels = { b = "B" } #!'),
+        r"no level 'b'",
+    ),
+    (variable("range = [0, 9]", "level_labels = { x = 1 } #!"), r"should be a text"),
+    (
+        variable("range = [0, 9]", 'level_labels = { x = { fr = "seuls" } } #!'),
+        r"no language 'fr'",
+    ),
+    (variable('role = "weight"', 'level_labels = { x = "X" } #!'), r"cannot be given"),
     # grids
     (
         variable(

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from sdcensus.model.headings import table_heading
+from sdcensus.model.axis import Axis
+from sdcensus.model.headings import axis_heading, table_heading
+from sdcensus.model.spec_document import code_list_to_json, variable_from_json
+from sdcensus.model.text import Text
+from sdcensus.model.variable import Role
 from tests.formats.tables.made import spec
 
 
@@ -29,3 +35,32 @@ def test_a_heading_in_spanish() -> None:
     one = spec("area@parish", "sex", "age", universe="age <= 17")
     assert table_heading(one, "es") == "Personas por Zona (parish), Sexo y Edad. Edad: 0 a 17"
     assert table_heading(spec(), "es") == "Personas"
+
+
+def _labelled(axis: Axis, role: Role | None) -> Axis:
+    labels = (
+        ("parish", Text.of({"en": "Parish", "es": "Parroquia"})),
+        (axis.variable.leaf_level, Text.of({"en": "Small area", "es": "Zona menor"})),
+    )
+    return replace(axis, variable=replace(axis.variable, level_labels=labels, role=role))
+
+
+@pytest.mark.parametrize(
+    ("asked", "role", "english", "spanish"),
+    [
+        ("area@parish", Role.GEOGRAPHY, "Parish", "Parroquia"),
+        ("area", Role.GEOGRAPHY, "Small area", "Zona menor"),
+        ("area@area+parish", Role.GEOGRAPHY, "Small area / Parish", "Zona menor / Parroquia"),
+        ("area@parish", None, "Area (parish)", "Zona (parroquia)"),
+        ("area", None, "Area", "Zona"),
+    ],
+)
+def test_levels_are_called_by_their_labels(
+    asked: str, role: Role | None, english: str, spanish: str
+) -> None:
+    axis = _labelled(spec(asked).axes[0], role)
+    assert axis_heading(axis) == english
+    assert axis_heading(axis, "es") == spanish
+    # A published table says the same when it is read again.
+    again = variable_from_json(code_list_to_json(axis.variable, axis.levels))
+    assert axis_heading(replace(axis, variable=again), "es") == spanish

@@ -97,6 +97,7 @@ def variables(draw: st.DrawFn, name: str) -> Variable:
         leaf_level=draw(st.one_of(st.just(""), NAMES)),
         role=draw(st.one_of(st.none(), st.sampled_from(list(Role)))),
         label=draw(TEXTS),
+        level_labels=tuple(draw(st.dictionaries(NAMES, TEXTS, max_size=2)).items()),
         description=draw(TEXTS),
         topic=draw(TEXTS),
         unit=draw(WORDS),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.demo.borders import Ring, draw_borders, rings_of_areas
 from sdcensus.demo.census import Census
-from sdcensus.demo.questionnaire import Code
+from sdcensus.demo.questionnaire import LABEL_COLUMNS, Code
 
 CELL = 1000
 LEVELS = ("region", "district", "parish", "ed", "constituency")
@@ -65,8 +65,7 @@ def _feature(code: Code, level: str, rings: list[Ring]) -> str:
         "properties": {
             "code": code.code,
             "level": level,
-            "label": code.label,
-            "label_es": code.label_es,
+            **dict(zip(LABEL_COLUMNS, code.label, strict=True)),
         },
         "geometry": {"type": "Polygon", "coordinates": rings},
     }

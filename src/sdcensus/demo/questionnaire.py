@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
+
+from sdcensus.model.text import LANGUAGES
 
 FILES = ("building", "dwelling", "household", "person")
+
+#: A text in all languages of the demo census, in the order of ``LANGUAGES``.
+Words: TypeAlias = tuple[str, ...]
+#: The columns of a code list that hold its labels: the first language has no mark.
+LABEL_COLUMNS = ("label", *(f"label_{language}" for language in LANGUAGES[1:]))
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A code with its labels in English and Spanish, and the code that it belongs to."""
+    """A code with its label in all languages, and the code that it belongs to."""
 
     code: str
-    label: str
-    label_es: str
+    label: Words
     parent: str = ""
 
 
@@ -40,6 +46,7 @@ class Question:
         codes: Its leaves, missing codes among them; a column holds positions in this list.
         groups: The codes above the leaves, from the top down.
         levels: Names of the levels of ``groups``, from the leaves up.
+        level_labels: Names of levels, the leaves among them, and what readers see for them.
         bounds: For whole numbers: names and bounds of levels.
         trees: Further trees.
         listed: Name of the file in ``codes/`` that holds the codes; empty: in the schema itself.
@@ -48,12 +55,14 @@ class Question:
     name: str
     file: str
     entity: str
-    label: tuple[str, str]
-    topic: tuple[str, str] | None = None
+    label: Words
+    description: Words
+    topic: Words | None = None
     role: str = ""
     codes: tuple[Code, ...] = ()
     groups: tuple[Code, ...] = ()
     levels: tuple[str, ...] = ()
+    level_labels: tuple[tuple[str, Words], ...] = ()
     range: tuple[int, int] | None = None
     bounds: tuple[tuple[str, str], ...] = ()
     trees: tuple[Tree, ...] = ()
@@ -89,7 +98,7 @@ class Questionnaire:
     """All variables of one country, in the order of the schema."""
 
     def __init__(self, lists: Mapping[str, CodeList]) -> None:
-        described = _described()
+        described = _table("variables")
         topics = described["topics"]
         self._by_name = {
             name: _question(name, file, table, topics, lists)
@@ -105,9 +114,14 @@ class Questionnaire:
 
 
 @cache
-def _described() -> dict[str, Any]:
-    text = (files("sdcensus.demo") / "data" / "variables.toml").read_text(encoding="utf-8")
+def _table(name: str) -> dict[str, Any]:
+    text = (files("sdcensus.demo") / "data" / f"{name}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
+
+
+def rules() -> list[tuple[Words, str]]:
+    """Combinations that cannot occur: what they are about, and the condition."""
+    return [(tuple(one["label"]), one["when"]) for one in _table("rules")["impossible"]]
 
 
 @cache
@@ -117,9 +131,25 @@ def rows(name: str) -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines()))
 
 
+def label_of(row: Mapping[str, str]) -> Words:
+    """The label in a row of a data file, in all languages."""
+    return tuple(row[column] for column in LABEL_COLUMNS)
+
+
+def words(kind: str) -> dict[str, Words]:
+    """The labels of a kind in the file of words, by their code."""
+    return {row["code"]: label_of(row) for row in rows("words") if row["kind"] == kind}
+
+
+def codes_of(kind: str) -> tuple[Code, ...]:
+    """The codes of a kind in the file of words."""
+    found = [row for row in rows("words") if row["kind"] == kind]
+    return tuple(Code(row["code"], label_of(row), row["parent"]) for row in found)
+
+
 def categories(name: str) -> range:
     """The positions of the codes of a variable that is the same in every country."""
-    described = _described()
+    described = _table("variables")
     table = next(described[file][name] for file in FILES if name in described[file])
     return range(len(table["codes"]))
 
@@ -135,10 +165,8 @@ def _question(
     found = lists[listed] if listed else CodeList(_codes(table), _groups(table))
     codes, groups = found.codes, found.groups
     if groups and not listed:
-        parent = {leaf: row[0] for row in table["groups"] for leaf in row[3].split()}
-        codes = tuple(
-            Code(one.code, one.label, one.label_es, parent.get(one.code, "")) for one in codes
-        )
+        parent = {leaf: row[0] for row in table["groups"] for leaf in row[-1].split()}
+        codes = tuple(Code(one.code, one.label, parent.get(one.code, "")) for one in codes)
         listed = name
     topic = table.get("topic")
     numbers = table.get("range")
@@ -146,12 +174,16 @@ def _question(
         name=name,
         file=file,
         entity=table.get("entity", file),
-        label=(table["label"][0], table["label"][1]),
-        topic=(topics[topic][0], topics[topic][1]) if topic else None,
+        label=tuple(table["label"]),
+        description=tuple(_table("definitions")[name][one] for one in LANGUAGES),
+        topic=tuple(topics[topic]) if topic else None,
         role=table.get("role", ""),
         codes=codes,
         groups=groups,
         levels=tuple(table.get("levels", ())),
+        level_labels=tuple(
+            (level, tuple(label)) for level, label in _table("levels").get(name, {}).items()
+        ),
         range=(numbers[0], numbers[1]) if numbers else None,
         bounds=tuple((level, bounds) for level, bounds in table.get("bounds", ())),
         trees=found.trees,
@@ -169,16 +201,16 @@ def _question(
 def _codes(table: Mapping[str, Any]) -> tuple[Code, ...]:
     if "range" in table:
         low, high = table["range"]
-        numbers = [Code(str(number), str(number), str(number)) for number in range(low, high + 1)]
-        missing = (
-            ("not_applicable", "Not applicable", "No aplicable"),
-            ("not_stated", "Not stated", "No declarado"),
-        )
-        return tuple(
-            numbers + [Code(table[kind], en, es) for kind, en, es in missing if kind in table]
-        )
-    return tuple(Code(*row) for row in table.get("codes", ()))
+        missing = words("missing")
+        numbers = [Code(str(one), (str(one),) * len(LANGUAGES)) for one in range(low, high + 1)]
+        kinds = [one for one in ("not_applicable", "not_stated") if one in table]
+        return tuple(numbers + [Code(table[kind], missing[kind]) for kind in kinds])
+    return tuple(_code(row) for row in table.get("codes", ()))
 
 
 def _groups(table: Mapping[str, Any]) -> tuple[Code, ...]:
-    return tuple(Code(*row[:3]) for row in table.get("groups", ()))
+    return tuple(_code(row) for row in table.get("groups", ()))
+
+
+def _code(row: Sequence[str]) -> Code:
+    return Code(row[0], tuple(row[1 : 1 + len(LANGUAGES)]))

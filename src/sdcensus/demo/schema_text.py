@@ -6,8 +6,17 @@ import csv
 import io
 
 from sdcensus.demo.census import Census
-from sdcensus.demo.questionnaire import FILES, Code, Question, Tree
+from sdcensus.demo.questionnaire import (
+    FILES,
+    LABEL_COLUMNS,
+    Code,
+    Question,
+    Tree,
+    Words,
+    rules,
+)
 from sdcensus.documents.toml_text import toml
+from sdcensus.model.text import LANGUAGES
 
 #: The first line of a schema that we wrote: only such a folder is ever written over.
 MARK = "# A demo country, made by sdcensus. Nobody in it exists."
@@ -37,62 +46,11 @@ scope = "census"
 household = "own"
 """
 
-_BORN = ", ".join(f"'{number:02}'" for number in range(11))
-#: Structural zeros and edit rules: what they are about, and the condition.
-IMPOSSIBLE = (
-    (
-        ("Married before 18", "Casados antes de los 18"),
-        "age < 18 and marital_status in ('2', '3', '4', '5', '6')",
-    ),
-    (
-        ("Head's partner before 18", "Pareja de la persona de referencia antes de los 18"),
-        "age < 18 and relationship in ('02', '03')",
-    ),
-    (("Working children", "Niños que trabajan"), "age < 15 and activity in ('1', '2')"),
-    (
-        ("Adults with the activity of children", "Adultos con la actividad de niños"),
-        "age >= 15 and activity == '7'",
-    ),
-    (
-        ("Children with the education of adults", "Niños con educación de adultos"),
-        "age < 15 and education@broad in ('L', 'S', 'T')",
-    ),
-    (("Doctorate before 25", "Doctorado antes de los 25"), "age < 25 and education == '80'"),
-    (
-        ("Men who gave birth", "Hombres que dieron a luz"),
-        f"sex == '1' and children_born in ({_BORN})",
-    ),
-    (
-        ("Newborns with an earlier residence", "Recién nacidos con residencia anterior"),
-        "age == 0 and previous_residence in ('1', '2', '3', '4', '5')",
-    ),
-    (
-        ("Born abroad and never arrived", "Nacidos en el exterior que nunca llegaron"),
-        "birthplace@origin == 'ABROAD' and arrival_year == 8888",
-    ),
-    (
-        ("Institutions in dwellings", "Instituciones en viviendas"),
-        "household_kind == '2' and living_quarters@kind == 'C'",
-    ),
-    (
-        ("Private households in institutions", "Hogares particulares en instituciones"),
-        "household_kind == '1' and living_quarters@kind == 'I'",
-    ),
-    (
-        ("One person with several members", "Una persona con varios miembros"),
-        "household_type == '11' and household_size != '01'",
-    ),
-    (
-        ("Vacant with occupants", "Desocupadas con ocupantes"),
-        "occupancy in ('2', '3', '4') and occupants != '00'",
-    ),
-)
-
 
 def schema_text(census: Census, ending: str, extent: tuple[int, int, int, int]) -> str:
     """The whole schema; ``ending`` is that of the data files, ``extent`` that of the grid."""
     parts = [MARK, "", _head(census), _files(ending), ENTITIES]
-    parts += [_impossible(label, when) for label, when in IMPOSSIBLE]
+    parts += [_impossible(label, when) for label, when in rules()]
     file = ""
     for question in census.questionnaire:
         if question.file != file:
@@ -122,15 +80,16 @@ def _code_list(codes: tuple[Code, ...]) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     with_parents = any(code.parent for code in codes)
-    table.writerow(["code", "label", "label_es", *(["parent"] if with_parents else [])])
+    table.writerow(["code", *LABEL_COLUMNS, *(["parent"] if with_parents else [])])
     for code in codes:
         parent = [code.parent] if with_parents else []
-        table.writerow([code.code, code.label, code.label_es, *parent])
+        table.writerow([code.code, *code.label, *parent])
     return out.getvalue()
 
 
-def _both(text: tuple[str, str]) -> str:
-    return f"{{ en = {toml(text[0])}, es = {toml(text[1])} }}"
+def _text(words: Words) -> str:
+    """A text in all languages, in one line."""
+    return toml(dict(zip(LANGUAGES, words, strict=True)))
 
 
 def _head(census: Census) -> str:
@@ -140,7 +99,7 @@ def _head(census: Census) -> str:
         f"country = {toml(census.country.name)}\n"
         'code = "DEMO2021"\n'
         "reference_date = 2021-04-01\n"
-        'languages = ["en", "es"]\n'
+        f"languages = {toml(LANGUAGES)}\n"
     )
 
 
@@ -150,8 +109,8 @@ def _files(ending: str) -> str:
     )
 
 
-def _impossible(label: tuple[str, str], when: str) -> str:
-    return f"[[impossible]]\nwhen = {toml(when)}\nlabel = {_both(label)}\n"
+def _impossible(label: Words, when: str) -> str:
+    return f"[[impossible]]\nwhen = {toml(when)}\nlabel = {_text(label)}\n"
 
 
 def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
@@ -159,9 +118,9 @@ def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
     lines = [f"[{table}]", f'file = "{question.file}"']
     if question.entity != question.file:
         lines.append(f'entity = "{question.entity}"  # the same for all members')
-    lines.append(f"label = {_both(question.label)}")
+    lines.append(f"label = {_text(question.label)}")
     if question.topic:
-        lines.append(f"topic = {_both(question.topic)}")
+        lines.append(f"topic = {_text(question.topic)}")
     if question.role:
         lines.append(f'role = "{question.role}"')
     if question.range:
@@ -192,10 +151,17 @@ def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
         )
     if question.codes and not question.listed and not question.range:
         lines += ["", f"[{table}.codes]"]
-        lines += [f"{one.code} = {_both((one.label, one.label_es))}" for one in question.codes]
+        lines += [f"{one.code} = {_text(one.label)}" for one in question.codes]
     if question.bounds:
         lines += ["", f"[{table}.levels]"]
         lines += [f"{level} = {toml(bounds)}" for level, bounds in question.bounds]
+    if question.level_labels:
+        lines += ["", f"[{table}.level_labels]"]
+        lines += [f"{level} = {_text(label)}" for level, label in question.level_labels]
+    # One language on each line: a definition is read, and translated, as a whole.
+    lines += ["", f"[{table}.description]"]
+    for language, text in zip(LANGUAGES, question.description, strict=True):
+        lines.append(f"{language} = {toml(text)}")
     for tree in question.trees:
         lines += [
             "",

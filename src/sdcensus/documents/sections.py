@@ -156,6 +156,7 @@ class VariableSection(Section):
     imputed: Column | None = None
     width: int | None = Field(default=None, ge=1, le=100)
     levels: LevelNamesOrBounds = []
+    level_labels: dict[str, Label] = {}
     hierarchy: list[HierarchySection] = []
     map: Word = ""
     grid: GridSection | None = None

@@ -23,7 +23,15 @@ from sdcensus.model.variable import NEVER_STORED, EmptyField, Role, Variable, Va
 DECIMALS_OF_WEIGHTS = 6
 DECIMALS_OF_AMOUNTS = 2
 
-_CODE_SETTINGS = ("codes", "range", "levels", "hierarchy", "not_stated", "not_applicable")
+_CODE_SETTINGS = (
+    "codes",
+    "range",
+    "levels",
+    "level_labels",
+    "hierarchy",
+    "not_stated",
+    "not_applicable",
+)
 
 #: Names that mean devices on Windows, whatever their ending.
 _DEVICES = frozenset(
@@ -119,6 +127,7 @@ class _Builder:
         file = self._file()
         entity = self._entity(file)
         codes = self._codes()
+        level_labels = () if codes is None else self._level_labels(codes)
         texts = [self._text(one) for one in ("label", "description", "topic")]
         self._check_map()
         if len(self.mistakes.found) > before or file is None or entity is None or codes is None:
@@ -129,6 +138,7 @@ class _Builder:
             codes=codes.codes,
             hierarchies=codes.hierarchies,
             leaf_level=codes.leaf_level,
+            level_labels=level_labels,
             role=section.role,
             label=texts[0] or Text.of(self.name, language=self.languages.first),
             description=texts[1],
@@ -247,6 +257,20 @@ class _Builder:
         raw = getattr(self.section, setting)
         return self.languages.text(raw, ("variable", self.name, setting), self.mistakes)
 
+    def _level_labels(self, codes: CodeList) -> tuple[tuple[str, Text], ...]:
+        if self.section.role in (*NEVER_STORED, Role.WEIGHT):  # refused already
+            return ()
+        known = [codes.leaf_level or self.name] if codes.codes else []
+        known += [level.name for one in codes.hierarchies for level in one.levels]
+        found = []
+        for name, raw in self.section.level_labels.items():
+            path: KeyPath = ("level_labels", name)
+            if name not in known:
+                self._add(path, unknown("level", name, known))
+            text = self.languages.text(raw, ("variable", self.name, *path), self.mistakes)
+            found.append((name, text))
+        return tuple(found)
+
     def _decimals(self) -> int:
         if not self._is_number:
             return 0
@@ -298,6 +322,7 @@ def _add_grid(
             entity=variable.entity,
             codes=codes,
             label=_grid_label(grid.cell),
+            description=_GRID_DESCRIPTION,
             topic=variable.topic,
             source=VariableSource(
                 file=variable.source.file, column=grid.x, empty=EmptyField.NOT_APPLICABLE
@@ -315,6 +340,16 @@ def _whole_cells(extent: tuple[int, int, int, int], cell: int) -> tuple[int, int
         -(-x_high // cell) * cell,
         -(-y_high // cell) * cell,
     )
+
+
+_GRID_DESCRIPTION = Text(
+    (
+        ("en", "The square of the grid in which a unit lies, by its coordinates."),
+        ("es", "El cuadrado de la cuadrícula en que está la unidad, según sus coordenadas."),
+        ("fr", "Le carreau de la grille où se trouve l’unité, d’après ses coordonnées."),
+        ("nl", "Het vierkant van het raster waarin de eenheid ligt, volgens haar coördinaten."),
+    )
+)
 
 
 def _grid_label(cell: int) -> Text:

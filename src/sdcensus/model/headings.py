@@ -15,7 +15,7 @@ from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.model.universe import Universe
-from sdcensus.model.variable import Level, Variable
+from sdcensus.model.variable import Level, Role, Variable
 
 _UNITS = {
     Entity.PERSON: Text.of(
@@ -139,10 +139,31 @@ def variable_heading(variable: Variable, language: str | None = None) -> str:
 
 
 def axis_heading(axis: Axis, language: str | None = None) -> str:
-    """The label of the variable, and the level where that is not its own."""
-    label = variable_heading(axis.variable, language)
+    """The label of the variable, and the level where that is not its own.
+
+    Areas are called by their level where the schema has a label for it: a parish is a parish, and
+    no enumeration district.
+    """
+    variable = axis.variable
+    label = variable_heading(variable, language)
     levels = [level.name for level in axis.levels]
-    return label if levels == [axis.variable.leaf_level] else f"{label} ({', '.join(levels)})"
+    given = [variable.level_label(one).show(language) for one in levels]
+    if variable.role is Role.GEOGRAPHY and all(given):
+        return " / ".join(given)
+    if levels == [variable.leaf_level]:
+        return label
+    called = [inside_sentence(one) or name for one, name in zip(given, levels, strict=True)]
+    return f"{label} ({', '.join(called)})"
+
+
+def inside_sentence(label: str) -> str:
+    """A label as it stands in the middle of a sentence; abbreviations keep their capitals.
+
+    Examples:
+        >>> inside_sentence("Five-year groups"), inside_sentence("NACE sections")
+        ('five-year groups', 'NACE sections')
+    """
+    return f"{label[:1].lower()}{label[1:]}" if label[1:2].islower() else label
 
 
 def code_label(axis: Axis, position: int, language: str | None = None) -> str:

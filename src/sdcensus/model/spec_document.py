@@ -92,6 +92,8 @@ def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:
 def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
     """The leaves of a variable, and of its levels those that are shown."""
     shown = [one for one in levels if one.name != variable.leaf_level]
+    names = {variable.leaf_level, *(one.name for one in shown)}
+    labels = {name: _text(text) for name, text in variable.level_labels if name in names}
     return {
         "name": variable.name,
         "label": _text(variable.label),
@@ -107,6 +109,8 @@ def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
             }
             for level in shown
         ],
+        # Left out where there are none, so that descriptions stay what they were.
+        **({"level_labels": labels} if labels else {}),
     }
 
 
@@ -130,6 +134,9 @@ def variable_from_json(one: Mapping[str, Any]) -> Variable:
         label=Text.of(one["label"]),
         role=Role(one["role"]) if one["role"] else None,
         leaf_level=str(one["leaf_level"]),
+        level_labels=tuple(
+            (str(name), Text.of(text)) for name, text in one.get("level_labels", {}).items()
+        ),
         codes=_codes(one["leaves"]),
         # Each level is a tree of its own: which of them nest follows from their groups.
         hierarchies=tuple(Hierarchy(level.name, (level,)) for level in levels),

@@ -145,6 +145,8 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "map": variable.map or None,
         "imputed": variable.imputed or None,
         "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
+        "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
+        or None,
         "codes": _codes_to_json(variable, grids) or None,
         "hierarchies": [_hierarchy_to_json(one) for one in variable.hierarchies] or None,
     }
@@ -304,6 +306,7 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         codes=_codes(entries.get("codes", []), grids),
         hierarchies=_list(entries.get("hierarchies", []), _hierarchy),
         leaf_level=_string(entries.get("leaf_level", "")),
+        level_labels=_list(entries.get("level_labels", []), _level_label),
         role=_optional(entries.get("role"), _role),
         label=_text(entries.get("label")),
         description=_text(entries.get("description")),
@@ -314,6 +317,11 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         map=_string(entries.get("map", "")),
         imputed=_checked(entries.get("imputed", False), bool),
     )
+
+
+def _level_label(value: Any) -> tuple[str, Text]:
+    name, label = value
+    return _string(name), _text(label)
 
 
 def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:

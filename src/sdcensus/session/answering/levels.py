@@ -1,11 +1,11 @@
-"""What levels are called where people read them: a schema has names of levels, and no labels."""
+"""What levels are called where people read them, also where a schema has no labels for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdcensus.model.axis import Axis
-from sdcensus.model.headings import layer_heading, variable_heading
+from sdcensus.model.headings import inside_sentence, layer_heading, variable_heading
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.variable import Level, Role, Variable
@@ -63,12 +63,15 @@ _KNOWN = {
 
 
 def level_label(variable: Variable, level: Level) -> Text:
-    """What a level is called: like the variable if it has its name, else by its own, readable.
+    """What a level is called: as the schema says, else like the variable or by its own name.
 
     Args:
         variable: The variable.
         level: One of its levels.
     """
+    given = variable.level_label(level.name)
+    if given:
+        return given
     if level.name == variable.name:
         return variable.label or Text.of(variable_heading(variable))
     known = _KNOWN.get(level.name.casefold())
@@ -81,9 +84,8 @@ def level_label(variable: Variable, level: Level) -> Text:
 def axis_label(axis: Axis) -> Text:
     """What an axis is called: areas by their level (parishes are no enumeration districts)."""
     variable = axis.variable
-    levels = [one for one in axis.levels if one.name != variable.leaf_level]
-    if variable.role is Role.GEOGRAPHY and levels and len(levels) == len(axis.levels) == 1:
-        return level_label(variable, levels[0])
+    if variable.role is Role.GEOGRAPHY and len(axis.levels) == 1:
+        return level_label(variable, axis.levels[0])
     return variable.label or Text.of(variable_heading(variable))
 
 
@@ -105,4 +107,4 @@ def _heading(axis: Axis, language: str) -> str:
     if variable.role is Role.GEOGRAPHY:
         return " / ".join(names)
     # In the middle of a sentence, and after the name of the variable.
-    return f"{label} ({', '.join(one[:1].lower() + one[1:] for one in names)})"
+    return f"{label} ({', '.join(inside_sentence(one) for one in names)})"
