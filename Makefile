@@ -26,6 +26,9 @@ PYTEST := $(BIN)/python -m pytest -W error -q
 HYPOTHESIS_PROFILE ?= ci
 export HYPOTHESIS_PROFILE
 
+# Tests start many programs, which begin sooner where Python keeps what it has compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -56,11 +59,16 @@ system-packages:
 test: system-packages install-dev ## Run every check and every test
 	@$(MAKE) --jobs 3 lint layers types docs tests
 
-# At the same time as the checks, which leave processors idle.
+# At the same time as the checks, which leave processors idle. To prepare every assert for showing
+# its values takes each worker a third of a minute; only those that fail need it.
 .PHONY: tests
 tests: install-dev
 	@echo "== Tests and doctests"
-	$(PYTEST) -n auto --dist worksteal
+	if ! $(PYTEST) -n auto --dist worksteal --assert=plain; then
+	    echo "== What failed once more, with the values of its asserts"
+	    $(PYTEST) --last-failed --last-failed-no-failures none --maxfail 10 || true
+	    exit 1
+	fi
 
 .PHONY: check
 check: lint layers types ## Run the fast checks: all but slow tests and the documentation

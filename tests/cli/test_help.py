@@ -13,6 +13,7 @@ from sdcensus.cli.reference import help_pages, reference
 from tests.cli.conftest import ROOT, Run, Village
 
 PAGES = help_pages()
+PROGRAM = get_command(app)
 EXAMPLE = re.compile(r"^ {4}(sdcensus .*)$", re.MULTILINE)
 EXAMPLES = [example for page in PAGES.values() for example in EXAMPLE.findall(page)]
 
@@ -61,7 +62,7 @@ def test_a_group_without_a_command_shows_its_help(run: Run, name: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_examples_of_the_help_can_be_read(example: str) -> None:
     """Options that do not exist, or arguments too many or too few, would raise here."""
-    command, words = get_command(app), shlex.split(example)[1:]
+    command, words = PROGRAM, shlex.split(example)[1:]
     context = None
     while (inner := getattr(command, "commands", None)) and words[0] in inner:
         context = command.make_context("sdcensus", words[:1], parent=context)

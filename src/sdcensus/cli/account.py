@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdcensus.cli import account_audit
+from sdcensus.cli.account_audit import say_proof
+from sdcensus.cli.account_database import DatabaseOption, day, office, opened_database
 from sdcensus.cli.console import Output, plain_table, typed
-from sdcensus.cli.options import Quiet, examples
-from sdcensus.errors import InputError, MissingExtra
+from sdcensus.cli.options import Quiet, command_group, examples
+from sdcensus.errors import InputError
 
 if TYPE_CHECKING:
-    from sdcensus.web.database import Actor, AuditProof, Database, Head
+    from sdcensus.web.database import Database
 
-app = typer.Typer(
-    help="Accounts, tokens and audit of a table builder, and copies of them.",
-    epilog=examples(
-        "sdcensus account add ana --role staff --database builder.db",
-        "sdcensus account token ana --name laptop --database builder.db",
-        "sdcensus account audit verify --database builder.db",
-    ),
-    no_args_is_help=False,
-    invoke_without_command=True,
+app = command_group(
+    "Accounts, tokens and audit of a table builder, and copies of them.",
+    "sdcensus account add ana --role staff --database builder.db",
+    "sdcensus account token ana --name laptop --database builder.db",
+    "sdcensus account audit verify --database builder.db",
 )
-audit_app = typer.Typer(
-    help="Look at the audit, prove it, or remove what is old.",
-    epilog=examples(
-        "sdcensus account audit show --limit 20 --database builder.db",
-        "sdcensus account audit verify --database builder.db",
-        "sdcensus account audit retain --days 365 --database builder.db",
-    ),
-    no_args_is_help=False,
-    invoke_without_command=True,
+app.add_typer(
+    account_audit.app, name="audit", short_help="Look at the audit, prove it, shorten it."
 )
-app.add_typer(audit_app, name="audit", short_help="Look at the audit, prove it, shorten it.")
 
 
 class Role(StrEnum):
@@ -51,15 +37,6 @@ class Role(StrEnum):
     STAFF = "staff"
 
 
-_Database = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        envvar="SDCENSUS_DATABASE",
-        help="A file (SQLite), or postgresql://USER@HOST/DATABASE.",
-    ),
-]
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the account.")]
 _PasswordFile = Annotated[
     str | None,
@@ -69,20 +46,6 @@ _PasswordFile = Annotated[
         help="Read the password from the first line of a file; - for standard input.",
     ),
 ]
-
-
-@app.callback()
-def start(context: typer.Context) -> None:
-    """Accounts, tokens and audit of a table builder, and copies of them."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-@audit_app.callback()
-def start_audit(context: typer.Context) -> None:
-    """Look at the audit, prove it, or remove what is old."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 # ---------------------------------------------------------------- accounts
@@ -100,7 +63,7 @@ def add(
     role: Annotated[
         Role, typer.Option("--role", help="What the account may do; the noise is the same.")
     ],
-    database: _Database = None,
+    database: DatabaseOption = None,
     display_name: Annotated[
         str,
         typer.Option("--display-name", metavar="TEXT", help="How the person is called on pages."),
@@ -115,7 +78,7 @@ def add(
     from sdcensus.errors import SpecError, UnknownName
 
     output = Output(quiet=quiet)
-    with _opened(database, must_exist=False) as opened:
+    with opened_database(database, must_exist=False) as opened:
         try:
             opened.accounts.find(name)
         except UnknownName:
@@ -124,21 +87,20 @@ def add(
             raise SpecError(f"There is an account {name!r} already. Choose another name.")
         password = _password(password_file)
         account = opened.accounts.add(
-            name, role.value, password, display_name=display_name, by=_office()
+            name, role.value, password, display_name=display_name, by=office()
         )
         output.say(f"Made the account {account.name} ({account.role}) in {opened.shown}.")
         output.say("\nIts owner logs in on the page of the table builder. For programs:")
         output.command(
-            f"sdcensus account token {typed(Path(account.name))} --name laptop"
-            f"{_again(database, opened)}"
+            f"sdcensus account token {typed(account.name)} --name laptop{_again(database, opened)}"
         )
 
 
 @app.command("list", epilog=examples("sdcensus account list --database builder.db"))
-def list_accounts(database: _Database = None, quiet: Quiet = False) -> None:
+def list_accounts(database: DatabaseOption = None, quiet: Quiet = False) -> None:
     """List all accounts."""
     output = Output(quiet=quiet)
-    with _opened(database) as opened:
+    with opened_database(database) as opened:
         accounts = opened.accounts.all()
     if not accounts:
         output.say("There are no accounts yet. Make one with:")
@@ -151,19 +113,19 @@ def list_accounts(database: _Database = None, quiet: Quiet = False) -> None:
         table.add_row(
             account.name,
             account.role.value,
-            _day(account.created),
-            _day(account.disabled),
+            day(account.created),
+            day(account.disabled),
             account.display_name or "-",
         )
     output.show(table)
 
 
 @app.command("disable", epilog=examples("sdcensus account disable ben --database builder.db"))
-def disable(name: _Name, database: _Database = None, quiet: Quiet = False) -> None:
+def disable(name: _Name, database: DatabaseOption = None, quiet: Quiet = False) -> None:
     """Close an account: its sessions end, its tokens stop. Nothing is deleted."""
     output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        account = opened.accounts.disable(name, by=_office())
+    with opened_database(database) as opened:
+        account = opened.accounts.disable(name, by=office())
     output.say(
         f"Disabled the account {account.name}. Its sessions have ended; its tokens stop within a"
         " minute."
@@ -171,310 +133,35 @@ def disable(name: _Name, database: _Database = None, quiet: Quiet = False) -> No
 
 
 @app.command("enable", epilog=examples("sdcensus account enable ben --database builder.db"))
-def enable(name: _Name, database: _Database = None, quiet: Quiet = False) -> None:
+def enable(name: _Name, database: DatabaseOption = None, quiet: Quiet = False) -> None:
     """Open an account again that was disabled."""
     output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        account = opened.accounts.enable(name, by=_office())
+    with opened_database(database) as opened:
+        account = opened.accounts.enable(name, by=office())
     output.say(f"The account {account.name} can be used again, with its old password and tokens.")
 
 
 @app.command("password", epilog=examples("sdcensus account password ana --database builder.db"))
 def password(
     name: _Name,
-    database: _Database = None,
+    database: DatabaseOption = None,
     password_file: _PasswordFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Give an account another password. All of its sessions end; its tokens stay."""
     output = Output(quiet=quiet)
-    with _opened(database) as opened:
+    with opened_database(database) as opened:
         account = opened.accounts.find(name)
-        opened.accounts.set_password(account.name, _password(password_file), by=_office())
+        opened.accounts.set_password(account.name, _password(password_file), by=office())
     output.say(f"{account.name} has a new password. All sessions of the account have ended.")
 
 
-# ---------------------------------------------------------------- tokens
+def _again(database: str | None, opened: Database) -> str:
+    """The option for the database as it is typed again, without a password."""
+    return f" --database {typed(opened.shown)}" if "://" not in str(database) else ""
 
 
-@app.command(
-    "token",
-    epilog=examples(
-        "sdcensus account token ana --name laptop --database builder.db",
-        "sdcensus account token ana --name nightly --days 30 --database builder.db",
-    ),
-)
-def token(
-    name: _Name,
-    token_name: Annotated[
-        str, typer.Option("--name", metavar="TEXT", help="What the token is for.")
-    ],
-    days: Annotated[
-        int, typer.Option("--days", metavar="N", help="For how many days it works.")
-    ] = 365,
-    database: _Database = None,
-    quiet: Quiet = False,
-) -> None:
-    """Make a token for programs and show it, this once.
-
-    The token alone goes to standard output with --quiet.
-    """
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        account = opened.accounts.find(name)
-        made = opened.tokens.make(account, token_name, days=days, by=_office())
-    output.note(
-        f"Made the token {made.token.id} of {account.name}; it works until"
-        f" {_day(made.token.expires)}. Copy it now: it is not kept anywhere."
-    )
-    typer.echo(made.text)
-
-
-@app.command("tokens", epilog=examples("sdcensus account tokens ana --database builder.db"))
-def tokens(name: _Name, database: _Database = None, quiet: Quiet = False) -> None:
-    """List the tokens of an account, without their secrets."""
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        found = opened.tokens.of(opened.accounts.find(name))
-    if not found:
-        output.say(f"{name} has no tokens.")
-        return
-    table = plain_table()
-    for title in ("token", "name", "made", "last used", "until", "revoked"):
-        table.add_column(title)
-    for one in found:
-        days = (one.created, one.last_used, one.expires, one.revoked)
-        table.add_row(one.id, one.name, *map(_day, days))
-    output.show(table)
-
-
-@app.command("revoke", epilog=examples("sdcensus account revoke 2ktqs3qmdw --database builder.db"))
-def revoke(
-    token: Annotated[
-        str,
-        typer.Argument(metavar="TOKEN", help="The id of the token: its part after sdc_."),
-    ],
-    database: _Database = None,
-    quiet: Quiet = False,
-) -> None:
-    """Stop a token for ever."""
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        gone = opened.tokens.revoke(_token_id(token), by=_office())
-    output.say(f"Revoked the token {gone.id} ({gone.name}) of {gone.account}.")
-    output.say("A server that is running stops it within a minute.")
-
-
-def _token_id(text: str) -> str:
-    """The id of a token, also where somebody has pasted all of it."""
-    parts = text.strip().split("_")
-    return parts[1] if len(parts) == 3 and parts[0] == "sdc" else parts[0]
-
-
-# ---------------------------------------------------------------- audit
-
-
-@audit_app.command(
-    "show",
-    epilog=examples(
-        "sdcensus account audit show --limit 20 --database builder.db",
-        "sdcensus account audit show --who ana --json --database builder.db",
-    ),
-)
-def show(
-    database: _Database = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="How many entries at most.")
-    ] = 50,
-    who: Annotated[
-        str | None, typer.Option("--who", metavar="NAME", help="Entries of one account only.")
-    ] = None,
-    action: Annotated[
-        str | None,
-        typer.Option("--action", metavar="ACTION", help="Entries of one kind only, such as login."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="All that an entry holds, one line of JSON for each.")
-    ] = False,
-    quiet: Quiet = False,
-) -> None:
-    """Show the entries of the audit, the newest first."""
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        entries = opened.audit.latest(limit=limit, who=who, action=action)
-    if as_json:
-        for entry in entries:
-            written = {**asdict(entry), "time": entry.time.isoformat()}
-            typer.echo(json.dumps(written, ensure_ascii=False))
-        return
-    table = plain_table()
-    table.add_column("entry", justify="right")
-    for title in ("time", "who", "action", "outcome"):
-        table.add_column(title)
-    table.add_column("cells", justify="right")
-    table.add_column("reason")
-    for entry in entries:
-        time = f"{entry.time:%Y-%m-%d %H:%M:%S}"
-        cells = f"{entry.cells:,}" if entry.cells else "-"
-        row = (str(entry.sequence), time, entry.who, entry.action, entry.outcome or "-", cells)
-        table.add_row(*row, entry.reason or "-")
-    output.show(table)
-
-
-@audit_app.command(
-    "verify",
-    epilog=examples(
-        "sdcensus account audit verify --database builder.db",
-        "sdcensus account audit verify --known 1207:9f86d081... --database builder.db",
-    ),
-)
-def verify(
-    database: _Database = None,
-    known: Annotated[
-        str | None,
-        typer.Option("--known", metavar="N:HASH", help="An end of the chain noted earlier."),
-    ] = None,
-    quiet: Quiet = False,
-) -> None:
-    """Follow the chain of the audit; say where an entry was changed or is missing.
-
-    Note the end of the chain elsewhere now and then: compared with it, not even somebody who can
-    write to the database can have changed anything before.
-    """
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        proof = opened.audit.verify(None if known is None else _head(known))
-        shown = opened.shown
-    if not proof.sound:
-        places = "\n".join(f"  {finding}" for finding in proof.findings)
-        raise InputError(f"The audit in {shown} is not what was written:\n{places}")
-    _say_proof(output, proof)
-
-
-@audit_app.command(
-    "retain", epilog=examples("sdcensus account audit retain --days 365 --database builder.db")
-)
-def retain(
-    days: Annotated[
-        int, typer.Option("--days", metavar="N", min=1, help="How many days are kept.")
-    ],
-    database: _Database = None,
-    even_if_damaged: Annotated[
-        bool,
-        typer.Option("--even-if-damaged", help="Also when the chain is broken: traces are lost."),
-    ] = False,
-    quiet: Quiet = False,
-) -> None:
-    """Remove old entries of the audit; an anchor in their place proves the rest."""
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        anchor = opened.audit.apply_retention(days, by=_office(), even_if_damaged=even_if_damaged)
-    if anchor is None:
-        output.say(f"No entry is older than {days:,} days; nothing was removed.")
-        return
-    output.say(
-        f"Removed {anchor.removed:,} entries up to number {anchor.sequence:,}. Their end is kept:"
-    )
-    output.command(f"{anchor.sequence}:{anchor.hash}")
-
-
-def _head(text: str) -> Head:
-    from sdcensus.web.database import Head
-
-    number, _, digest = text.strip().partition(":")
-    if not number.isdecimal() or len(digest) != 64:
-        raise typer.BadParameter("--known is written N:HASH, as audit verify shows it.")
-    return Head(int(number), digest.lower())
-
-
-def _say_proof(output: Output, proof: AuditProof) -> None:
-    if not proof.head.sequence:
-        output.say("The audit has no entries yet.")
-        return
-    output.say(
-        f"The audit is sound: {proof.entries:,} entries, {proof.first:,} to"
-        f" {proof.head.sequence:,}."
-    )
-    removed = sum(anchor.removed for anchor in proof.anchors)
-    if removed:
-        output.say(f"{removed:,} entries before them were removed because their time was over.")
-    output.say("Note its end elsewhere, for --known:")
-    output.command(f"{proof.head.sequence}:{proof.head.hash}")
-
-
-# ---------------------------------------------------------------- copies
-
-
-@app.command(
-    "backup",
-    epilog=examples(
-        "sdcensus account backup builder-2026-03-01.db --database builder.db",
-        "sdcensus account backup accounts.jsonl --database postgresql://sdc@db/builder",
-    ),
-)
-def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
-    database: _Database = None,
-    quiet: Quiet = False,
-) -> None:
-    """Copy accounts, tokens, saved tables, audit and alarms while the server runs."""
-    output = Output(quiet=quiet)
-    with _opened(database) as opened:
-        opened.backup(file, by=_office())
-    output.say(f"Wrote the backup {file}. Only you can read it. To try it:")
-    output.command(f"sdcensus account restore {typed(file)} --database NEW")
-
-
-@app.command(
-    "restore",
-    epilog=examples("sdcensus account restore builder-2026-03-01.db --database new.db"),
-)
-def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, of either kind.")],
-    database: _Database = None,
-    quiet: Quiet = False,
-) -> None:
-    """Fill a new database from a backup; also from SQLite to PostgreSQL, and back."""
-    output = Output(quiet=quiet)
-    with _opened(database, must_exist=False) as opened:
-        restored = opened.restore(file, by=_office())
-        shown = opened.shown
-    rows = dict(restored.rows)
-    output.say(
-        f"Restored {rows['accounts']:,} accounts, {rows['tokens']:,} tokens,"
-        f" {rows['saved_tables']:,} saved tables and {rows['audit']:,} entries of the audit into"
-        f" {shown}."
-    )
-    if not restored.proof.sound:
-        raise InputError(f"The audit of the backup is damaged: {restored.proof.findings[0]}")
-    _say_proof(output, restored.proof)
-
-
-# ---------------------------------------------------------------- what they share
-
-
-@contextmanager
-def _opened(where: str | None, *, must_exist: bool = True) -> Iterator[Database]:
-    """The database that was named, for as long as it is needed."""
-    if not where:
-        raise typer.BadParameter(
-            "Say which database: --database FILE, or SDCENSUS_DATABASE in the environment."
-        )
-    try:
-        from sdcensus.web.database import Database
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("sdcensus"):
-            raise
-        raise MissingExtra("web", needed_for="The database of a table builder") from None
-    with Database.open(where, must_exist=must_exist) as database:
-        yield database
-
-
-def _office() -> Actor:
-    """Whoever works here, for the audit."""
-    from sdcensus.web.database import COMMAND_LINE
-
-    return COMMAND_LINE
+# ---------------------------------------------------------------- passwords
 
 
 def _password(file: str | None) -> str:
@@ -507,10 +194,126 @@ def _read(path: Path) -> str:
         raise InputError(f"{path} is not a text file in UTF-8.") from None
 
 
-def _again(database: str | None, opened: Database) -> str:
-    """The option for the database as it is typed again, without a password."""
-    return f" --database {typed(Path(opened.shown))}" if "://" not in str(database) else ""
+# ---------------------------------------------------------------- tokens
 
 
-def _day(time: datetime | None) -> str:
-    return "-" if time is None else f"{time:%Y-%m-%d}"
+@app.command(
+    "token",
+    epilog=examples(
+        "sdcensus account token ana --name laptop --database builder.db",
+        "sdcensus account token ana --name nightly --days 30 --database builder.db",
+    ),
+)
+def token(
+    name: _Name,
+    token_name: Annotated[
+        str, typer.Option("--name", metavar="TEXT", help="What the token is for.")
+    ],
+    days: Annotated[
+        int, typer.Option("--days", metavar="N", help="For how many days it works.")
+    ] = 365,
+    database: DatabaseOption = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make a token for programs and show it, this once.
+
+    The token alone goes to standard output with --quiet.
+    """
+    output = Output(quiet=quiet)
+    with opened_database(database) as opened:
+        account = opened.accounts.find(name)
+        made = opened.tokens.make(account, token_name, days=days, by=office())
+    output.note(
+        f"Made the token {made.token.id} of {account.name}; it works until"
+        f" {day(made.token.expires)}. Copy it now: it is not kept anywhere."
+    )
+    typer.echo(made.text)
+
+
+@app.command("tokens", epilog=examples("sdcensus account tokens ana --database builder.db"))
+def tokens(name: _Name, database: DatabaseOption = None, quiet: Quiet = False) -> None:
+    """List the tokens of an account, without their secrets."""
+    output = Output(quiet=quiet)
+    with opened_database(database) as opened:
+        found = opened.tokens.of(opened.accounts.find(name))
+    if not found:
+        output.say(f"{name} has no tokens.")
+        return
+    table = plain_table()
+    for title in ("token", "name", "made", "last used", "until", "revoked"):
+        table.add_column(title)
+    for one in found:
+        days = (one.created, one.last_used, one.expires, one.revoked)
+        table.add_row(one.id, one.name, *map(day, days))
+    output.show(table)
+
+
+@app.command("revoke", epilog=examples("sdcensus account revoke 2ktqs3qmdw --database builder.db"))
+def revoke(
+    token: Annotated[
+        str,
+        typer.Argument(metavar="TOKEN", help="The id of the token: its part after sdc_."),
+    ],
+    database: DatabaseOption = None,
+    quiet: Quiet = False,
+) -> None:
+    """Stop a token for ever."""
+    output = Output(quiet=quiet)
+    with opened_database(database) as opened:
+        gone = opened.tokens.revoke(_token_id(token), by=office())
+    output.say(f"Revoked the token {gone.id} ({gone.name}) of {gone.account}.")
+    output.say("A server that is running stops it within a minute.")
+
+
+def _token_id(text: str) -> str:
+    """The id of a token, also where somebody has pasted all of it."""
+    parts = text.strip().split("_")
+    return parts[1] if len(parts) == 3 and parts[0] == "sdc" else parts[0]
+
+
+# ---------------------------------------------------------------- copies
+
+
+@app.command(
+    "backup",
+    epilog=examples(
+        "sdcensus account backup builder-2026-03-01.db --database builder.db",
+        "sdcensus account backup accounts.jsonl --database postgresql://sdc@db/builder",
+    ),
+)
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
+    database: DatabaseOption = None,
+    quiet: Quiet = False,
+) -> None:
+    """Copy accounts, tokens, saved tables, audit and alarms while the server runs."""
+    output = Output(quiet=quiet)
+    with opened_database(database) as opened:
+        opened.backup(file, by=office())
+    output.say(f"Wrote the backup {file}. Only you can read it. To try it:")
+    output.command(f"sdcensus account restore {typed(file)} --database NEW")
+
+
+@app.command(
+    "restore",
+    epilog=examples("sdcensus account restore builder-2026-03-01.db --database new.db"),
+)
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, of either kind.")],
+    database: DatabaseOption = None,
+    quiet: Quiet = False,
+) -> None:
+    """Fill a new database from a backup; also from SQLite to PostgreSQL, and back."""
+    output = Output(quiet=quiet)
+    with opened_database(database, must_exist=False) as opened:
+        restored = opened.restore(file, by=office())
+        shown = opened.shown
+    rows = dict(restored.rows)
+    output.say(
+        f"Restored {rows['accounts']:,} accounts, {rows['tokens']:,} tokens,"
+        f" {rows['saved_tables']:,} saved tables and {rows['audit']:,} entries of the audit into"
+        f" {shown}."
+    )
+    if not restored.proof.sound:
+        raise InputError(f"The audit of the backup is damaged: {restored.proof.findings[0]}")
+    say_proof(output, restored.proof)

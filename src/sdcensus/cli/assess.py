@@ -12,29 +12,7 @@ import typer
 from sdcensus.cli.assessed import say_assessment
 from sdcensus.cli.console import Output, bytes_text, seconds_text, typed
 from sdcensus.cli.describe import check_language
-from sdcensus.cli.method_options import (
-    AllowBias,
-    Area,
-    Base,
-    Below,
-    ControlledTotals,
-    Exempt,
-    KeyVersion,
-    LookupOption,
-    MeanCellSize,
-    MethodName,
-    ModeOption,
-    PerturbationFile,
-    Repeat,
-    SchemeOption,
-    StrengthOption,
-    Then,
-    Threshold,
-    TotalsOption,
-    UnitsThatChange,
-    Zeros,
-    ZeroShare,
-)
+from sdcensus.cli.method_options import ALL_OPTIONS, MethodName, Then, with_method_options
 from sdcensus.cli.options import (
     Axes,
     Confidential,
@@ -55,6 +33,7 @@ if TYPE_CHECKING:
     from sdcensus.session.assessing import Assessment
     from sdcensus.session.assessing_tables import AssessOptions
     from sdcensus.session.census import Census
+    from sdcensus.session.protecting import MethodOptions
 
 #: How files of plans end; a store is a folder.
 PLANS = (".toml", ".xlsx", ".xlsm")
@@ -70,6 +49,7 @@ EXAMPLES = examples(
 )
 
 
+@with_method_options(ALL_OPTIONS)
 def assess(
     source: Annotated[
         Path,
@@ -103,26 +83,9 @@ def assess(
         ),
     ] = None,
     secret: SecretFile = None,
-    strength: StrengthOption = None,
-    scheme: SchemeOption = None,
-    perturbation: PerturbationFile = None,
-    allow_bias: AllowBias = False,
-    repeat: Repeat = None,
-    lookup: LookupOption = None,
-    zeros: Zeros = None,
-    zero_share: ZeroShare = None,
-    exempt: Exempt = None,
-    base: Base = None,
-    threshold: Threshold = None,
-    units: UnitsThatChange = None,
-    totals: TotalsOption = None,
-    to: ControlledTotals = None,
-    area: Area = None,
-    key_version: KeyVersion = None,
+    *,
+    method_options: MethodOptions,
     then: Then = "",
-    mode: ModeOption = None,
-    mean_cell_size: MeanCellSize = None,
-    below: Below = None,
     registry: Annotated[
         Path | None,
         typer.Option(
@@ -221,29 +184,7 @@ def assess(
         policy=policy,
         recovery_limit=recovery_limit,
     )
-    given: dict[str, object] = {
-        "perturbation": perturbation,
-        "allow_bias": allow_bias or None,
-        "repeat": repeat,
-        "scheme": scheme,
-        "strength": strength,
-        "lookup": lookup,
-        "key_version": key_version,
-        "zeros": zeros,
-        "zero_share": zero_share,
-        "exempt": tuple(exempt) if exempt else None,
-        "base": base,
-        "threshold": threshold,
-        "units": units,
-        "totals": totals,
-        "to": to,
-        "area": area,
-        "mode": mode,
-        "mean_cell_size": mean_cell_size,
-        "below": below,
-    }
-    said = {name: value for name, value in given.items() if value is not None}
-    chosen = _Chosen(None if method is None else method.value, listed(then), said, secret)
+    chosen = _Chosen(None if method is None else method.value, listed(then), method_options, secret)
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
     with all_or_nothing(), Stages(output, "reading") as stages:
@@ -283,7 +224,7 @@ class _Chosen:
 
     method: str | None
     steps: list[str]
-    options: dict[str, object]
+    options: MethodOptions
     secret: Path | None
 
     def __repr__(self) -> str:
@@ -292,18 +233,18 @@ class _Chosen:
     @property
     def anything(self) -> bool:
         """Whether anything was said about it."""
-        return self.method is not None or bool(self.steps) or bool(self.options)
+        return self.method is not None or bool(self.steps) or bool(self.options.given())
 
     def build(self, census: Census, of: str) -> Any:
         """The method, which commands only pass on."""
-        from sdcensus.session.protecting import MethodOptions, build_method
+        from sdcensus.session.protecting import build_method
 
         return build_method(
             self.method or MethodName.CELL_KEY.value,
             census,
             of=of,
             then=self.steps,
-            options=MethodOptions(**self.options),  # type: ignore[arg-type]
+            options=self.options,
             secret=self.secret,
         )
 
@@ -367,20 +308,16 @@ def _typed(
     words += [("where", where), ("published", published and published.name)]
     words += [("table", one) for one in tables]
     words += [("method", chosen.method), ("then", ",".join(chosen.steps))]
-    for name, value in chosen.options.items():
+    for name, value in chosen.options.given().items():
         each = value if isinstance(value, tuple) else (value,)
         words += [(name.replace("_", "-"), one) for one in each]
     words += [("registry", options.registry), ("policy", options.policy)]
     words += [("recovery-limit", options.recovery_limit)]
-    parts = [f"sdcensus assess {typed(Path(source.name))}"]
+    parts = [f"sdcensus assess {typed(source.name)}"]
     for name, value in words:
         if value is True:
             parts.append(f"--{name}")
         elif value not in (None, "", False):
             text = value.name if isinstance(value, Path) else str(value)
-            parts.append(f"--{name} {_quoted(text)}")
+            parts.append(f"--{name} {typed(text)}")
     return " ".join(parts)
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if any(sign.isspace() or sign in "&()';<>|" for sign in text) else text

@@ -147,15 +147,15 @@ def _plain(sign: str) -> str:
 # ---------------------------------------------------------------- as people read and type it
 
 
-def typed(path: Path) -> str:
-    """A path as it is typed in a console.
+def typed(word: Path | str) -> str:
+    """A path, or another word of a command, as it is typed in a console.
 
     Examples:
         >>> typed(Path("census.store")), typed(Path("census 2021.store"))
         ('census.store', '"census 2021.store"')
     """
-    text = str(path)
-    return f'"{text}"' if any(sign.isspace() or sign in "&()';" for sign in text) else text
+    text = str(word)
+    return f'"{text}"' if any(sign.isspace() or sign in "&()';<>|" for sign in text) else text
 
 
 def bytes_text(size: int) -> str:

@@ -262,4 +262,4 @@ def program() -> str:
     called = Path(sys.argv[0])
     if called.stem == "sdcensus":
         return typed(called)
-    return f"{typed(Path(sys.executable))} -m sdcensus"
+    return f"{typed(sys.executable)} -m sdcensus"

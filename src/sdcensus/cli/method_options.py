@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from sdcensus.cli.completion import complete_axes
+
+if TYPE_CHECKING:
+    pass
+
+_Command = Callable[..., None]
 
 
 class MethodName(StrEnum):
@@ -209,3 +217,77 @@ Below = Annotated[
         help="withhold-sparse-areas: smaller values of sparse areas are withheld.",
     ),
 ]
+
+#: What may be said about cell keys, in the order of the help.
+CELL_KEY_OPTIONS: Mapping[str, Any] = {
+    "strength": StrengthOption,
+    "scheme": SchemeOption,
+    "perturbation": PerturbationFile,
+    "allow_bias": AllowBias,
+    "repeat": Repeat,
+    "lookup": LookupOption,
+    "zeros": Zeros,
+    "zero_share": ZeroShare,
+    "exempt": Exempt,
+}
+#: What may be said about any method and the steps after it.
+ALL_OPTIONS: Mapping[str, Any] = {
+    **CELL_KEY_OPTIONS,
+    "base": Base,
+    "threshold": Threshold,
+    "units": UnitsThatChange,
+    "totals": TotalsOption,
+    "to": ControlledTotals,
+    "area": Area,
+    "key_version": KeyVersion,
+    "then": Then,
+    "mode": ModeOption,
+    "mean_cell_size": MeanCellSize,
+    "below": Below,
+}
+
+
+def with_method_options(options: Mapping[str, Any]) -> Callable[[_Command], _Command]:
+    """Give a command these options in place of its parameter ``method_options``.
+
+    What was said reaches it there, put together. Options for which the command has a parameter of
+    its own it gets by themselves, but the help shows them at their place among the others.
+    """
+
+    def decorated(command: _Command) -> _Command:
+        own = signature(command).parameters
+        collected = [name for name in options if name not in own]
+        # For the help alone the class would be heavy to import.
+        hints = get_type_hints(command, localns={"MethodOptions": object}, include_extras=True)
+        parameters: list[Parameter] = []
+        for name, parameter in own.items():
+            if name == "method_options":
+                parameters += (own.get(one) or _not_said(one) for one in options)
+            elif name not in options:
+                parameters.append(parameter)
+        hints |= options
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            from sdcensus.session.protecting import MethodOptions
+
+            said = {name: given.pop(name) for name in collected}
+            said["allow_bias"] = said["allow_bias"] or None
+            said["exempt"] = tuple(said["exempt"] or ()) or None
+            command(**given, method_options=MethodOptions(**said))
+
+        run.__annotations__ = hints
+        run.__signature__ = Signature(  # type: ignore[attr-defined]
+            [
+                one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+                for one in parameters
+            ]
+        )
+        return run
+
+    return decorated
+
+
+def _not_said(name: str) -> Parameter:
+    default = False if name == "allow_bias" else None
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default)

@@ -121,6 +121,18 @@ def examples(*commands: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
 
+def command_group(help: str, *commands: str) -> typer.Typer:
+    """A command that has commands of its own; alone it shows its help, with these examples."""
+    group = typer.Typer(help=help, epilog=examples(*commands), invoke_without_command=True)
+
+    @group.callback()
+    def start(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return group
+
+
 def listed(text: str) -> list[str]:
     """The members of a comma-separated list.
 

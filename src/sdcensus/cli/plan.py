@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text, typed
-from sdcensus.cli.options import Quiet, SecretFile, Store, examples
+from sdcensus.cli.options import Quiet, SecretFile, Store, command_group, examples
 from sdcensus.cli.progress import Stages
-from sdcensus.cli.publish import Memory, PlanFile, Threads
+from sdcensus.cli.publish import Memory, PlanFile, PublishedFolder, Threads
 from sdcensus.cli.running import all_or_nothing
 
 if TYPE_CHECKING:
@@ -19,20 +19,11 @@ if TYPE_CHECKING:
 #: Products that are listed one by one; of more, groups of them.
 SHOWN = 30
 
-app = typer.Typer(
-    help="Draft a plan for a census, or check one.",
-    epilog=examples(
-        "sdcensus plan draft census.store --out plan.toml", "sdcensus plan check plan.toml"
-    ),
-    invoke_without_command=True,
+app = command_group(
+    "Draft a plan for a census, or check one.",
+    "sdcensus plan draft census.store --out plan.toml",
+    "sdcensus plan check plan.toml",
 )
-
-
-@app.callback()
-def start(context: typer.Context) -> None:
-    """Draft a plan for a census, or check one."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command(
@@ -96,12 +87,7 @@ def draft(
 )
 def check(
     plan: PlanFile,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FOLDER", help="The published folder, instead of the plan's."
-        ),
-    ] = None,
+    out: PublishedFolder = None,
     secret: SecretFile = None,
     memory: Memory = "4GB",
     threads: Threads = None,

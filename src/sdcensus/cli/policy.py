@@ -17,6 +17,7 @@ from sdcensus.cli.options import (
     Store,
     Units,
     Where,
+    command_group,
     examples,
     listed,
 )
@@ -28,14 +29,11 @@ if TYPE_CHECKING:
     from sdcensus.model.policy import Policy
     from sdcensus.session.policy import Verdict
 
-app = typer.Typer(
-    help="Check a policy, ask it about a table, or run its rules of design time.",
-    epilog=examples(
-        "sdcensus policy check policy.toml --store census.store",
-        "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
-        "sdcensus policy design policy.toml census.store --confidential",
-    ),
-    invoke_without_command=True,
+app = command_group(
+    "Check a policy, ask it about a table, or run its rules of design time.",
+    "sdcensus policy check policy.toml --store census.store",
+    "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
+    "sdcensus policy design policy.toml census.store --confidential",
 )
 
 
@@ -50,13 +48,6 @@ class UserRole(StrEnum):
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy document.")]
 RoleOption = Annotated[UserRole, typer.Option("--role", help="Who asks.")]
-
-
-@app.callback()
-def start(context: typer.Context) -> None:
-    """Check a policy, ask it about a table, or run its rules of design time."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command("check", epilog=examples("sdcensus policy check policy.toml --store census.store"))

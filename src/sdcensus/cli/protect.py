@@ -10,29 +10,7 @@ import typer
 
 from sdcensus.cli.console import Output, bytes_text, plain_table, seconds_text
 from sdcensus.cli.describe import check_language
-from sdcensus.cli.method_options import (
-    AllowBias,
-    Area,
-    Base,
-    Below,
-    ControlledTotals,
-    Exempt,
-    KeyVersion,
-    LookupOption,
-    MeanCellSize,
-    MethodOption,
-    ModeOption,
-    PerturbationFile,
-    Repeat,
-    SchemeOption,
-    StrengthOption,
-    Then,
-    Threshold,
-    TotalsOption,
-    UnitsThatChange,
-    Zeros,
-    ZeroShare,
-)
+from sdcensus.cli.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
 from sdcensus.cli.options import (
     Axes,
     Confidential,
@@ -59,6 +37,7 @@ if TYPE_CHECKING:
     from sdcensus.model.claims import Claims
     from sdcensus.model.grouped_table import GroupedTable
     from sdcensus.model.protected import Protected
+    from sdcensus.session.protecting import MethodOptions
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -73,6 +52,7 @@ EXAMPLES = examples(
 )
 
 
+@with_method_options(ALL_OPTIONS)
 def protect(
     store: Store,
     method: MethodOption,
@@ -82,26 +62,9 @@ def protect(
     measure: MeasureOption = Measure.COUNT,
     engine: EngineOption = Engine.MEMORY,
     secret: SecretFile = None,
-    strength: StrengthOption = None,
-    scheme: SchemeOption = None,
-    perturbation: PerturbationFile = None,
-    allow_bias: AllowBias = False,
-    repeat: Repeat = None,
-    lookup: LookupOption = None,
-    zeros: Zeros = None,
-    zero_share: ZeroShare = None,
-    exempt: Exempt = None,
-    base: Base = None,
-    threshold: Threshold = None,
-    units: UnitsThatChange = None,
-    totals: TotalsOption = None,
-    to: ControlledTotals = None,
-    area: Area = None,
-    key_version: KeyVersion = None,
+    *,
+    method_options: MethodOptions,
     then: Then = "",
-    mode: ModeOption = None,
-    mean_cell_size: MeanCellSize = None,
-    below: Below = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -171,7 +134,6 @@ def protect(
     from sdcensus.session.census import open_census
     from sdcensus.session.grouping import group_table, write_grouped
     from sdcensus.session.protecting import (
-        MethodOptions,
         build_method,
         check_targets,
         protect_table,
@@ -188,29 +150,8 @@ def protect(
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
     spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
-    options = MethodOptions(
-        perturbation=perturbation,
-        allow_bias=allow_bias or None,
-        repeat=repeat,
-        scheme=scheme,
-        strength=strength,
-        lookup=lookup,
-        key_version=key_version,
-        zeros=zeros,
-        zero_share=zero_share,
-        exempt=tuple(exempt) if exempt else None,
-        base=base,
-        threshold=threshold,
-        units=units,
-        totals=totals,
-        to=to,
-        area=area,
-        mode=mode,
-        mean_cell_size=mean_cell_size,
-        below=below,
-    )
     chosen = build_method(
-        method.value, census, of=of, then=listed(then), options=options, secret=secret
+        method.value, census, of=of, then=listed(then), options=method_options, secret=secret
     )
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:

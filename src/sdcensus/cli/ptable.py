@@ -9,7 +9,7 @@ import typer
 
 from sdcensus.cli import ptable_design
 from sdcensus.cli.console import Output
-from sdcensus.cli.options import Quiet, SecretFile, examples
+from sdcensus.cli.options import Quiet, SecretFile, command_group, examples
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.ptable_options import (
     CONFIDENTIAL,
@@ -34,27 +34,13 @@ from sdcensus.cli.ptable_tables import (
 from sdcensus.cli.running import all_or_nothing
 from sdcensus.errors import DocumentError, Mistake, SpecError
 
-app = typer.Typer(
-    help="Design, show, check and convert perturbation tables.",
-    epilog=examples(
-        "sdcensus ptable show medium",
-        "sdcensus ptable design --max-deviation 3 --variance 1.5 --stay 0.4",
-        "sdcensus ptable check ptable.csv",
-        "sdcensus ptable convert ptable.csv for-sas.csv --to sas",
-    ),
-    invoke_without_command=True,
+app = command_group(
+    "Design, show, check and convert perturbation tables.",
+    "sdcensus ptable show medium",
+    "sdcensus ptable design --max-deviation 3 --variance 1.5 --stay 0.4",
+    "sdcensus ptable check ptable.csv",
+    "sdcensus ptable convert ptable.csv for-sas.csv --to sas",
 )
-
-
-@app.callback()
-def start(context: typer.Context) -> None:
-    """Design, show, check and convert perturbation tables.
-
-    A perturbation table says how likely a count is changed by how much. It is confidential: who
-    knows it can undo more of what is published.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 app.command("design", epilog=ptable_design.EXAMPLES)(ptable_design.design)

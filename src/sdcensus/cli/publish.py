@@ -32,6 +32,10 @@ SHOWN = 12
 PlanFile = Annotated[
     Path, typer.Argument(metavar="PLAN", help="The plan: plan.toml, or an Excel workbook.")
 ]
+PublishedFolder = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FOLDER", help="The published folder, instead of the plan's."),
+]
 Memory = Annotated[
     str, typer.Option("--memory", metavar="SIZE", help="Memory to keep within, such as 4GB.")
 ]
@@ -43,12 +47,7 @@ Threads = Annotated[
 
 def publish(
     plan: PlanFile,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FOLDER", help="The published folder, instead of the plan's."
-        ),
-    ] = None,
+    out: PublishedFolder = None,
     secret: SecretFile = None,
     engine: Annotated[
         Engine | None,

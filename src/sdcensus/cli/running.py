@@ -13,9 +13,10 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from typer.main import get_command
@@ -52,11 +53,8 @@ class Interrupted(BaseException):
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    # Here and not above: the commands use this module.
-    from sdcensus.cli.app import app
-
     prepare_streams()
-    command = get_command(app)
+    command = _program()
     try:
         with _termination_as_exception(), words_of_bash():
             code = command.main(args=arguments, prog_name="sdcensus", standalone_mode=False)
@@ -85,6 +83,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         show_error("interrupted")
     return code if isinstance(code, int) else 0
+
+
+@cache
+def _program() -> Any:
+    """All commands, put together once: for a single line that is most of the work."""
+    # Here and not above: the commands use this module.
+    from sdcensus.cli.app import app
+
+    return get_command(app)
 
 
 @contextmanager

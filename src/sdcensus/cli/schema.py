@@ -8,28 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.console import Output, plain_table, typed
-from sdcensus.cli.options import FileFormat, Quiet, examples
+from sdcensus.cli.options import FileFormat, Quiet, command_group, examples
 from sdcensus.cli.progress import Stages
 from sdcensus.cli.running import all_or_nothing
 
 if TYPE_CHECKING:
     from sdcensus.model.schema import Schema
 
-app = typer.Typer(
-    help="Draft a schema from census files, or check one.",
-    epilog=examples(
-        "sdcensus schema draft persons.sav --out census",
-        "sdcensus schema check census/schema.toml",
-    ),
-    invoke_without_command=True,
+app = command_group(
+    "Draft a schema from census files, or check one.",
+    "sdcensus schema draft persons.sav --out census",
+    "sdcensus schema check census/schema.toml",
 )
-
-
-@app.callback()
-def start(context: typer.Context) -> None:
-    """Draft a schema from census files, or check one."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command(

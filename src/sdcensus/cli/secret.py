@@ -9,31 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.console import Output, typed
-from sdcensus.cli.options import Quiet, examples
+from sdcensus.cli.options import Quiet, command_group, examples
 from sdcensus.cli.running import all_or_nothing
 
 if TYPE_CHECKING:
     from sdcensus.session.office_secret import SecretFile
 
-app = typer.Typer(
-    help="Make, compare and restore the office secret, from which record keys are made.",
-    epilog=examples(
-        "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
-        "sdcensus secret check office.secret --store census.store",
-        "sdcensus secret lookup office.secret server.secret",
-    ),
-    no_args_is_help=False,
-    invoke_without_command=True,
+app = command_group(
+    "Make, compare and restore the office secret, from which record keys are made.",
+    "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
+    "sdcensus secret check office.secret --store census.store",
+    "sdcensus secret lookup office.secret server.secret",
 )
 
 _FILE = typer.Argument(metavar="FILE", help="The file of the secret.")
-
-
-@app.callback()
-def start(context: typer.Context) -> None:
-    """Make, compare and restore the office secret, from which record keys are made."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command(
