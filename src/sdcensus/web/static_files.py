@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +27,12 @@ STATIC = Path(__file__).resolve().parent / "static"
 #: The library that draws charts and maps comes with an installed package.
 VEGA = "vega.js"
 _SNIPPET = "window.vegaEmbed = vegaEmbed; window.vega = vega; window.vegaLite = vegaLite;"
+_MAKE = (
+    "import sys, vl_convert;"
+    "sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.argv[1]).encode('utf-8'))"
+)
+#: Seconds after the start that are left to the first answers.
+_LULL = 3.0
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -61,7 +71,6 @@ class StaticFiles:
     def __init__(self, state: Path, folder: Path = STATIC) -> None:
         self._state = state
         self._files: dict[str, StaticFile] = {}
-        self._making: asyncio.Task[StaticFile] | None = None
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 name = path.relative_to(folder).as_posix()
@@ -95,30 +104,60 @@ class StaticFiles:
             return made_response(200, found.zipped, found.media_type, headers)
         return made_response(200, found.body, found.media_type, headers)
 
-    async def _vega(self) -> StaticFile:
-        """The library of charts; it takes seconds to make, so it is made once, in a thread."""
-        if self._making is None:
-            self._making = asyncio.create_task(asyncio.to_thread(_bundle, self._state))
+    async def prepare(self, wait: float = _LULL) -> None:
+        """Make what takes long to make, a while after the start and before anybody asks for it.
+
+        Args:
+            wait: Seconds that belong to the first answers.
+        """
+        await asyncio.sleep(wait)
         try:
-            self._files[VEGA] = await asyncio.shield(self._making)
+            await self._vega()
         except Exception:
-            self._making = None
-            raise
-        return self._files[VEGA]
+            # Whoever asks for it later is told; nobody has asked yet.
+            return
+
+    async def _vega(self) -> StaticFile:
+        """The library of charts, in a thread of its own: it takes seconds to make."""
+        made = await asyncio.shield(asyncio.wrap_future(_bundle(self._state)))
+        self._files[VEGA] = made
+        return made
 
 
-def _bundle(state: Path) -> StaticFile:
-    """The bundle: kept from the last time, or made and kept. Blocks for seconds."""
-    import vl_convert
+_lock = threading.Lock()
+#: The bundle of this process, by the versions that it is made of: all servers in it share it.
+_bundles: dict[str, Future[StaticFile]] = {}
 
-    kept = state / f"vega-{__version__}-{version('vl-convert-python')}.js"
-    if kept.is_file():
-        return static_file(VEGA, kept.read_bytes())
-    body = vl_convert.javascript_bundle(_SNIPPET).encode("utf-8")
+
+def _bundle(state: Path) -> Future[StaticFile]:
+    """The bundle, on its way; whoever asks meanwhile waits for the same one."""
+    name = f"vega-{__version__}-{version('vl-convert-python')}.js"
+    kept = state / name
+    with _lock:
+        found = _bundles.get(name)
+        if found is None or (found.done() and found.exception() is not None):
+            found = _bundles[name] = Future()
+            # A server that stops does not wait for it.
+            threading.Thread(target=_make, args=(kept, found), name="vega", daemon=True).start()
+        return found
+
+
+def _make(kept: Path, made: Future[StaticFile]) -> None:
+    """Take the bundle that was kept the last time, or make and keep it. Blocks for seconds."""
     try:
-        with open_private_file(kept) as file:
-            file.write(body)
-    except SdcensusError:
-        # It works as well without being kept; the next start makes it again.
-        return static_file(VEGA, body)
-    return static_file(VEGA, body)
+        if kept.is_file():
+            made.set_result(static_file(VEGA, kept.read_bytes()))
+            return
+        # In a process of its own: here it would stop every other thread until it is made.
+        call = [sys.executable, "-P", "-c", _MAKE, _SNIPPET]
+        done = subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        body = done.stdout
+        try:
+            with open_private_file(kept) as file:
+                file.write(body)
+        except (SdcensusError, OSError):
+            # It works as well without being kept; the next start makes it again.
+            pass
+        made.set_result(static_file(VEGA, body))
+    except BaseException as error:
+        made.set_exception(error)

@@ -92,7 +92,7 @@ class Builder:
 
     def settled(self) -> Self:
         """Wait until the answer is there, whatever it is."""
-        expect(self.page.locator("#result[aria-busy=false]")).to_be_attached()
+        expect(self.page.locator("#result[aria-busy=false]")).to_be_attached(timeout=20_000)
         self.language = self.page.evaluate("document.documentElement.lang")
         return self
 

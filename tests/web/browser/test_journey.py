@@ -329,3 +329,26 @@ def test_calls_to_copy_give_the_table_of_the_page(
     assert sorted(table.values.reshape(-1).tolist()) == shown
     assert sorted(place.client.get(calls["link"]).json()["value"]) == shown
     assert calls["link"] in calls["r"]
+
+
+def test_several_levels_of_a_link_are_shown_and_can_be_taken_away(
+    builder: Callable[..., Builder],
+) -> None:
+    groups = {"ed": [{"label": "Mix", "codes": ["parish:P001", "district:D02"]}]}
+    groups["ed"].append({"label": "Both", "codes": ["parish:P003", "parish:P004"]})
+    page = builder(None).ask("ed@parish+district", "sex", groups=json.dumps(groups))
+    assert [one.split("\n")[0] for one in page.row_headings()] == ["Total", "Mix", "Both"]
+    page.actions("ed", "builder.arrange.edit")
+    listed = page.dialog.locator(".group-list li")
+    expect(listed).to_have_count(2)
+    assert "parish:" not in listed.first.inner_text()
+    listed.first.get_by_role("button").click()
+    page.press("builder.apply", "dialog")
+    page.until_asked(lambda by: by == ["ed@parish+district", "sex"])
+    assert [one["label"] for one in json.loads(page.question["groups"])["ed"]] == ["Both"]
+    page.actions("ed", "builder.arrange.edit")
+    page.dialog.get_by_label(page.says("builder.codes.level"), exact=True).select_option("district")
+    expect(page.dialog.locator(".code-list label").first).to_be_visible()
+    page.press("builder.apply", "dialog")
+    page.until_asked(lambda by: by == ["ed@district", "sex"])
+    assert "groups" not in page.question

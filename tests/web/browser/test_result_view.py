@@ -314,6 +314,32 @@ def test_large_tables_hold_the_part_in_sight_and_the_right_numbers(page: Any, ad
 
 
 @pytest.mark.slow
+def test_paper_holds_the_whole_table_up_to_a_bound_and_says_so_beyond_it(
+    page: Any, address: str
+) -> None:
+    printing = "() => window.dispatchEvent(new Event('beforeprint'))"
+    page.goto(f"{address}/en.html?of=large")
+    page.wait_for_selector("tbody td[aria-colindex]")
+    page.evaluate(printing)
+    values = page.evaluate(
+        """() => [...document.querySelectorAll(".r-print tbody td")]
+        .map((cell) => Number(cell.textContent.replaceAll(",", "")))"""
+    )
+    assert sorted(values) == list(range(20_000))
+    said = page.locator(".r-print > p").inner_text()
+    assert "first 200 of 1,000 rows" in said
+    page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".r-print").count() == 0
+    page.goto(f"{address}/en.html?of=withheld")
+    page.wait_for_selector("tbody tr")
+    shown = rows_of(page)
+    page.evaluate(printing)
+    page.evaluate("() => document.querySelector('.r-scroll').remove()")
+    assert rows_of(page) == shown
+    assert page.locator(".r-print > p").count() == 0
+
+
+@pytest.mark.slow
 def test_names_of_users_are_text_and_marked_as_theirs(page: Any, address: str) -> None:
     page.goto(f"{address}/en.html?of=own")
     page.wait_for_selector("tbody tr")

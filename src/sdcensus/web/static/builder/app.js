@@ -30,6 +30,8 @@ export function makeApp({ state, onQuestion, onView }) {
     areaVariable: () => axes().find((one) => app.variables.get(one.variable)?.kind === "geography")?.variable ?? null,
     codeLabel: (variable, level, code) => labels.get(`${variable} ${level} ${code}`) ?? code,
     learn,
+    learnGroups,
+    official,
     title,
     addAxis,
     removeAxis,
@@ -82,6 +84,32 @@ export function makeApp({ state, onQuestion, onView }) {
     return more;
   }
 
+  /** The labels of codes that stand alone among groups, to tell them from names of the reader. */
+  async function learnGroups() {
+    const { of, groups } = app.state.question;
+    for (const [name, list] of Object.entries(groups ?? {})) {
+      const variable = app.variables.get(name);
+      if (!variable || !list.some((one) => one.codes.length === 1)) continue;
+      for (const level of levelsOf(name)) {
+        for (const one of await schema.codes(of, variable, level).catch(() => [])) {
+          labels.set(`${name} ${level} ${one.code}`, one.label);
+        }
+      }
+    }
+  }
+
+  /** The label of a code by itself, as far as it is known. */
+  function official(name, code) {
+    const [level, plain] = code.includes(":") ? code.split(":") : [null, code];
+    const found = (level ? [level] : levelsOf(name)).map((one) => labels.get(`${name} ${one} ${plain}`));
+    return found.find((one) => one !== undefined) ?? null;
+  }
+
+  function levelsOf(name) {
+    const axis = axes().find((one) => one.variable === name);
+    return axis?.levels.length ? axis.levels : [schema.levelOf(app.variables.get(name), [])?.name ?? name];
+  }
+
   function addAxis(variable) {
     const axis = { variable: variable.name, levels: [variable.default_level ?? variable.name], total: true };
     const { question } = app.state;
@@ -94,7 +122,14 @@ export function makeApp({ state, onQuestion, onView }) {
     const { question } = app.state;
     const list = [...document.querySelectorAll("[data-focus^='menu-']")].map((one) => one.getAttribute("data-focus"));
     const next = list[list.indexOf(`menu-${name}`) + 1] ?? list[list.indexOf(`menu-${name}`) - 1];
-    onQuestion({ ...question, by: question.by.filter((one) => readAxis(one).variable !== name) });
+    const { view } = app.state;
+    const [rows, columns] = [view.rows, view.columns].map((one) => one.filter((other) => other !== name));
+    // A table without rows is one long line: the first of the columns takes their place.
+    const turned = rows.length === 0 && columns.length > 0;
+    onQuestion(
+      { ...question, by: question.by.filter((one) => readAxis(one).variable !== name) },
+      turned ? { ...view, rows: columns.slice(0, 1), columns: columns.slice(1) } : view,
+    );
     announce(t("builder.arrange.removed", { label }));
     const target = document.querySelector(next ? `[data-focus="${next}"]` : "#variables input");
     if (target instanceof HTMLElement) target.focus();
@@ -106,8 +141,8 @@ export function makeApp({ state, onQuestion, onView }) {
     const by = [...question.by];
     const at = old === null ? -1 : by.findIndex((one) => readAxis(one).variable === old);
     const total = at < 0 ? true : readAxis(by[at]).total;
-    const text =
-      choice.level === null ? null : writeAxis({ variable: choice.variable.name, levels: [choice.level], total });
+    const levels = choice.levels ?? [choice.level];
+    const text = choice.level === null ? null : writeAxis({ variable: choice.variable.name, levels, total });
     if (at >= 0) by.splice(at, 1, ...(text === null ? [] : [text]));
     else if (text !== null) by.unshift(text);
     const codes = { ...question.codes };
@@ -142,6 +177,7 @@ export function makeApp({ state, onQuestion, onView }) {
       level: schema.levelOf(variable, axis?.levels ?? [])?.name ?? null,
       codes: question.codes?.[name] ?? null,
       groups: question.groups?.[name] ?? null,
+      ...((axis?.levels.length ?? 0) > 1 ? { levels: axis?.levels } : {}),
     };
   }
 

@@ -16,6 +16,7 @@ const FINEST = 0.4; // points nearer to each other than this are one
 export function areaMap(collection, labels, ticks) {
   const features = collection.features.filter((one) => one.geometry && labels.has(codeOf(one)));
   const { place, height } = projection(features);
+  const boxes = new Map(features.map((one) => [codeOf(one), boxOf(one.geometry, place)]));
   const shapes = features.map((one, at) => {
     const code = codeOf(one);
     const label = labels.get(code) ?? code;
@@ -80,10 +81,49 @@ export function areaMap(collection, labels, ticks) {
       for (const one of shapes) {
         one.classList.toggle("outside", codes !== null && !codes.has(one.getAttribute("data-code")));
       }
+      const seen = codes === null ? [] : [...codes].flatMap((one) => boxes.get(one) ?? []);
+      node.setAttribute("viewBox", sight(seen, height));
       const first = shapes.find((one) => !one.classList.contains("outside"));
       for (const one of shapes) one.setAttribute("tabindex", one === first ? "0" : "-1");
     },
   };
+}
+
+/**
+ * The part of the drawing around some boxes, in the shape of the whole, with what lies next to them.
+ * @param {{left: number, top: number, right: number, bottom: number}[]} boxes none: the whole
+ * @param {number} height
+ */
+function sight(boxes, height) {
+  const whole = `0 0 ${WIDTH} ${Math.ceil(height)}`;
+  if (boxes.length === 0) return whole;
+  const left = Math.min(...boxes.map((one) => one.left));
+  const right = Math.max(...boxes.map((one) => one.right));
+  const top = Math.min(...boxes.map((one) => one.top));
+  const bottom = Math.max(...boxes.map((one) => one.bottom));
+  const share = Math.max(0.2, ((right - left) / WIDTH) * 1.25, ((bottom - top) / height) * 1.25);
+  if (share >= 0.9) return whole;
+  const [wide, high] = [WIDTH * share, height * share];
+  const within = (middle, size, most) => Math.min(Math.max(0, middle - size / 2), most - size);
+  const x = within((left + right) / 2, wide, WIDTH);
+  const y = within((top + bottom) / 2, high, height);
+  return [x, y, wide, high].map((one) => one.toFixed(1)).join(" ");
+}
+
+/**
+ * @param {any} geometry
+ * @param {(point: number[]) => number[]} place
+ */
+function boxOf(geometry, place) {
+  const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (const point of rings(geometry).flat()) {
+    const [x, y] = place(point);
+    box.left = Math.min(box.left, x);
+    box.right = Math.max(box.right, x);
+    box.top = Math.min(box.top, y);
+    box.bottom = Math.max(box.bottom, y);
+  }
+  return box;
 }
 
 /** @param {any} feature */

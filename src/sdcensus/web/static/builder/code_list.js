@@ -40,12 +40,18 @@ export function codeList({ label, ticks, onShown }) {
     "div",
     { class: "code-tools" },
     found,
+    el("button", { type: "button", class: "button quiet", onclick: only }, t("builder.codes.tick_only")),
     el("button", { type: "button", class: "button quiet", onclick: () => every(true) }, t("builder.codes.tick_all")),
     el("button", { type: "button", class: "button quiet", onclick: () => every(false) }, t("builder.codes.tick_none")),
   );
 
   function every(on) {
     ticks.set(shown.map((one) => one.code), on);
+  }
+
+  /** These and no others, wherever the others are. */
+  function only() {
+    ticks.only(shown.map((one) => one.code));
   }
 
   function find() {
@@ -103,7 +109,7 @@ export function codeList({ label, ticks, onShown }) {
         },
       }),
       el("span", {}, one.label, note ? el("span", { class: "tag" }, note) : null),
-      el("span", { class: "code" }, one.code),
+      one.code !== one.label && el("span", { class: "code" }, one.code),
     );
   }
 

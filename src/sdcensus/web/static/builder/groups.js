@@ -47,9 +47,9 @@ export function withSingles(groups, labels) {
 
 /**
  * @param {{chosen: () => string[], clear: () => void, labels: () => Map<string, string>,
- *   onChange: () => void}} options
+ *   labelOf: (code: string) => string, onChange: () => void}} options
  */
-export function groupMaker({ chosen, clear, labels, onChange }) {
+export function groupMaker({ chosen, clear, labels, labelOf, onChange }) {
   /** @type {OwnGroup[]} */
   let groups = [];
   const problem = el("p", { class: "small bad-text", role: "alert" });
@@ -110,7 +110,7 @@ export function groupMaker({ chosen, clear, labels, onChange }) {
             "span",
             {},
             el("strong", {}, one.label),
-            el("small", { class: "soft" }, one.codes.map((code) => labels().get(code) ?? code).join(" + ")),
+            el("small", { class: "soft" }, one.codes.map(labelOf).join(" + ")),
           ),
           el(
             "button",

@@ -89,7 +89,7 @@ async function ask() {
   try {
     if (app.state.broken) await damaged(app.state.broken);
     const answer = request.kept(question) ?? request.table(question, (share) => progress.at(share));
-    const [dataset] = await Promise.all([answer, drawKnown()]);
+    const [dataset] = await Promise.all([answer, drawKnown().then(app.learnGroups)]);
     if (question !== app.state.question) return;
     shown = dataset;
     drawSize(at("size"), dataset.extension?.sdcensus ?? null, app.limits());
@@ -138,6 +138,7 @@ function drawResult() {
   const query = new URLSearchParams(questionParameters(question));
   showResult(at("result"), {
     dataset: shown,
+    official: app.official,
     view,
     texts,
     language,

@@ -11,13 +11,15 @@ import { groupMaker, withoutSingles } from "./groups.js";
 import * as schema from "./schema.js";
 
 const MOST_PARENTS = 600;
+const SEVERAL = "*"; // in the place of the name of a level: those that an address asks for together
 
 /**
  * @typedef {import("./schema.js").Variable} Variable
  * @typedef {import("./state.js").OwnGroup} OwnGroup
  * @typedef {{variable: Variable, level: string | null, codes: string[] | null,
- *   groups: OwnGroup[] | null, except?: string[]}} Choice
- *   level null: the variable is not shown at all; except: all codes but these
+ *   groups: OwnGroup[] | null, except?: string[], levels?: string[]}} Choice
+ *   level null: the variable is not shown at all; except: all codes but these; levels: several that
+ *   are shown together, which only an address can ask for
  */
 
 /**
@@ -29,10 +31,14 @@ export function openPicker(options) {
   const { of, condition = false } = options;
   let { variable, level } = options.choice;
   let grouping = Boolean(options.choice.groups?.length);
+  const several = (options.choice.levels?.length ?? 0) > 1 ? (options.choice.levels ?? []) : null;
+  let together = several !== null; // whether the table goes on to show several levels
   /** @type {Set<string>} */
   let ticked = new Set();
   /** @type {Map<string, string>} */
   let labels = new Map();
+  /** @type {Map<string, string>} */
+  let foreign = new Map(); // labels of codes of other levels
   /** @type {ReturnType<typeof areaMap> | null} */
   let drawing = null;
   let round = 0; // answers to older questions are dropped
@@ -53,6 +59,10 @@ export function openPicker(options) {
       for (const code of codes) on ? ticked.add(code) : ticked.delete(code);
       refresh();
     },
+    only: (codes) => {
+      ticked = new Set(codes);
+      refresh();
+    },
     note: (code) => (grouping ? maker.groupOf(code) : ""),
   };
   const list = codeList({
@@ -68,6 +78,7 @@ export function openPicker(options) {
       refresh();
     },
     labels: () => labels,
+    labelOf: (code) => labels.get(plain(code)) ?? foreign.get(code) ?? code,
     onChange: () => {
       list.redraw();
       refresh();
@@ -79,6 +90,7 @@ export function openPicker(options) {
     onchange: () => {
       variable = options.choices[Number(variableField.value)];
       level = variable.default_level;
+      together = false;
       grouping = false;
       drawLevels();
       void load(null, null);
@@ -87,8 +99,11 @@ export function openPicker(options) {
   const levelField = el("select", {
     class: "field",
     onchange: () => {
-      level = levelField.value || null;
-      void load(null, null);
+      together = levelField.value === SEVERAL;
+      level = together ? (several?.[0] ?? null) : levelField.value || null;
+      const { codes, groups } = together ? options.choice : { codes: null, groups: null };
+      grouping = Boolean(groups?.length);
+      void load(codes, groups);
     },
   });
   const parentField = el("select", { class: "field", onchange: () => void loadCodes() });
@@ -121,6 +136,11 @@ export function openPicker(options) {
     middle,
   );
 
+  /** A code without the name of the level that is shown. @param {string} code */
+  function plain(code) {
+    return code.startsWith(`${level}:`) ? code.slice(`${level}:`.length) : code;
+  }
+
   function drawLevels() {
     description.textContent = variable.description ?? "";
     description.hidden = !variable.description;
@@ -133,15 +153,26 @@ export function openPicker(options) {
     fill(
       levelField,
       options.none && el("option", { value: "" }, t("builder.areas.whole")),
+      several && variable === options.choice.variable && el("option", { value: SEVERAL }, severalName(several)),
       variable.levels.map((one) =>
         el(
           "option",
-          { value: one.name, props: { selected: one.name === level } },
+          { value: one.name },
           t("builder.codes.level_size", { n: schema.sizeOf(one), level: schema.levelLabel(variable, one) }),
         ),
       ),
     );
-    levelField.value = level ?? "";
+    levelField.value = together ? SEVERAL : (level ?? "");
+  }
+
+  /** @param {string[]} names */
+  function severalName(names) {
+    const found = names.map((one) => schema.levelOf(variable, [one]));
+    const list = new Intl.ListFormat(language, { type: "conjunction" });
+    return t("builder.codes.level_size", {
+      level: list.format(found.map((one) => (one ? schema.levelLabel(variable, one) : ""))),
+      n: found.reduce((sum, one) => sum + schema.sizeOf(one), 0),
+    });
   }
 
   function pressed(holder, entries, current, run) {
@@ -190,7 +221,9 @@ export function openPicker(options) {
     mapPlace.hidden = true;
     list.list.hidden = false;
     middle.hidden = level === null;
-    explained.hidden = level !== null;
+    middle.classList.toggle("fixed", together);
+    explained.hidden = level !== null && !together;
+    explained.textContent = t(together ? "builder.codes.several_help" : "builder.areas.whole_help");
     apply.disabled = level !== null;
     if (level === null) {
       chosen.textContent = "";
@@ -201,27 +234,48 @@ export function openPicker(options) {
     let all;
     try {
       all = await schema.codes(of, variable, at);
+      foreign = await otherLabels(groups ?? [], at);
     } catch {
       if (mine === round) chosen.textContent = t("builder.problem.network");
       return;
     }
     if (mine !== round) return;
     labels = new Map(all.map((one) => [one.code, one.label]));
-    const plain = (code) => (code.startsWith(`${at}:`) ? code.slice(at.length + 1) : code);
-    const own = withoutSingles(
-      (groups ?? []).map((one) => ({ label: one.label, codes: one.codes.map(plain) })),
-      labels,
-    );
+    const given = (groups ?? []).map((one) => ({ label: one.label, codes: one.codes.map(plain) }));
+    const own = together ? { groups: groups ?? [], others: false } : withoutSingles(given, labels);
     maker.fill(own.groups, own.others);
     ticked = new Set(grouping ? [] : (codes?.map(plain) ?? (condition && !except ? [] : labels.keys())));
     for (const code of except ?? []) ticked.delete(code);
     list.fill(all);
     drawModes();
     refresh();
+    if (together) {
+      maker.node.hidden = !grouping;
+      return;
+    }
     parentLabel.hidden = variable.kind !== "geography";
     if (variable.kind === "geography") {
       await Promise.all([loadParents(at, mine), loadMap(at, mine)]);
     }
+  }
+
+  /**
+   * The labels of codes that a group has from other levels, which only an address can ask for.
+   * @param {OwnGroup[]} groups
+   * @param {string} at
+   */
+  async function otherLabels(groups, at) {
+    const codes = groups.flatMap((one) => one.codes).filter((one) => !one.startsWith(`${at}:`));
+    const names = [...(several ?? []), ...codes.map((one) => one.split(":")[0])];
+    const made = new Map();
+    for (const name of new Set(names)) {
+      if (name === at || !variable.levels.some((one) => one.name === name)) continue;
+      for (const one of await schema.codes(of, variable, name)) {
+        made.set(`${name}:${one.code}`, one.label);
+        if (!made.has(one.code)) made.set(one.code, one.label);
+      }
+    }
+    return made;
   }
 
   async function loadParents(at, mine) {
@@ -270,9 +324,19 @@ export function openPicker(options) {
       ? plural("builder.groups.count", groups.length)
       : plural("builder.codes.chosen", ticked.size, { all: labels.size });
     apply.disabled = grouping ? groups.length === 0 : ticked.size === 0;
+    if (!together) return;
+    // What is left of the groups, or all codes of these levels.
+    apply.disabled = false;
+    if (groups.length === 0) chosen.textContent = "";
   }
 
   function finish() {
+    if (together) {
+      const groups = grouping && maker.value().length ? maker.value() : null;
+      sheet.close();
+      options.onApply({ ...options.choice, groups });
+      return;
+    }
     const everything = level === null || grouping || ticked.size === labels.size;
     const all = [...labels.keys()];
     // First, so that the focus goes back to a button that is still there.

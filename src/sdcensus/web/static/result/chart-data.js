@@ -115,11 +115,12 @@ export function placesAt(dimension, level) {
 }
 
 /**
- * Whether categories are numbers or ranges of numbers that go up.
+ * Whether categories are numbers or ranges of numbers that go up. The numbers of areas are names.
  * @param {Dimension} dimension
  * @param {number[]} places
  */
 export function isOrdered(dimension, places) {
+  if (dimension.geo) return false;
   const all = places.map((place) => numberIn(dimension.labels[place]));
   const numbers = all.filter((n) => n !== null);
   if (numbers.length < 4 || numbers.length < places.length * 0.7) return false;

@@ -30,11 +30,14 @@ export function chartView(shown, chosen) {
       fill(box, el("p", { class: "r-empty" }, t("result.chart.nothing")));
       return;
     }
-    const place = el(
-      "div",
-      { class: "r-drawing", role: "img", "aria-label": describe(shown, chart) },
-      el("p", { class: "r-empty" }, t("result.chart.loading")),
-    );
+    const empty = emptyWords(chart);
+    const place = empty
+      ? el("div", { class: "r-drawing" }, el("p", { class: "r-empty" }, empty))
+      : el(
+          "div",
+          { class: "r-drawing", role: "img", "aria-label": describe(shown, chart) },
+          el("p", { class: "r-empty" }, t("result.chart.loading")),
+        );
     const change = (/** @type {any} */ part) => {
       Object.assign(chosen, part);
       show();
@@ -43,11 +46,18 @@ export function chartView(shown, chosen) {
     fill(box, choices, messages(chart), place, figures(shown, chart));
     focusAgain(box, focused);
     // The width is known once the box is in the page.
-    requestAnimationFrame(() => drawChart(place, shown, chart));
+    if (!empty) requestAnimationFrame(() => drawChart(place, shown, chart));
   };
   show();
   whenThemeChanges(box, show);
   return box;
+}
+
+/** Why there is nothing to draw, or nothing. @param {Chart} chart */
+function emptyWords(chart) {
+  if (chart.points.some((one) => one.shown.value !== null && one.shown.value !== 0)) return "";
+  const zeros = chart.points.some((one) => one.shown.value === 0);
+  return t(zeros ? "result.chart.zeros" : "result.chart.gone");
 }
 
 /**

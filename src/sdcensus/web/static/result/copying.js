@@ -5,6 +5,8 @@ import { el } from "../shared/dom.js";
 import { t } from "../shared/texts.js";
 import { choice } from "./bar.js";
 
+const WIDE = 56; // characters of a line that the card has room for
+
 /**
  * A button that copies a text and says so.
  * @param {{key: string, label: string, quiet?: boolean}} button
@@ -99,7 +101,7 @@ export function callsOf(question, link, state) {
 
 /** @param {string} origin @param {any} question */
 function curlCall(origin, question) {
-  const members = Object.entries(question).map(([name, one]) => `${literal(name)}:${literal(one)}`);
+  const members = Object.entries(question).map(([name, one]) => `${literal(name)}:${wrapped(one)}`);
   const body = `{${members.join(",\n       ")}}`.replace(/'/g, "'\\''");
   return `curl ${origin}/api/v1/tables \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
 }
@@ -114,11 +116,13 @@ function pythonCall(origin, question) {
       .map((name) => `${name}=${literal(question[name])}`),
     ...(question.groups ? [`groups=${literal(byLabel(question.groups))}`] : []),
   ];
+  const line = `table = census.table(${given.join(", ")})`;
+  const call = line.length > WIDE ? `table = census.table(\n    ${given.join(",\n    ")},\n)` : line;
   return [
     "import sdcensus as sc",
     "",
     `census = sc.connect(${literal(origin)})`,
-    `table = census.table(${given.join(", ")})`,
+    call,
     "table.to_pandas()",
   ].join("\n");
 }
@@ -141,8 +145,14 @@ function rCall(url) {
   ].join("\n");
 }
 
+/** A value of a question, a list over several lines where one is too long. */
+function wrapped(/** @type {unknown} */ value) {
+  const line = literal(value);
+  if (!Array.isArray(value) || line.length <= WIDE - 20) return line;
+  return `[${value.map(literal).join(",\n             ")}]`;
+}
+
 /** A value in Python or R: JSON writes texts, lists and objects as Python does. */
 function literal(/** @type {unknown} */ value) {
   return JSON.stringify(value);
 }
-

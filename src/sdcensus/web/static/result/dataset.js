@@ -50,9 +50,10 @@ export const OWN = "own_";
 
 /**
  * @param {any} dataset
+ * @param {(variable: string, code: string) => string | null} [official]
  * @returns {Model}
  */
-export function readDataset(dataset) {
+export function readDataset(dataset, official = () => null) {
   const more = dataset.extension?.sdcensus ?? {};
   const metric = new Set(dataset.role?.metric ?? []);
   const geo = new Set(dataset.role?.geo ?? []);
@@ -66,7 +67,7 @@ export function readDataset(dataset) {
     stride /= sizes[at] || 1;
     const found = dataset.dimension[id];
     if (metric.has(id)) measure = found;
-    else dimensions.push(dimension(id, found, stride, geo.has(id), more));
+    else dimensions.push(dimension(id, found, stride, geo.has(id), more, official));
   });
   const unit = measureOf(measure);
   const values = dataset.value ?? [];
@@ -130,9 +131,10 @@ export function nameOf(dimension, place, how) {
  * @param {number} stride
  * @param {boolean} geo
  * @param {any} more
+ * @param {(variable: string, code: string) => string | null} official
  * @returns {Dimension}
  */
-function dimension(id, found, stride, geo, more) {
+function dimension(id, found, stride, geo, more, official) {
   const category = found.category ?? {};
   const ids = idsOf(category);
   const places = new Map(ids.map((one, place) => [one, place]));
@@ -146,14 +148,18 @@ function dimension(id, found, stride, geo, more) {
       if (place !== undefined) parent[place] = places.get(above) ?? -1;
     }
   }
+  const codes = ids.map((one) => extension.code?.[one] ?? one);
   const own = new Set();
   (more.own_groups?.[id] ?? []).forEach((/** @type {any} */ group, /** @type {number} */ at) => {
     const place = places.get(`${OWN}${at + 1}`);
     if (place === undefined) return;
-    own.add(place);
-    labels[place] = group.label; // headings mark it as the user's, in their own way
+    labels[place] = group.label;
+    const [only] = group.codes;
+    // A code under its own label is no group of the user; headings mark all others as such.
+    if (group.codes.length === 1 && official(id, only) === group.label) {
+      codes[place] = only.slice(only.indexOf(":") + 1);
+    } else own.add(place);
   });
-  const codes = ids.map((one) => extension.code?.[one] ?? one);
   const level = ids.map((one) => extension.level?.[one] ?? "");
   const withheld = new Set();
   for (const part of more.withheld ?? []) {

@@ -11,7 +11,6 @@ import { plural, t } from "../shared/texts.js";
 
 /** @param {Model} model */
 export function titleOf(model) {
-  const where = model.more.question?.where;
   const about = [model.unit, model.updated].filter(Boolean);
   return el(
     "header",
@@ -25,7 +24,6 @@ export function titleOf(model) {
       " ",
       el("a", { href: "#result-notes" }, t("result.head.how")),
     ),
-    where && el("p", { class: "r-sub" }, t("result.head.where"), " ", el("code", {}, where)),
   );
 }
 
@@ -35,15 +33,11 @@ export function titleOf(model) {
  * @param {OnQuestion} onQuestion
  */
 export function statusOf(model, onQuestion) {
-  const { areas, reasons = [], remedies = [], cells, limit } = model.more;
-  const size =
-    Number.isFinite(cells) && Number.isFinite(limit)
-      ? t("result.status.cells", { cells, limit })
-      : "";
+  const { areas, reasons = [], remedies = [] } = model.more;
   const gone = areas ? areas.all - areas.available : 0;
   if (gone === 0 && reasons.length === 0) {
     const all = areas && areas.all > 0 ? plural("result.status.all", areas.all) : "";
-    return el("p", { class: "r-status", role: "status" }, [all, size].filter(Boolean).join(" "));
+    return el("p", { class: "r-status", role: "status" }, all);
   }
   const help = reasons.length + remedies.length > 0;
   return el(

@@ -94,7 +94,9 @@ function headingsOf(columns, level, style, window) {
           title: style.counted ? nameOf(dimension, place, style.label) : null,
           "aria-colindex": style.counted ? at + style.stubs + 1 : null,
         },
-        headingText(dimension, place, style),
+        last
+          ? headingText(dimension, place, style)
+          : el("span", { class: "r-group-name" }, headingText(dimension, place, style)),
       ),
     );
     at = end;
@@ -112,7 +114,8 @@ function headingsOf(columns, level, style, window) {
 export function rowHeadings(layout, style, row, window) {
   const { rows } = layout;
   if (rows.dimensions.length === 0) {
-    return [el("th", { scope: "row", id: idOf(style, "r", 0, 0), dataset: { stub: 0 } }, style.unit)];
+    const alone = layout.columns.dimensions.length === 0 ? t("result.table.only") : style.unit;
+    return [el("th", { scope: "row", id: idOf(style, "r", 0, 0), dataset: { stub: 0 } }, alone)];
   }
   const made = [];
   rows.dimensions.forEach((dimension, level) => {

@@ -14,21 +14,34 @@ import { LOW } from "./dataset.js";
  */
 export function notesOf(model, language) {
   return el(
-    "section",
-    { class: "card r-notes", id: "result-notes", "aria-labelledby": "result-notes-title" },
-    el("h3", { id: "result-notes-title" }, t("result.notes.title")),
-    el("p", {}, t("result.notes.why")),
-    exampleOf(model, language),
-    el("p", {}, el("strong", {}, t("result.notes.do_not_add"))),
+    "div",
+    { class: "r-notes", id: "result-notes" },
+    el(
+      "section",
+      { class: "card", "aria-labelledby": "result-notes-title" },
+      el("h3", { id: "result-notes-title" }, t("result.notes.title")),
+      el("p", {}, t("result.notes.why"), " ", el("strong", {}, t("result.notes.do_not_add"))),
+      exampleOf(model, language),
+      sumsOf(model, language),
+    ),
+    el(
+      "section",
+      { class: "card r-small", "aria-labelledby": "result-all-notes-title" },
+      el("h3", { id: "result-all-notes-title" }, t("result.notes.all")),
+      legendOf(model),
+      model.notes.length > 0 &&
+        el("ul", { class: "r-all-notes" }, model.notes.map((one) => el("li", {}, one))),
+      sourceOf(model),
+    ),
+  );
+}
+
+/** What is said of figures that are sums. @param {Model} model @param {string} language */
+function sumsOf(model, language) {
+  return [
     model.mostParts > 1 && el("p", {}, plural("result.notes.sums", model.mostParts, times(model, language))),
     Object.keys(model.more.own_groups ?? {}).length > 0 && el("p", {}, t("result.notes.own")),
-    legendOf(model),
-    model.notes.length > 0 && [
-      el("h4", {}, t("result.notes.all")),
-      el("ul", { class: "r-all-notes" }, model.notes.map((one) => el("li", {}, one))),
-    ],
-    sourceOf(model),
-  );
+  ];
 }
 
 /** How much larger the error of the largest sum is. @param {Model} model @param {string} language */
@@ -67,7 +80,7 @@ function legendOf(model) {
   ]);
   if (lines.length === 0) return null;
   return [
-    el("h4", {}, t("result.legend.title")),
+    el("h4", { class: "visually-hidden" }, t("result.legend.title")),
     el(
       "dl",
       { class: "r-legend" },

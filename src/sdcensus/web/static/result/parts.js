@@ -13,6 +13,13 @@ import { placesOf } from "./layout.js";
  */
 
 /**
+ * @typedef {{model: Model, layout: Layout, view: View, language: string, id: string}} Shown a table
+ *   and how it is looked at
+ * @typedef {{down: {from: number, to: number}, across: {from: number, to: number},
+ *   headings: import("./headers.js").Style}} Part of a table
+ */
+
+/**
  * The attributes of the box that a table scrolls in.
  * @param {{model: Model, id: string}} shown
  */

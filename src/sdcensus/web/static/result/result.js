@@ -24,6 +24,8 @@ import { tableView } from "./table.js";
 /**
  * @typedef {object} Options
  * @property {any} dataset an answer of the API
+ * @property {(variable: string, code: string) => string | null} [official] labels of codes, to tell
+ *   those that stand alone among groups from names of the user
  * @property {Partial<View>} view
  * @property {Record<string, string>} [texts] of no effect: the words are those of the page
  * @property {string} language
@@ -60,7 +62,7 @@ export function showResult(root, options) {
   if (fresh) {
     const shape = shapeOf(state.model);
     state.dataset = options.dataset;
-    state.model = readDataset(options.dataset);
+    state.model = readDataset(options.dataset, options.official);
     if (shapeOf(state.model) !== shape) Object.assign(state, { chart: {}, map: {} });
   }
   const before = state.options.view;

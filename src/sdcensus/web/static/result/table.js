@@ -7,19 +7,16 @@ import { dataCell } from "./cells.js";
 import { columnHeadings, headingsOfCell, rowHeadings } from "./headers.js";
 import { isTotal } from "./layout.js";
 import { boxOf, captionOf, cellStyle, headingStyle, startsGroup, withheldRow } from "./parts.js";
+import { onPaper } from "./printed.js";
 import { windowedTable } from "./windowed.js";
 
-/**
- * @typedef {import("./dataset.js").Model} Model
- * @typedef {import("./layout.js").Layout} Layout
- * @typedef {import("./layout.js").View} View
- */
+/** @typedef {import("./parts.js").Shown} Shown */
 
 /** Tables with more cells than this are drawn by the part in sight. */
 export const WHOLE = 3000;
 
 /**
- * @param {{model: Model, layout: Layout, view: View, language: string, id: string}} shown
+ * @param {Shown} shown
  * @returns {HTMLElement}
  */
 export function tableView(shown) {
@@ -37,7 +34,7 @@ export function tableView(shown) {
     across: names(columns),
   });
   const withheld = model.dimensions.reduce((sum, one) => sum + one.withheld.size, 0);
-  return el(
+  const root = el(
     "div",
     { class: "r-table" },
     el(
@@ -49,28 +46,47 @@ export function tableView(shown) {
     ),
     frame,
   );
+  onPaper(root, shown, (part) => gridOf(shown, part));
+  return root;
 }
 
-/** @param {{model: Model, layout: Layout, view: View, language: string, id: string}} shown */
+/** @param {Shown} shown */
 function whole(shown) {
   const { layout } = shown;
-  const cells = cellStyle(shown);
   const several = layout.rows.dimensions.length > 1 || layout.columns.dimensions.length > 1;
-  const headings = { ...headingStyle(shown, several ? `${shown.id}-` : null), counted: false };
-  const window = { from: 0, to: layout.columns.count, before: false, after: false };
+  const table = gridOf(shown, {
+    down: { from: 0, to: layout.rows.count },
+    across: { from: 0, to: layout.columns.count },
+    headings: headingStyle(shown, several ? `${shown.id}-` : null),
+  });
+  table.prepend(captionOf(shown));
+  const box = el("div", boxOf(shown), table);
+  fixStubs(box, table, layout.rows.dimensions.length);
+  return box;
+}
+
+/**
+ * The rows and columns of a part of a table.
+ * @param {Shown} shown
+ * @param {import("./parts.js").Part} part
+ */
+function gridOf(shown, { down, across, headings: style }) {
+  const { layout } = shown;
+  const cells = cellStyle(shown);
+  const headings = { ...style, counted: false };
+  const window = { ...across, before: false, after: false };
   const totals = Array.from({ length: layout.columns.count }, (_, at) => isTotal(layout.columns, at));
   const body = el("tbody");
-  const all = { from: 0, to: layout.rows.count };
-  for (let row = 0; row < layout.rows.count; row += 1) {
+  for (let row = down.from; row < down.to; row += 1) {
     const total = isTotal(layout.rows, row);
     const line = el("tr", { class: total ? "r-total" : null });
-    line.append(...rowHeadings(layout, headings, row, all));
+    line.append(...rowHeadings(layout, headings, row, down));
     const word = withheldRow(layout, row) ? t("result.cell.withheld") : "";
-    for (let column = 0; column < layout.columns.count; column += 1) {
+    for (let column = across.from; column < across.to; column += 1) {
       const place = {
         total: total || totals[column],
         headers: headingsOfCell(layout, headings, row, column),
-        word: column === 0 ? word : "",
+        word: column === across.from ? word : "",
       };
       line.append(dataCell(layout.cell(row, column), cells, place));
     }
@@ -78,10 +94,7 @@ function whole(shown) {
     body.append(line);
   }
   const head = el("thead", {}, columnHeadings(layout, headings, window));
-  const table = el("table", { class: "r-grid" }, captionOf(shown), head, body);
-  const box = el("div", boxOf(shown), table);
-  fixStubs(box, table, layout.rows.dimensions.length);
-  return box;
+  return el("table", { class: "r-grid" }, head, body);
 }
 
 /**
@@ -100,6 +113,7 @@ function fixStubs(box, table, stubs) {
       table.style.setProperty(`--stub-${at}`, fits ? `${left}px` : "auto");
       if (fits) left += width;
     });
+    table.style.setProperty("--stubs", `${left}px`);
     const head = /** @type {HTMLElement} */ (table.querySelector("thead"));
     table.style.setProperty("--head", `${head.offsetHeight}px`);
   };

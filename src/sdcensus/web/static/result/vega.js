@@ -120,7 +120,7 @@ export function theme() {
       legend: {
         labelColor: ink, titleColor: soft, labelFontSize: 12.5, titleFontSize: 12,
         titleFontWeight: "normal", orient: "top", direction: "horizontal", columns: 0,
-        symbolType: "square", symbolSize: 110, labelLimit: 200, offset: 8,
+        symbolType: "square", symbolSize: 110, labelLimit: 280, offset: 8,
       },
       range: { category: SERIES[kind] },
     },

@@ -21,6 +21,8 @@ const ROW = 31; // pixels, the same as in the style sheet
 const CHARACTER = 7.8;
 const PADDING = 26;
 const AROUND = 12; // rows and columns beyond those in sight
+const FEW_ROWS = 20; // that most screens have room for
+const FEW_COLUMNS = 12;
 
 /**
  * @param {{model: Model, layout: Layout, view: View, language: string, id: string}} shown
@@ -41,6 +43,13 @@ export function windowedTable(shown) {
   });
   const box = el("div", boxOf(shown), table);
   const where = el("p", { class: "r-where" });
+  const goTo = [
+    rows.count > FEW_ROWS &&
+      jump(shown, rows, `${shown.id}-jump`, where, (line) => box.scrollTo({ top: line * ROW })),
+    columns.count > FEW_COLUMNS &&
+      columns.dimensions.length > 1 &&
+      jump(shown, columns, `${shown.id}-across`, where, (line) => box.scrollTo({ left: line * column })),
+  ];
   const last = lastHeight(columns, view.label, column);
   const head = (levels - 1) * ROW + last;
   let drawn = "";
@@ -52,7 +61,10 @@ export function windowedTable(shown) {
     const stub = widths.reduce((sum, one) => sum + one, 0);
     const down = inSight(box.scrollTop, box.clientHeight, ROW, rows.count);
     const across = inSight(box.scrollLeft, box.clientWidth - stub, column, columns.count);
-    fillWhere(where, box, rows.count, head);
+    fillWhere(where, {
+      rows: placed(box.scrollTop, box.clientHeight - head, ROW, rows.count),
+      columns: placed(box.scrollLeft, box.clientWidth - stub, column, columns.count),
+    });
     const key = [down.from, down.to, across.from, across.to, narrow].join(" ");
     if (key === drawn) return;
     drawn = key;
@@ -74,6 +86,7 @@ export function windowedTable(shown) {
       table.style.setProperty(`--stub-${at}`, fits ? `${left}px` : "auto");
       if (fits) left += width;
     });
+    table.style.setProperty("--stubs", `${left}px`);
     table.style.setProperty("--head", `${head}px`);
     table.style.setProperty("--last", `${last}px`);
     const body = el("tbody");
@@ -114,7 +127,7 @@ export function windowedTable(shown) {
   };
   box.addEventListener("scroll", soon, { passive: true });
   new ResizeObserver(soon).observe(box);
-  return el("div", {}, el("div", { class: "r-jump" }, jump(shown, box, where), where), box);
+  return el("div", {}, el("div", { class: "r-jump" }, goTo, where), box);
 }
 
 /**
@@ -159,40 +172,53 @@ function spacer(height, columns) {
 }
 
 /**
- * @param {HTMLElement} where
- * @param {HTMLElement} box
- * @param {number} count
- * @param {number} head
+ * The first and the last line in sight, counted from one.
+ * @param {number} offset
+ * @param {number} room
+ * @param {number} size
+ * @param {number} all
  */
-function fillWhere(where, box, count, head) {
-  const first = Math.min(count, Math.round(box.scrollTop / ROW) + 1);
-  const end = Math.round((box.scrollTop + box.clientHeight - head) / ROW);
-  const last = Math.min(count, Math.max(first, end));
-  where.textContent = t("result.table.where", { from: first, to: last, all: count });
+function placed(offset, room, size, all) {
+  const from = Math.min(all, Math.round(offset / size) + 1);
+  const to = Math.min(all, Math.max(from, Math.round((offset + room) / size)));
+  return { from, to, all };
 }
 
 /**
- * A list to go to the rows of a category of the outermost dimension.
- * @param {{layout: Layout, view: View, id: string}} shown
- * @param {HTMLElement} box
  * @param {HTMLElement} where
+ * @param {Record<"rows" | "columns", {from: number, to: number, all: number}>} sight
  */
-function jump({ layout, view, id }, box, where) {
-  const { rows } = layout;
-  if (rows.dimensions.length === 0) return null;
-  const [dimension] = rows.dimensions;
+function fillWhere(where, { rows, columns }) {
+  const across = columns.from > 1 || columns.to < columns.all;
+  where.textContent = [
+    t("result.table.where", rows),
+    ...(across ? [t("result.table.where_columns", columns)] : []),
+  ].join(" · ");
+}
+
+/**
+ * A list to go to the lines of a category of the outermost dimension of a side.
+ * @param {{view: View}} shown
+ * @param {Side} side
+ * @param {string} id
+ * @param {HTMLElement} where
+ * @param {(line: number) => void} go
+ */
+function jump({ view }, side, id, where, go) {
+  if (side.dimensions.length === 0) return null;
+  const [dimension] = side.dimensions;
   const choice = el(
     "select",
     {
-      id: `${id}-jump`,
+      id,
       class: "field auto",
-      dataset: { focus: "jump" },
+      dataset: { focus: id },
       onchange: () => {
-        box.scrollTop = Number(choice.value) * rows.spans[0] * ROW;
+        go(Number(choice.value) * side.spans[0]);
         where.setAttribute("role", "status");
       },
     },
-    rows.places[0].map((place, at) =>
+    side.places[0].map((place, at) =>
       el(
         "option",
         { value: at },
@@ -201,7 +227,7 @@ function jump({ layout, view, id }, box, where) {
     ),
   );
   const label = t("result.table.jump", { dimension: dimension.label });
-  return el("label", { class: "r-field", for: `${id}-jump` }, label, " ", choice);
+  return el("label", { class: "r-field", for: id }, label, " ", choice);
 }
 
 /** @param {{model: Model, layout: Layout, view: View, language: string}} shown */
@@ -223,7 +249,7 @@ function columnWidth(shown) {
 }
 
 /** @param {Layout} layout @param {"label" | "code" | "both"} how */
-function stubWidths({ rows, columns }, how) {
+export function stubWidths({ rows, columns }, how) {
   // The names of the columns stand above the last one.
   const above = columns.dimensions.reduce((most, one) => Math.max(most, one.label.length), 0);
   if (rows.dimensions.length === 0) return [160];
