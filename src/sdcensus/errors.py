@@ -8,15 +8,68 @@ returns for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MappingProxyType
+
+#: What a sentence has places for: texts as they are, numbers, lists, and other sentences.
+Told = str | int | float | tuple[str, ...]
+
+
+class Sentence(str):
+    """Words in English that can be said in other languages as well.
+
+    Attributes:
+        words: Which text says the same in other languages; stable, such as ``condition.empty``.
+            Empty where there is none.
+        values: What that text has places for, by name. A sentence among them is told in the other
+            language too, texts are shown as they are.
+    """
+
+    words: str = ""
+    values: Mapping[str, Told] = MappingProxyType({})
+
+
+def told(words: str, english: str, /, **values: Told) -> Sentence:
+    """A sentence with its places filled; lists have commas, whole figures no decimals.
+
+    Examples:
+        >>> told("has", "{name!r} has {count:,}: {some}.", name="sex", count=2, some=("1", "2"))
+        "'sex' has 2: 1, 2."
+    """
+    made = Sentence(english.format_map({name: _shown(one) for name, one in values.items()}))
+    made.words, made.values = words, MappingProxyType(values)
+    return made
+
+
+def _shown(value: Told) -> Told:
+    match value:
+        case tuple():
+            return ", ".join(value)
+        case float():
+            return f"{value:,.0f}" if value.is_integer() else f"{value:g}"
+        case _:
+            return value
+
+
+def both(first: Sentence, second: Sentence | None) -> Sentence:
+    """Two sentences one after the other, if there are two."""
+    if second is None:
+        return first
+    return told("both", "{first} {second}", first=first, second=second)
 
 
 class SdcensusError(Exception):
     """Base of all errors that a user can do something about."""
 
     exit_code = 1
+
+    @property
+    def said(self) -> Sentence:
+        """The message, to be told in other languages where it has words for them."""
+        first = self.args[0] if self.args else ""
+        return first if isinstance(first, Sentence) else Sentence(self)
 
 
 class SpecError(SdcensusError):
@@ -45,9 +98,19 @@ class QuestionError(SpecError):
         at: The character of that part at which it is wrong, where it is known.
     """
 
+    _text: str | None = None
+
     def __init__(self, text: str, *, place: str = "", at: int | None = None) -> None:
         self.place, self.at = place, at
+        self._text = text
         super().__init__(f"{place}: {text}" if place else text)
+
+    @property
+    def said(self) -> Sentence:
+        """The message without its place."""
+        if self._text is None:
+            return super().said
+        return self._text if isinstance(self._text, Sentence) else Sentence(self._text)
 
 
 class DocumentError(SdcensusError):
@@ -131,24 +194,60 @@ class UnknownName(SpecError):
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str], where: str = "") -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
-        super().__init__(f"{where}{unknown(kind, name, self.known)}")
+        what: str = unknown(kind, name, self.known)
+        if isinstance(where, Sentence):
+            what = told("within", "{where}: {what}", where=where, what=what)
+        elif where:
+            what = f"{where}{what}"
+        super().__init__(what)
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sentence:
     """Say that ``name`` does not exist and offer what does.
+
+    Args:
+        kind: What it should be the name of.
+        name: The name.
+        known: The names that exist.
+        of: What the kind belongs to, as in "level of age".
 
     Examples:
         >>> unknown("variable", "sexx", ["sex", "age"])
         "There is no variable 'sexx'. Did you mean 'sex'?"
     """
     names = [str(one) for one in known]
-    near = get_close_matches(str(name), names, n=3, cutoff=0.5)
-    if near:
-        hint = f"Did you mean {' or '.join(map(repr, near))}?"
-    elif not names:
-        hint = "There are none."
-    elif len(names) <= 12:
-        hint = f"There are: {', '.join(names)}."
+    words = f"unknown.{kind.replace(' ', '-')}"
+    if of:
+        english = "There is no {kind} of {of} {name!r}."
+        what = told(f"{words}-of", english, kind=kind, of=of, name=name)
     else:
-        hint = f"There are {len(names)}, from {names[0]!r} to {names[-1]!r}."
-    return f"There is no {kind} {name!r}. {hint}"
+        what = told(words, "There is no {kind} {name!r}.", kind=kind, name=name)
+    return both(what, offered(names, get_close_matches(str(name), names, n=3, cutoff=0.5)))
+
+
+def offered(names: Sequence[str], near: Sequence[str] = ()) -> Sentence:
+    """What there is: at most three names that are near, else all of a short list."""
+    match near:
+        case [one]:
+            return told("offered.one", "Did you mean {one!r}?", one=one)
+        case [one, two]:
+            return told("offered.two", "Did you mean {one!r} or {two!r}?", one=one, two=two)
+        case [one, two, three]:
+            return told(
+                "offered.three",
+                "Did you mean {one!r} or {two!r} or {three!r}?",
+                one=one,
+                two=two,
+                three=three,
+            )
+    if not names:
+        return told("offered.none", "There are none.")
+    if len(names) <= 12:
+        return told("offered.all", "There are: {names}.", names=tuple(names))
+    return told(
+        "offered.many",
+        "There are {count:,}, from {first!r} to {last!r}.",
+        count=len(names),
+        first=names[0],
+        last=names[-1],
+    )

@@ -107,11 +107,12 @@ def opened(
     *,
     watch: Watch | None = None,
     clock: Clock = utc_now,
+    url: str | None = None,
     **settings: Any,
 ) -> Iterator[Place]:
-    """A server on a free port, in a thread."""
+    """A server on a free port, in a thread; its database is a file, unless a URL says otherwise."""
     settings.setdefault("metrics_port", None)
-    with Database.open(folder / "web.db", hashing=CHEAP, clock=clock) as database:
+    with Database.open(url or folder / "web.db", hashing=CHEAP, clock=clock) as database:
         chosen = Settings(state=folder / "state", port=0, **settings)
         server = RunningServer(made or service(), chosen, database, watch=watch or Watch())
         thread = threading.Thread(target=server.run)

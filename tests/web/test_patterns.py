@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sdcensus.model.predicate import parse_condition
 from sdcensus.session.commands import compile_program
-from sdcensus.web.api.schemas import CONDITION, program_pattern
+from sdcensus.web.api.asking import CONDITION, program_pattern
 from tests.session.answering.services import service
 
 SCHEMA = service(50).policy.schema
@@ -46,6 +46,19 @@ def test_whatever_fits_can_be_read(text: str) -> None:
     # Words of the language are no names of variables.
     if text.strip() and not re.search(r"\b(and|or|not|in) *(@|==|!=|<|>)", text.lower()):
         parse_condition(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TABLE t_1 AS FREQUENCY OF person.sex PERCENT TOTAL DECIMALS 2",
+        "TABLE a_b TITLE 'Ages, by sex' AS CROSSTABS OF person.sex BY person.age PERCENT ROW",
+        *("TABLE c_n AS COUNT OF person", "TABLE d_d AS DISTRIBUTION OF person.sex BY person.age"),
+    ],
+)
+def test_programs_that_people_write_fit_the_pattern(text: str) -> None:
+    assert re.search(PROGRAM, text)
+    compile_program(text, SCHEMA)
 
 
 @settings(max_examples=30, deadline=None)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sdcensus.errors import Sentence
 from sdcensus.model.interior import with_totals
 from sdcensus.model.policy import (
     AtLevel,
@@ -30,6 +31,7 @@ from sdcensus.session.policy import Outcome, ReasonCode, StepKind, Verdict, With
 from sdcensus.testing.island import island_schema
 from sdcensus.web.policy_words import (
     areas_text,
+    note_text,
     reason_text,
     remedy_text,
     status_text,
@@ -189,7 +191,7 @@ def reason_of(words: str) -> Any:
 
 def test_every_reason_there_is_occurs_here() -> None:
     assert {reason_of(words).code for words in VERDICTS} == set(ReasonCode)
-    sections = {"remedy", "status", "withheld"}
+    sections = {"remedy", "status", "withheld", "note"}
     keys = {one.removeprefix("policy.") for one in TEXTS["en"]}
     assert {one for one in keys if one.split(".")[0] not in sections} == set(VERDICTS)
 
@@ -218,6 +220,27 @@ def test_reasons_in_other_languages_keep_their_values(words: str, language: str)
     wanted = [name for _, name, _, _ in string.Formatter().parse(TEXTS["en"][f"policy.{words}"])]
     assert {one for one in wanted if one} == {name for name, _ in reason.values}
     assert not re.search(r"\b(the|are|and|not|this|with|values|cells|for|has|below|some)\b", text)
+
+
+def test_rules_that_are_still_to_come_are_told_in_every_language() -> None:
+    found: dict[str, Sentence] = {}
+    for sparse in WhenSparse:
+        rules = online(
+            mean_cell_size=2.5,
+            mean_cell_size_of_table=3,
+            minimum_population=20_000,
+            ones=0.1,
+            when_sparse=sparse,
+        )
+        found |= {one.words: one for one in ask(rules, spec("sex")).notes}
+    keys = {one.removeprefix("policy.") for one in TEXTS["en"] if one.startswith("policy.note.")}
+    assert found.keys() == keys
+    for note in found.values():
+        assert note_text(note, "en", TEXTS["en"]) == note
+        others = {note_text(note, language, TEXTS[language]) for language in LANGUAGES}
+        assert len(others) == len(LANGUAGES)
+    assert "2,5 eenheden" in note_text(found["note.sparse-area"], "nl", TEXTS["nl"])
+    assert "20.000 eenheden" in note_text(found["note.small-population"], "nl", TEXTS["nl"])
 
 
 def test_figures_are_written_as_the_language_does() -> None:

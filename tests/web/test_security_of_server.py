@@ -85,15 +85,20 @@ def test_people_who_are_lost_see_a_page_and_programs_the_one_shape(place: Place)
 
 def test_other_methods_are_told_which_ones_there_are(place: Place) -> None:
     for method, path, allowed in (
-        ("PUT", TABLES, "GET, POST"),
-        ("DELETE", "/api/v1/datasets", "GET"),
-        ("PATCH", "/api/v1/account/tokens", "GET, POST"),
-        ("POST", "/", "GET"),
-        ("TRACE", "/health", "GET"),
+        ("PUT", TABLES, "GET, HEAD, OPTIONS, POST"),
+        ("DELETE", "/api/v1/datasets", "GET, HEAD, OPTIONS"),
+        ("PATCH", "/api/v1/account/tokens", "GET, HEAD, OPTIONS, POST"),
+        ("POST", "/", "GET, HEAD, OPTIONS"),
+        ("TRACE", "/health", "GET, HEAD, OPTIONS"),
+        ("PUT", "/api/v1/feedback", "OPTIONS, POST"),
     ):
         answer = place.client.request(method, path)
         check_error(answer, 405, "not-found")
         assert answer.headers["allow"] == allowed
+        asked = place.client.options(path)
+        assert (asked.status_code, asked.content) == (204, b"")
+        assert asked.headers["allow"] == allowed
+    check_error(place.client.options("/api/v1/nothing"), 404, "not-found")
 
 
 def test_requests_for_other_hosts_are_refused(place: Place) -> None:

@@ -49,6 +49,7 @@ class CheckedQuestion:
         variables, most_variables: The same for variables.
         outcome: ``allowed``, ``withheld`` or ``refused``, as far as it is known without numbers.
         reasons, remedies: Why it is not allowed, and what would help.
+        notes: What else to know, such as what published numbers decide further.
     """
 
     cells: int
@@ -58,6 +59,7 @@ class CheckedQuestion:
     outcome: str
     reasons: tuple[Reason, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,7 @@ class Connection:
                 str(received["outcome"]),
                 reasons_of(received.get("reasons")),
                 remedies_of(received.get("remedies")),
+                tuple(map(str, received.get("notes") or ())),
             )
 
     def download(

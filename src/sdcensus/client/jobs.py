@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from sdcensus.client.catalogue import understood
-from sdcensus.client.failures import ServiceError, StillRunning, seconds_text
+from sdcensus.client.failures import ServiceError, StillRunning, failure, seconds_text
 from sdcensus.client.transport import Transport
 from sdcensus.model.progress import Progress
 
@@ -18,6 +18,7 @@ def await_job(transport: Transport, job: str, *, wait: float, progress: Progress
 
     Raises:
         StillRunning: It is not done in time.
+        Refused: The policy does not allow the table.
         ServiceError: It failed, or the server has forgotten it.
     """
     until = time.monotonic() + wait
@@ -34,6 +35,8 @@ def await_job(transport: Transport, job: str, *, wait: float, progress: Progress
             return
         if status not in ("waiting", "running"):
             said = state.get("error") if isinstance(state.get("error"), dict) else {}
+            if said.get("code") == "refused":
+                raise failure(403, {"error": said})
             message = said.get("message") or "Ask again."
             raise ServiceError(f"The large table could not be made: {message}", code=status)
         progress(stage, done)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError, UnknownName, both, told
 from sdcensus.model.text import TOTAL_LABEL, Text
 from sdcensus.model.variable import CodeKind, Level, Role, Variable, common_refinement
 
@@ -155,26 +155,49 @@ def parse_axis(text: str, variable_named: Callable[[str], Variable]) -> Axis:
     """Read an axis in the grammar ``variable[@level][+level…][+total|-total]``."""
     match = _AXIS.fullmatch(text)
     if match is None:
-        several = " Separate axes by commas." if len(text.split()) > 1 else ""
+        several = None
+        if len(text.split()) > 1:
+            several = told("axis.commas", "Separate axes by commas.")
         raise SpecError(
-            f"Axis {text!r} cannot be read. Write variable[@level][+level…][+total|-total],"
-            f" for example ed@parish+district or sex-total.{several}"
+            both(
+                told(
+                    "axis.unreadable",
+                    "Axis {axis!r} cannot be read. Write variable[@level][+level…][+total|-total],"
+                    " for example ed@parish+district or sex-total.",
+                    axis=text,
+                ),
+                several,
+            )
         )
     variable = variable_named(match["variable"])
     if not variable.is_axis:
-        why = "it has no code list that is stored"
+        why = told("why.not-stored", "it has no code list that is stored")
         if variable.role is Role.WEIGHT:
-            why = "it is a weight; ask for the measure 'weighted' instead"
+            why = told("why.weight", "it is a weight; ask for the measure 'weighted' instead")
         elif variable.continuous:
-            why = "it is continuous; give it levels (ranges) in the schema"
-        raise SpecError(f"Axis {text!r}: tables cannot be made by {variable.name!r}: {why}.")
+            why = told("why.continuous", "it is continuous; give it levels (ranges) in the schema")
+        raise SpecError(
+            told(
+                "axis.unusable",
+                "Axis {axis!r}: tables cannot be made by {variable!r}: {why}.",
+                axis=text,
+                variable=variable.name,
+                why=why,
+            )
+        )
     levels = [variable.level(match["level"])]
     total = True
     for sign, word in _MORE.findall(match["more"]):
         if word == "total":
             total = sign == "+"
         elif sign == "-":
-            raise SpecError(f"Axis {text!r}: only the total can be taken away ('-total').")
+            raise SpecError(
+                told(
+                    "axis.only-total",
+                    "Axis {axis!r}: only the total can be taken away ('-total').",
+                    axis=text,
+                )
+            )
         else:
             levels.append(variable.level(word))
     return make_axis(variable, levels, total=total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import Sentence, SpecError, told, unknown
 
 
 class Entity(StrEnum):
@@ -26,6 +26,16 @@ class Entity(StrEnum):
     def plural(self) -> str:
         """The word for many of them, as plans and tables say it."""
         return "families" if self is Entity.FAMILY else f"{self.value}s"
+
+    @property
+    def single(self) -> Sentence:
+        """The word for one of them, inside a message."""
+        return told(f"single.{self.value}", self.value)
+
+    @property
+    def many(self) -> Sentence:
+        """The word for many of them, inside a message."""
+        return told(f"many.{self.value}", self.plural)
 
     @classmethod
     def parse(cls, word: str) -> Entity:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, told
 from sdcensus.model.marks import Mark
 
 Int64 = npt.NDArray[np.int64]
@@ -192,11 +192,19 @@ def rounded(numerator: Int64, denominator: Int64) -> Int64:
 
 def _scale(per: int, decimals: int) -> int:
     if type(per) is not int or per < 1:
-        raise SpecError("Figures are given per a whole number, 1 or more.")
+        raise SpecError(told("figures.per", "Figures are given per a whole number, 1 or more."))
     if type(decimals) is not int or not 0 <= decimals <= MOST_DECIMALS:
-        raise SpecError(f"Figures have from 0 to {MOST_DECIMALS} digits behind the point.")
+        raise SpecError(
+            told(
+                "figures.decimals",
+                "Figures have from 0 to {most} digits behind the point.",
+                most=MOST_DECIMALS,
+            )
+        )
     if per > 1_000_000 or per * 10**decimals > 10**9:
-        raise SpecError("Figures with so many digits do not fit. Take fewer decimals.")
+        raise SpecError(
+            told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")
+        )
     return int(per * 10**decimals)
 
 

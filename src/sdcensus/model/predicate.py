@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sdcensus.errors import ConditionError, SpecError
+from sdcensus.errors import ConditionError, Sentence, SpecError, told
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
@@ -128,9 +128,26 @@ class _Parser:
             yield _Token(kind, match.group(kind), match.start(kind))
             position = match.end()
 
-    def _mistake(self, position: int, what: str) -> SpecError:
-        where = "at its end" if position >= len(self.text) else f"at character {position + 1}"
-        return ConditionError(f"In the condition {self.text!r}, {where}: {what}.", at=position)
+    def _mistake(self, position: int, what: Sentence) -> SpecError:
+        text = told(
+            "condition.at-end",
+            "In the condition {text!r}, at its end: {what}.",
+            text=self.text,
+            what=what,
+        )
+        if position < len(self.text):
+            text = told(
+                "condition.at-character",
+                "In the condition {text!r}, at character {number}: {what}.",
+                text=self.text,
+                number=str(position + 1),
+                what=what,
+            )
+        return ConditionError(text, at=position)
+
+    def _expected(self, what: str) -> SpecError:
+        expected = told("condition.expected", "expected {what}", what=what)
+        return self._mistake(self._peek().position, expected)
 
     def _peek(self) -> _Token:
         if self.at < len(self.tokens):
@@ -147,17 +164,21 @@ class _Parser:
     def _need(self, what: str, kind: str, texts: Sequence[str] = ()) -> _Token:
         token = self._take(kind, texts)
         if token is None:
-            raise self._mistake(self._peek().position, f"expected {what}")
+            raise self._expected(what)
         return token
 
     def parse(self) -> Condition:
         """The whole text as one condition."""
         if not self.tokens:
-            raise SpecError("The condition is empty. Write one such as: age >= 15 and sex == 1")
+            raise SpecError(
+                told(
+                    "condition.empty",
+                    "The condition is empty. Write one such as: age >= 15 and sex == 1",
+                )
+            )
         condition = self._either()
-        rest = self._peek()
-        if rest.kind != "end":
-            raise self._mistake(rest.position, "expected 'and', 'or' or the end")
+        if self._peek().kind != "end":
+            raise self._expected(told("expected.and-or-end", "'and', 'or' or the end"))
         return condition
 
     def _chain(
@@ -182,7 +203,13 @@ class _Parser:
     def _single(self) -> Condition:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise SpecError(f"The condition is nested more than {_DEEPEST} deep.")
+            raise SpecError(
+                told(
+                    "condition.too-deep",
+                    "The condition is nested more than {most} deep.",
+                    most=_DEEPEST,
+                )
+            )
         try:
             if self._take("word", ("not", "NOT")):
                 return Not(self._single())
@@ -204,31 +231,41 @@ class _Parser:
         if self._take("word", ("in", "IN")):
             return Comparison(operand, "not in" if negated else "in", self._values())
         if negated:
-            raise self._mistake(self._peek().position, "expected 'in' after 'not'")
+            raise self._expected(told("expected.in", "'in' after 'not'"))
         return Comparison(operand, self._operator(), (self._value(),))  # type: ignore[arg-type]
 
     def _operator(self) -> str:
-        token = self._need("one of == != < <= > >= in", "operator")
+        signs = told("expected.operator", "one of == != < <= > >= in")
+        token = self._need(signs, "operator")
         if token.text not in _COMPARISONS:
             meant = {"=>": ">=", "=<": "<="}.get(f"{token.text}{self._peek().text}", "==")
-            raise self._mistake(token.position, f"write {meant!r} to compare")
+            what = told("condition.write-to-compare", "write {meant!r} to compare", meant=meant)
+            raise self._mistake(token.position, what)
         return token.text
 
     def _operand(self) -> Operand:
-        variable = self._need("the name of a variable", "word").text
-        level = self._need("a level", "word").text if self._take("mark", ("@",)) else None
+        name = told("expected.variable", "the name of a variable")
+        variable, level = self._need(name, "word").text, None
+        if self._take("mark", ("@",)):
+            level = self._need(told("expected.a-level", "a level"), "word").text
         return Operand(variable, level)
 
     def _value(self) -> str:
         token = self._take("number") or self._take("text")
         if token is None:
             word = self._peek()
-            hint = f"; put {word.text!r} in quotes" if word.kind == "word" else ""
-            raise self._mistake(word.position, f"expected a code or number{hint}")
+            what = told("expected.value", "a code or number")
+            if word.kind == "word":
+                what = told(
+                    "expected.value-in-quotes",
+                    "a code or number; put {word!r} in quotes",
+                    word=word.text,
+                )
+            raise self._expected(what)
         return _unquote(token)
 
     def _values(self) -> tuple[str, ...]:
-        self._need("'(' and a list of codes", "mark", ("(",))
+        self._need(told("expected.codes", "'(' and a list of codes"), "mark", ("(",))
         values = [self._value()]
         while self._take("mark", (",",)):
             if self._peek().text == ")":
@@ -238,13 +275,20 @@ class _Parser:
         return tuple(values)
 
 
-def _unreadable(rest: str) -> str:
+def _unreadable(rest: str) -> Sentence:
     """Why no word of the language begins here."""
     if rest[0] in "'\"":
-        return f"the text that begins here has no {rest[0]} at its end"
+        return told(
+            "condition.no-quote",
+            "the text that begins here has no {quote} at its end",
+            quote=rest[0],
+        )
     if re.match(r"-?\d", rest):
-        return "codes and whole numbers only; put a code with other signs in quotes"
-    return f"{rest[0]!r} means nothing here"
+        return told(
+            "condition.whole-numbers",
+            "codes and whole numbers only; put a code with other signs in quotes",
+        )
+    return told("condition.meaningless", "{sign!r} means nothing here", sign=rest[0])
 
 
 def _unquote(token: _Token) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from sdcensus.errors import QuestionError
+from sdcensus.errors import QuestionError, Sentence, told
 
 Json = dict[str, Any]
 
@@ -74,11 +74,23 @@ class Question:
             QuestionError: It has parts that no question has, or of another kind.
         """
         if not isinstance(document, Mapping):
-            _refuse("", "A question is an object with the members of, by, where, codes, groups.")
+            _refuse(
+                "",
+                told(
+                    "question.no-object",
+                    "A question is an object with the members {parts}.",
+                    parts=_PARTS,
+                ),
+            )
         for name in document:
             if name not in _PARTS:
                 _refuse(
-                    str(name)[:40], f"A question has no such part. It has: {', '.join(_PARTS)}."
+                    str(name)[:40],
+                    told(
+                        "question.no-such-part",
+                        "A question has no such part. It has: {parts}.",
+                        parts=_PARTS,
+                    ),
                 )
         return cls(
             of=_text(document.get("of", "persons"), "of", LONGEST_CODE),
@@ -111,7 +123,9 @@ class Question:
                 document.setdefault("by", []).extend(one for one in axes if one)
             elif name in ("of", "where", "codes", "groups"):
                 if name in document:
-                    _refuse(name, "This part stands twice in the link.")
+                    _refuse(
+                        name, told("question.part-twice", "This part stands twice in the link.")
+                    )
                 document[name] = value if name in ("of", "where") else _parsed(name, value)
         return cls.from_json(document)
 
@@ -154,16 +168,28 @@ def _parsed(name: str, value: str) -> object:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        _refuse(name, "This part of a link is JSON, and cannot be read.")
+        _refuse(
+            name,
+            told("question.part-unreadable", "This part of a link is JSON, and cannot be read."),
+        )
 
 
 def _text(value: object, place: str, longest: int) -> str:
     if not isinstance(value, str):
-        _refuse(place, "A text is needed here.")
+        _refuse(place, told("question.needs-text", "A text is needed here."))
     if len(value) > longest:
-        _refuse(place, f"The text is longer than {longest:,} characters.")
+        _refuse(
+            place,
+            told(
+                "question.text-too-long",
+                "The text is longer than {most:,} characters.",
+                most=longest,
+            ),
+        )
     if _UNSHOWN.search(value):
-        _refuse(place, "The text has characters that cannot be shown.")
+        _refuse(
+            place, told("question.text-unshown", "The text has characters that cannot be shown.")
+        )
     return value
 
 
@@ -173,9 +199,12 @@ def _condition(value: object) -> str:
 
 def _list(value: object, place: str, most: int) -> Sequence[object]:
     if not isinstance(value, list | tuple):
-        _refuse(place, "A list is needed here.")
+        _refuse(place, told("question.needs-list", "A list is needed here."))
     if len(value) > most:
-        _refuse(place, f"The list has more than {most:,} members.")
+        _refuse(
+            place,
+            told("question.list-too-long", "The list has more than {most:,} members.", most=most),
+        )
     return value
 
 
@@ -183,9 +212,22 @@ def _object(value: object, place: str) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        _refuse(place, "An object is needed here, with the name of a variable for each member.")
+        _refuse(
+            place,
+            told(
+                "question.needs-object",
+                "An object is needed here, with the name of a variable for each member.",
+            ),
+        )
     if len(value) > MOST_AXES:
-        _refuse(place, f"The object has more than {MOST_AXES} members.")
+        _refuse(
+            place,
+            told(
+                "question.object-too-large",
+                "The object has more than {most} members.",
+                most=MOST_AXES,
+            ),
+        )
     return {_text(name, place, LONGEST_CODE): one for name, one in value.items()}
 
 
@@ -195,7 +237,10 @@ def _codes(value: object, place: str) -> tuple[str, ...]:
         for at, one in enumerate(_list(value, place, MOST_CODES))
     ]
     if not codes:
-        _refuse(place, "The list is empty. Name a code, or leave the variable out.")
+        _refuse(
+            place,
+            told("question.no-code", "The list is empty. Name a code, or leave the variable out."),
+        )
     return tuple(dict.fromkeys(codes))
 
 
@@ -204,17 +249,24 @@ def _groups(value: object, place: str) -> tuple[OwnGroup, ...]:
     for at, one in enumerate(_list(value, place, MOST_GROUPS)):
         here = f"{place}[{at}]"
         if not isinstance(one, Mapping) or set(one) != {"label", "codes"}:
-            _refuse(here, "A group has a label and codes, and nothing else.")
+            _refuse(
+                here, told("question.no-group", "A group has a label and codes, and nothing else.")
+            )
         label = _text(one["label"], f"{here}.label", LONGEST_LABEL).strip()
         if not label:
-            _refuse(f"{here}.label", "A group needs a name.")
+            _refuse(f"{here}.label", told("question.group-unnamed", "A group needs a name."))
         groups.append(OwnGroup(label, _codes(one["codes"], f"{here}.codes")))
     if not groups:
-        _refuse(place, "The list is empty. Name a group, or leave the variable out.")
+        _refuse(
+            place,
+            told(
+                "question.no-groups", "The list is empty. Name a group, or leave the variable out."
+            ),
+        )
     if len({one.label for one in groups}) < len(groups):
-        _refuse(place, "Two groups have the same name.")
+        _refuse(place, told("question.groups-alike", "Two groups have the same name."))
     return tuple(groups)
 
 
-def _refuse(place: str, text: str) -> NoReturn:
+def _refuse(place: str, text: Sentence) -> NoReturn:
     raise QuestionError(text, place=place)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError, UnknownName, told
 from sdcensus.model.entity import Entity, EntitySpec
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.source import FileSource
@@ -133,7 +133,9 @@ class Schema:
             if one.entity is entity:
                 return one
         known = [one.entity.plural for one in self.entities]
-        raise UnknownName("kind of unit", entity.plural, known=known, where="In this census: ")
+        raise UnknownName(
+            "kind of unit", entity.plural, known=known, where=told("where.census", "In this census")
+        )
 
     def parents(self, entity: Entity) -> tuple[Entity, ...]:
         """What directly holds such a unit: a person has a household and may have a family."""
@@ -192,8 +194,14 @@ class Schema:
             position = variable.position_of(CodeKind.NOT_STATED)
         if position is None:
             raise SpecError(
-                f"Some {entity.plural} may have no {variable.entity}, so {variable.name!r} needs a"
-                " 'not_applicable' code in the schema before they can be counted by it."
+                told(
+                    "units.none-above",
+                    "Some {units} may have no {above}, so {variable!r} needs a 'not_applicable'"
+                    " code in the schema before they can be counted by it.",
+                    units=entity.many,
+                    above=variable.entity.single,
+                    variable=variable.name,
+                )
             )
         return position
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, told
 from sdcensus.model.axis import Axis, parse_axis
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
@@ -62,16 +62,27 @@ class TableSpec:
         names = [axis.variable.name for axis in axes]
         for twice in {one for one in names if names.count(one) > 1}:
             raise SpecError(
-                f"The table has two axes of {twice!r}. Ask for both levels in one axis:"
-                f" {twice}@level+level."
+                told(
+                    "axis.twice",
+                    "The table has two axes of {variable!r}. Ask for both levels in one axis:"
+                    " {variable}@level+level.",
+                    variable=twice,
+                )
             )
         where = universe_of(universe, schema)
         lineage = schema.lineage(entity)
         for variable in [*(axis.variable for axis in axes), *where.variables]:
             if variable.entity not in lineage:
                 raise SpecError(
-                    f"{variable.name!r} describes {variable.entity.plural}, and one"
-                    f" {entity} may have several; it cannot be used to count {entity.plural}."
+                    told(
+                        "units.several",
+                        "{variable!r} describes {own}, and one {one} may have several; it cannot be"
+                        " used to count {units}.",
+                        variable=variable.name,
+                        own=variable.entity.many,
+                        one=entity.single,
+                        units=entity.many,
+                    )
                 )
             schema.inherited_missing(entity, variable)
         try:

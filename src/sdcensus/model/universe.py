@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import Sentence, SpecError, UnknownName, both, told
 from sdcensus.model.encoding import whole_number
 from sdcensus.model.predicate import (
     Both,
@@ -91,7 +91,12 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     classes = [_classes(np.stack(by_variable[name])) for name in names]
     shape = tuple(int(one.max()) + 1 for one in classes)
     if np.prod(shape, dtype=float) > LARGEST_TRUTH_TABLE:
-        raise SpecError("The condition combines too many variables. Split it into simpler ones.")
+        raise SpecError(
+            told(
+                "condition.too-many-variables",
+                "The condition combines too many variables. Split it into simpler ones.",
+            )
+        )
     axis_of = {name: axis for axis, name in enumerate(names)}
     truth = np.broadcast_to(_truth(parsed, masks, classes, axis_of), shape)
     return _reduced([schema.variable(name) for name in names], classes, truth)
@@ -217,10 +222,15 @@ def _matching_leaves(
     """Which leaves of its variable a comparison selects."""
     operand, operator = comparison.operand, comparison.operator
     variable = schema.variable(operand.variable)
-    where = f"In the condition {text!r}: "
+    where = told("where.condition", "In the condition {text!r}", text=text)
     if not variable.is_axis:
-        remedy = " Give it levels (ranges) in the schema." if variable.continuous else ""
-        raise SpecError(f"{where}{variable.name!r} has no codes to compare with.{remedy}")
+        what = told(
+            "condition.no-codes",
+            "{variable!r} has no codes to compare with.",
+            variable=variable.name,
+        )
+        remedy = told("condition.give-ranges", "Give it levels (ranges) in the schema.")
+        raise _mistake(where, both(what, remedy if variable.continuous else None))
     level = variable.level(operand.level)
     key = (variable.name, level.name)
     if key not in known:
@@ -235,7 +245,11 @@ def _matching_leaves(
     return chosen[codes.group]
 
 
-def _position(value: str, codes: _LevelCodes, variable: Variable, where: str) -> int:
+def _mistake(where: Sentence, what: Sentence) -> SpecError:
+    return SpecError(told("within", "{where}: {what}", where=where, what=what))
+
+
+def _position(value: str, codes: _LevelCodes, variable: Variable, where: Sentence) -> int:
     if value in codes.positions:
         return codes.positions[value]
     number = whole_number(value)
@@ -244,11 +258,12 @@ def _position(value: str, codes: _LevelCodes, variable: Variable, where: str) ->
         if len(alike) == 1:
             return alike[0]
     known = [code.code for code in codes.codes]
-    raise UnknownName("code", value, known=known, where=f"{where}{variable.name!r}: ")
+    at = told("within", "{where}: {what}", where=where, what=repr(variable.name))
+    raise UnknownName("code", value, known=known, where=at)
 
 
 def _compared(
-    codes: _LevelCodes, operator: str, value: str, variable: Variable, where: str
+    codes: _LevelCodes, operator: str, value: str, variable: Variable, where: Sentence
 ) -> Mask:
     """Which codes lie on the asked side of a number; missing codes lie on neither."""
     missing, none, lower, upper, open_ = codes.bounds
@@ -257,9 +272,13 @@ def _compared(
     try:
         limit = int(value)
     except ValueError:
-        raise SpecError(
-            f"{where}{variable.name!r} can only be compared with a whole number by {operator!r}."
-        ) from None
+        what = told(
+            "condition.needs-number",
+            "{variable!r} can only be compared with a whole number by {operator!r}.",
+            variable=variable.name,
+            operator=operator,
+        )
+        raise _mistake(where, what) from None
     limit = limit if lower.dtype == object else max(min(limit, (1 << 62)), -(1 << 62))
     if operator in ("<", ">="):  # both ask whether the code starts below the limit
         below = ~open_ & (upper < limit)
@@ -270,22 +289,41 @@ def _compared(
     wrong = np.flatnonzero(~missing & (none | np.asarray(cut, dtype=bool)))
     if wrong.size:
         if none[wrong[0]]:
-            raise SpecError(
-                f"{where}the codes of {variable.name!r} are not numbers; use == or in instead of"
-                f" {operator!r}."
+            what = told(
+                "condition.no-numbers",
+                "The codes of {variable!r} are not numbers; use == or in instead of {operator!r}.",
+                variable=variable.name,
+                operator=operator,
             )
-        raise SpecError(f"{where}{_cut(limit, codes.codes[int(wrong[0])], variable)}")
+            raise _mistake(where, what)
+        raise _mistake(where, _cut(limit, codes.codes[int(wrong[0])], variable))
     below = np.asarray(below, dtype=bool)
     return ~missing & (below if operator in ("<", "<=") else ~below)
 
 
-def _cut(limit: int, code: Code, variable: Variable) -> str:
-    text = f"{limit} cuts through the code {code.code!r}."
-    levels = [level.name for level in variable.levels() if level.name != variable.leaf_level]
-    if variable.continuous:
-        text += f" Amounts are told apart by the levels of {variable.name!r} only"
-        text += f": {', '.join(levels)}." if levels else ", and the schema gives it none."
-    return text
+def _cut(limit: int, code: Code, variable: Variable) -> Sentence:
+    what = told(
+        "condition.cuts",
+        "{limit} cuts through the code {code!r}.",
+        limit=str(limit),
+        code=code.code,
+    )
+    if not variable.continuous:
+        return what
+    levels = tuple(one.name for one in variable.levels() if one.name != variable.leaf_level)
+    why = told(
+        "condition.no-ranges",
+        "Amounts are told apart by the levels of {variable!r} only, and the schema gives it none.",
+        variable=variable.name,
+    )
+    if levels:
+        why = told(
+            "condition.ranges",
+            "Amounts are told apart by the levels of {variable!r} only: {levels}.",
+            variable=variable.name,
+            levels=levels,
+        )
+    return both(what, why)
 
 
 def bounds(code: Code) -> tuple[int | None, int | None]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SpecError, UnknownName, told
 from sdcensus.model.entity import Entity
 from sdcensus.model.text import Text
 
@@ -129,6 +129,7 @@ class Variable:
         codes: Its leaves: values in code-list order, then "not applicable", then "not stated".
         hierarchies: Trees over the leaves; levels have different names throughout a variable.
         leaf_level: The name of the leaves as a level (``occupation@unit``).
+        level_labels: What levels are called where people read them, for those that have a label.
         continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
         label, description, topic, unit, role: What they say.
         map: File name of a GeoJSON map with the areas, for a geography.
@@ -141,6 +142,7 @@ class Variable:
     codes: tuple[Code, ...] = ()
     hierarchies: tuple[Hierarchy, ...] = ()
     leaf_level: str = ""
+    level_labels: tuple[tuple[str, Text], ...] = ()
     role: Role | None = None
     label: Text = Text()
     description: Text = Text()
@@ -184,7 +186,16 @@ class Variable:
             if level.name == name:
                 return level
         known = [level.name for level in self.levels()]
-        raise UnknownName("level", name, known=known, where=f"Variable {self.name!r}: ")
+        raise UnknownName(
+            "level",
+            name,
+            known=known,
+            where=told("where.variable", "Variable {name!r}", name=self.name),
+        )
+
+    def level_label(self, name: str) -> Text:
+        """What the schema calls the level of that name for readers; empty if it has no label."""
+        return next((label for one, label in self.level_labels if one == name), Text())
 
     def position_of(self, kind: CodeKind) -> int | None:
         """The position of the first leaf of that kind, if there is one."""

@@ -84,10 +84,7 @@ class Entry:
 
     def is_known(self, if_none_match: str) -> bool:
         """Whether the one who asks has this content already."""
-        if not if_none_match:
-            return False
-        known = {one.strip().removeprefix("W/") for one in if_none_match[:2_000].split(",")}
-        return bool(known & {"*", f'"{self.etag}"', f'"{self.etag}-gz"'})
+        return is_known(self.etag, if_none_match)
 
     def headers(self, *, private: bool, seconds: int, packed: bool) -> list[Header]:
         """The headers of the answer.
@@ -120,6 +117,19 @@ class Entry:
         if packed:
             made.append((b"content-encoding", b"gzip"))
         return made
+
+
+def is_known(etag: str, if_none_match: str) -> bool:
+    """Whether a header ``If-None-Match`` names some content, packed or not, weakly or not.
+
+    Examples:
+        >>> is_known("ab", 'W/"ab-gz", "x"'), is_known("ab", "*"), is_known("ab", '"abc"')
+        (True, True, False)
+    """
+    if not if_none_match:
+        return False
+    known = {one.strip().removeprefix("W/") for one in if_none_match.split(",")}
+    return bool(known & {"*", f'"{etag}"', f'"{etag}-gz"'})
 
 
 @lru_cache(maxsize=1_000)

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from sdcensus.errors import SdcensusError
+from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.model.question import Question
 from sdcensus.session.answering import TableService
 from sdcensus.session.watching import Watch, WatchLimits
@@ -24,7 +24,7 @@ from sdcensus.web.api.account import account_router
 from sdcensus.web.api.commands import commands_router
 from sdcensus.web.api.datasets import datasets_router
 from sdcensus.web.api.documents import openapi
-from sdcensus.web.api.errors import ApiError, as_api_error
+from sdcensus.web.api.errors import ApiError, as_api_error, busy
 from sdcensus.web.api.requests import JSON, made_response, public_json, request_id
 from sdcensus.web.api.site import SERVER, Site
 from sdcensus.web.api.staff import staff_router
@@ -87,7 +87,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
-        lifespan=_lifespan(site),
+        lifespan=_lifespan(site, files),
     )
     app.state.site = site
     routers = [
@@ -123,14 +123,18 @@ def default_watch(service: TableService) -> Watch:
     return Watch(limits=WatchLimits.for_menu(looks=float(looks), units=units))
 
 
-def _lifespan(site: Site) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    site: Site, files: StaticFiles
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         site.note(AuditEntry(who=SERVER.who, role=SERVER.role, action=Action.START))
         house = asyncio.create_task(keep_house(site))
+        early = asyncio.create_task(files.prepare())
         try:
             yield
         finally:
+            early.cancel()
             house.cancel()
             await site.close()
 
@@ -178,15 +182,18 @@ def _add_failures(app: FastAPI, site: Site, pages: Pages, known_routes: Answered
         if known is None:
             site.metrics.failures.inc()
             log_failure(request_id(request), error)
-            known = ApiError(500, "internal")
+            # What cannot be noted now, perhaps can be soon.
+            known = busy() if isinstance(error, OutputError) else ApiError(500, "internal")
         return await told(request, known)
 
     async def plain_failure(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if error.status_code == 405:
             allowed = ", ".join(sorted(_methods(known_routes, request.url.path)))
-            values = {"method": request.method[:20], "allowed": allowed}
             headers = ((b"allow", allowed.encode("latin-1")),)
+            if request.method == "OPTIONS":
+                return made_response(204, b"", "", headers)
+            values = {"method": request.method[:20], "allowed": allowed}
             return await told(request, ApiError(405, "method", values=values, headers=headers))
         key = "not_found" if error.status_code == 404 else "bad_request"
         return await told(request, ApiError(error.status_code, key))
@@ -227,8 +234,9 @@ def answered(routers: Sequence[tuple[str, APIRouter]]) -> Answered:
 
 
 def _methods(known: Answered, path: str) -> set[str]:
-    """The methods that an address answers."""
-    return {one for pattern, methods, _ in known if pattern.match(path) for one in methods}
+    """The methods that an address answers; HEAD comes with GET, and OPTIONS tells all of them."""
+    found = {one for pattern, methods, _ in known if pattern.match(path) for one in methods}
+    return found | {"OPTIONS"} | ({"HEAD"} if "GET" in found else set())
 
 
 def _wants_page(request: Request) -> bool:

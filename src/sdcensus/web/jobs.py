@@ -106,6 +106,8 @@ class Jobs:
     def __init__(self, *, seconds: int, most_bytes: int, clock: Callable[[], float]) -> None:
         self._seconds, self._most, self._clock = seconds, most_bytes, clock
         self._jobs: OrderedDict[str, Job] = OrderedDict()
+        # Forgotten while they were worked on: that work still takes the place of another.
+        self._leaving: set[Job] = set()
         self._folder: TemporaryDirectory[str] | None = None
         self._making = threading.Lock()
 
@@ -114,8 +116,8 @@ class Jobs:
 
     @property
     def going_on(self) -> int:
-        """How many jobs wait or run."""
-        return sum(not one.ended for one in self._jobs.values())
+        """How many jobs wait or run, those included that nobody wants any more."""
+        return len(self._leaving) + sum(not one.ended for one in self._jobs.values())
 
     @property
     def weight(self) -> int:
@@ -123,8 +125,9 @@ class Jobs:
         return sum(one.size for one in self._jobs.values())
 
     def going_on_of(self, who: str) -> int:
-        """How many jobs of somebody wait or run."""
-        return sum(one.who == who and not one.ended for one in self._jobs.values())
+        """How many jobs of somebody wait or run, those included that were told to be forgotten."""
+        leaving = sum(one.who == who for one in self._leaving)
+        return leaving + sum(one.who == who and not one.ended for one in self._jobs.values())
 
     def add(self, owner: str, who: str) -> Job:
         """A new job of somebody."""
@@ -152,6 +155,7 @@ class Jobs:
         """Keep the result of a job, in memory or in the files that hold it."""
         job.body, job.zipped = files
         if job.removed:
+            job.status = JobStatus.DONE
             self.remove(job)
             return
         job.size = len(entry.body) + len(entry.zipped or b"")
@@ -164,6 +168,7 @@ class Jobs:
         """Keep what went wrong with a job."""
         job.error, job.flight, job.status = error, None, JobStatus.FAILED
         job.expires = self._clock() + self._seconds
+        self._leaving.discard(job)
 
     def result(self, job: Job) -> Entry | None:
         """The finished answer of a job. Reads a file where it is large: for a thread."""
@@ -176,29 +181,52 @@ class Jobs:
         """Forget a job and its result. Work that is going on ends by itself, and is not kept."""
         job.removed = True
         self._jobs.pop(job.id, None)
-        job.entry = None
-        for path in (job.body, job.zipped):
-            if path is not None:
-                path.unlink(missing_ok=True)
+        if job.ended:
+            self._leaving.discard(job)
+        else:
+            self._leaving.add(job)
+        self._drop(job)
 
     def sweep(self) -> None:
-        """Forget what is over, and the oldest results when they weigh too much."""
+        """Drop results that are over, and the oldest ones when they weigh too much.
+
+        Their owners are told for as long again that there was a result.
+        """
         now = self._clock()
         for job in [one for one in self._jobs.values() if one.ended and one.expires <= now]:
-            self.remove(job)
+            if job.status is JobStatus.EXPIRED:
+                self.remove(job)
+            else:
+                self._expire(job, now)
         kept = [one for one in self._jobs.values() if one.ended]
         weight = sum(one.size for one in kept)
         while kept and (weight > self._most or len(kept) > MOST_KEPT):
             oldest = kept.pop(0)
             weight -= oldest.size
-            self.remove(oldest)
+            if len(kept) >= MOST_KEPT:
+                self.remove(oldest)
+            elif oldest.size:
+                self._expire(oldest, now)
 
     def close(self) -> None:
         """Remove every result."""
         self._jobs.clear()
+        self._leaving.clear()
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+    def _expire(self, job: Job, now: float) -> None:
+        job.status, job.error, job.expires = JobStatus.EXPIRED, None, now + self._seconds
+        self._drop(job)
+
+    @staticmethod
+    def _drop(job: Job) -> None:
+        job.entry, job.size = None, 0
+        for path in (job.body, job.zipped):
+            if path is not None:
+                path.unlink(missing_ok=True)
+        job.body = job.zipped = None
 
     def _file(self, name: str, data: bytes) -> Path:
         with self._making:

@@ -46,6 +46,11 @@ def data_block(value: object) -> Markup:
     return Markup(orjson.dumps(value).decode("utf-8").translate(_ESCAPED))
 
 
+def _for_pages(language: str) -> dict[str, str]:
+    """The texts that pages show themselves; what is wrong is told by the server."""
+    return {key: one for key, one in texts(language).items() if not key.startswith("mistakes.")}
+
+
 class Pages:
     """Renders pages."""
 
@@ -57,7 +62,7 @@ class Pages:
             auto_reload=False,
         )
         self._environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
-        self._texts = {one: data_block(dict(texts(one))) for one in site.settings.languages}
+        self._texts = {one: data_block(_for_pages(one)) for one in site.settings.languages}
 
     def response(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
-from sdcensus.errors import UnknownName
+from sdcensus.errors import Sentence, UnknownName
 from sdcensus.model.entity import Entity
 from sdcensus.model.headings import (
     entity_text,
@@ -56,6 +56,15 @@ def reason_text(reason: Reason, schema: Schema, language: str, texts: Texts) -> 
         of = str(variable) if variable else _geography_with(level, schema)
         values["level"] = _level(of, level, schema, language)
     return texts[f"policy.{reason.words}"].format_map(values)
+
+
+def note_text(note: Sentence, language: str, texts: Texts) -> str:
+    """What else there is to know, such as rules that only published numbers decide."""
+    values = {
+        name: figure_text(value, language) if isinstance(value, int | float) else value
+        for name, value in note.values.items()
+    }
+    return texts[f"policy.{note.words}"].format_map(values)
 
 
 def remedy_text(remedy: Remedy, schema: Schema, language: str, texts: Texts) -> str:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from sdcensus.model.axis import TOTAL
 from sdcensus.model.marks import Mark
-from sdcensus.session.answering.compiling import AnswerAxis, Compiled
+from sdcensus.session.answering.axes import AnswerAxis
+from sdcensus.session.answering.compiling import Compiled
 from sdcensus.session.policy import Ruling
 from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.verdict import Withheld

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import QuestionError
+from sdcensus.errors import QuestionError, told
 from sdcensus.model.axis import TOTAL, Axis, make_axis
 from sdcensus.model.policy_levels import coarser_or_equal
 from sdcensus.model.record_sets import is_product, leaves_in
@@ -57,7 +57,9 @@ def terms_of(universe: Universe) -> tuple[Term, ...]:
     if universe.everything:
         return ({},)
     if not universe.truth.any():
-        raise QuestionError("No record can fulfil the condition.", place="where")
+        raise QuestionError(
+            told("condition.nobody", "No record can fulfil the condition."), place="where"
+        )
     if is_product(universe):
         return ({one.name: leaves_in(universe, one) for one in universe.variables},)
     # The variable with the most classes is put together, the others are gone through.
@@ -80,8 +82,11 @@ def terms_of(universe: Universe) -> tuple[Term, ...]:
         terms.append({name: mask for name, mask in masks.items() if not mask.all()})
         if len(terms) > MOST_TERMS:
             raise QuestionError(
-                "The condition combines too many codes of several variables. Ask for them one by"
-                " one, or as axes of the table.",
+                told(
+                    "condition.too-many-codes",
+                    "The condition combines too many codes of several variables. Ask for them one"
+                    " by one, or as axes of the table.",
+                ),
                 place="where",
             )
     return tuple(terms)

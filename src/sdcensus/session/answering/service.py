@@ -34,6 +34,7 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.variable import Role
 from sdcensus.session.answering import words
+from sdcensus.session.answering.axes import AnswerAxis
 from sdcensus.session.answering.budgets import OpenedBudget
 from sdcensus.session.answering.caching import RecentlyUsed
 from sdcensus.session.answering.catalogue import Catalogue, make_catalogue
@@ -46,12 +47,7 @@ from sdcensus.session.answering.cells import (
     low_reliability,
     worked_example,
 )
-from sdcensus.session.answering.compiling import (
-    AnswerAxis,
-    Compiled,
-    compile_question,
-    compile_total,
-)
+from sdcensus.session.answering.compiling import Compiled, compile_question, compile_total
 from sdcensus.session.answering.levels import axis_label, question_heading
 from sdcensus.session.census import Census
 from sdcensus.session.policy import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sdcensus.errors import told
 from sdcensus.model.encoding import whole_number
 from sdcensus.model.question import LONGEST_CODE, LONGEST_LABEL, MOST_GROUPS, OwnGroup
 from sdcensus.model.universe import bounds
@@ -70,8 +71,12 @@ class _Recoder:
             refuse(
                 self.source,
                 define.source.name.at,
-                f"{define.source.name.text!r} was made by RECODE. Recode the variable itself:"
-                f" {self.found.variable.name}.",
+                told(
+                    "recode.of-recode",
+                    "{name!r} was made by RECODE. Recode the variable itself: {variable}.",
+                    name=define.source.name.text,
+                    variable=self.found.variable.name,
+                ),
             )
         self.variable: Variable = self.found.variable
         self.level: Level = self.found.levels[0]
@@ -80,7 +85,11 @@ class _Recoder:
     def made(self) -> Recoded:
         groups = self.define.groups
         if len(groups) > MOST_GROUPS:
-            refuse(self.source, groups[MOST_GROUPS].at, f"At most {MOST_GROUPS} categories.")
+            refuse(
+                self.source,
+                groups[MOST_GROUPS].at,
+                told("recode.too-many", "At most {most} categories.", most=MOST_GROUPS),
+            )
         spans = sum(not isinstance(one, Value) for group in groups for one in group.items)
         many = len(self.level.codes) * (1 + spans) + len(self.variable.codes) * len(groups) // 10
         self.conditions.names.look_at(many, self.define.source.at)
@@ -91,7 +100,11 @@ class _Recoder:
             for item in group.items:
                 if isinstance(item, Rest):
                     if item.kind in rests:
-                        refuse(self.source, item.at, f"{item.kind.value} stands twice.")
+                        refuse(
+                            self.source,
+                            item.at,
+                            told("recode.twice", "{word} stands twice.", word=item.kind.value),
+                        )
                     rests[item.kind] = (number, item)
                 else:
                     positions[number] += self._take(item, labels[number])
@@ -102,7 +115,15 @@ class _Recoder:
         for number, one in enumerate(groups):
             leaves = np.isin(held, positions[number])
             if not leaves.any():
-                refuse(self.source, one.at, f"The category {labels[number]!r} holds no code.")
+                refuse(
+                    self.source,
+                    one.at,
+                    told(
+                        "recode.empty",
+                        "The category {label!r} holds no code.",
+                        label=labels[number],
+                    ),
+                )
             categories.append(Category(one.code.text, labels[number], leaves))
         return Recoded(self.define.target.name.text, self.variable, tuple(categories))
 
@@ -112,13 +133,21 @@ class _Recoder:
         codes: set[str] = set()
         for group in self.define.groups:
             if len(group.code.text) > LONGEST_CODE or not group.code.text.strip():
-                refuse(self.source, group.code.at, "A category needs a short number or code.")
+                refuse(
+                    self.source,
+                    group.code.at,
+                    told("recode.needs-number", "A category needs a short number or code."),
+                )
             if group.code.text in codes:
                 refuse(
                     self.source,
                     group.code.at,
-                    f"Two categories have the number {group.code.text!r}. Give each its own, or put"
-                    " their codes into one.",
+                    told(
+                        "recode.numbers-alike",
+                        "Two categories have the number {number!r}. Give each its own, or put their"
+                        " codes into one.",
+                        number=group.code.text,
+                    ),
                 )
             codes.add(group.code.text)
             text = (group.label.text if group.label else group.code.text).strip()
@@ -127,10 +156,18 @@ class _Recoder:
                 refuse(
                     self.source,
                     at,
-                    f"The name of a category has from 1 to {LONGEST_LABEL} characters.",
+                    told(
+                        "recode.name-length",
+                        "The name of a category has from 1 to {most} characters.",
+                        most=LONGEST_LABEL,
+                    ),
                 )
             if text in labels:
-                refuse(self.source, at, f"Two categories have the name {text!r}.")
+                refuse(
+                    self.source,
+                    at,
+                    told("recode.names-alike", "Two categories have the name {name!r}.", name=text),
+                )
             labels.append(text)
         return labels
 
@@ -143,7 +180,16 @@ class _Recoder:
             before = self.taken[at]
             if before is not None:
                 code = self.level.codes[at].code
-                refuse(self.source, item.at, f"The code {code!r} is in {before!r} already.")
+                refuse(
+                    self.source,
+                    item.at,
+                    told(
+                        "recode.code-taken",
+                        "The code {code!r} is in {label!r} already.",
+                        code=code,
+                        label=before,
+                    ),
+                )
             self.taken[at] = label
         return found
 
@@ -151,7 +197,13 @@ class _Recoder:
         """The codes whose numbers lie in a range, missing ones excepted."""
         low, high = (self._limit(one) for one in (span.low, span.high))
         if low is not None and high is not None and low > high:
-            refuse(self.source, span.at, f"The range from {low} to {high} is empty.")
+            what = told(
+                "recode.empty-range",
+                "The range from {low} to {high} is empty.",
+                low=str(low),
+                high=str(high),
+            )
+            refuse(self.source, span.at, what)
         name = axis_name(self.variable, self.level)
         found = []
         for at, code in enumerate(self.level.codes):
@@ -162,7 +214,12 @@ class _Recoder:
                 refuse(
                     self.source,
                     span.at,
-                    f"The codes of {name} are not numbers: {code.code!r}. Name codes one by one.",
+                    told(
+                        "recode.no-numbers",
+                        "The codes of {variable} are not numbers: {code!r}. Name codes one by one.",
+                        variable=name,
+                        code=code.code,
+                    ),
                 )
             under = low is not None and last is not None and last < low
             over = high is not None and first > high
@@ -174,7 +231,12 @@ class _Recoder:
                 self._cut(high, code.code, span.high)
             found.append(at)
         if not found:
-            refuse(self.source, span.at, f"No code of {name} lies in this range.")
+            what = told(
+                "recode.nothing-in-range",
+                "No code of {variable} lies in this range.",
+                variable=name,
+            )
+            refuse(self.source, span.at, what)
         return found
 
     def _cut(self, limit: int, code: str, value: Value | None) -> None:
@@ -182,7 +244,13 @@ class _Recoder:
         refuse(
             self.source,
             at,
-            f"{limit} cuts through the code {code!r} of {axis_name(self.variable, self.level)}.",
+            told(
+                "recode.cuts",
+                "{limit} cuts through the code {code!r} of {variable}.",
+                limit=str(limit),
+                code=code,
+                variable=axis_name(self.variable, self.level),
+            ),
         )
 
     def _limit(self, value: Value | None) -> int | None:
@@ -193,8 +261,12 @@ class _Recoder:
             refuse(
                 self.source,
                 value.at,
-                f"Ranges go from number to number, and {value.text!r} is none. Name codes one by"
-                " one, with commas.",
+                told(
+                    "recode.range-of-texts",
+                    "Ranges go from number to number, and {value!r} is none. Name codes one by one,"
+                    " with commas.",
+                    value=value.text,
+                ),
             )
         return number
 
@@ -206,8 +278,12 @@ class _Recoder:
             if code.is_missing is missing and self.taken[at] is None
         ]
         if not found:
-            what = "code for a missing value" if missing else "code"
-            refuse(self.source, rest.at, f"No {what} is left for {rest.kind.value}.")
+            what = told("recode.nothing-else", "No code is left for ELSE.")
+            if missing:
+                what = told(
+                    "recode.nothing-missing", "No code for a missing value is left for MISSING."
+                )
+            refuse(self.source, rest.at, what)
         for at in found:
             self.taken[at] = label
         return found

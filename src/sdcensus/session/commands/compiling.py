@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdcensus.errors import QuestionError, SpecError
+from sdcensus.errors import QuestionError, SpecError, both, offered, told
 from sdcensus.model.entity import Entity
 from sdcensus.model.figures import Counted, quotient
 from sdcensus.model.headings import universe_text
@@ -75,7 +75,8 @@ def compile_program(text: str, schema: Schema, *, language: str | None = None) -
     """
     script = parse_program(text)
     if not script.tables:
-        refuse(text, len(text.rstrip()), "The program has no table. Write TABLE name AS ...")
+        what = told("program.no-table", "The program has no table. Write TABLE name AS ...")
+        refuse(text, len(text.rstrip()), what)
     compiler = _Compiler(text, schema, language)
     if script.rundef is not None:
         compiler.begin(script.rundef)
@@ -110,12 +111,21 @@ class _Compiler:
         """The question of one table."""
         name = one.name.text
         if len(name) > LONGEST_NAME:
-            refuse(self.source, one.name.at, f"Names have at most {LONGEST_NAME} characters.")
+            what = told(
+                "names.too-long", "Names have at most {most} characters.", most=LONGEST_NAME
+            )
+            refuse(self.source, one.name.at, what)
         if name.casefold() in self.named:
-            refuse(self.source, one.name.at, f"There is a table {name!r} already.")
+            what = told("names.table-exists", "There is a table {name!r} already.", name=name)
+            refuse(self.source, one.name.at, what)
         self.named.add(name.casefold())
         if one.title is not None and not 0 < len(one.title.text.strip()) <= LONGEST_TITLE:
-            refuse(self.source, one.title.at, f"A title has from 1 to {LONGEST_TITLE} characters.")
+            what = told(
+                "names.title-length",
+                "A title has from 1 to {most} characters.",
+                most=LONGEST_TITLE,
+            )
+            refuse(self.source, one.title.at, what)
         return _TableCompiler(self, one).made()
 
 
@@ -141,9 +151,13 @@ class _TableCompiler:
     def _counts(self, analysis: Counts) -> CommandTable:
         table = self.table
         if table.per is not None:
-            refuse(self.source, table.per.at, "PER belongs to ratios; counts have none.")
+            what = told("figures.per-of-counts", "PER belongs to ratios; counts have none.")
+            refuse(self.source, table.per.at, what)
         if table.decimals is not None and table.percent is None:
-            refuse(self.source, table.decimals.at, "Counts have no decimals. Write PERCENT first.")
+            what = told(
+                "figures.decimals-of-counts", "Counts have no decimals. Write PERCENT first."
+            )
+            refuse(self.source, table.decimals.at, what)
         first = () if analysis.of is None else (analysis.of,)
         shown = [self.names.find(one) for one in (*first, *analysis.by)]
         if analysis.unit is not None:
@@ -170,12 +184,15 @@ class _TableCompiler:
             PercentOf.TOTAL: (*rows, *columns),
         }[percent.of]
         if not over:
-            remedy = " Write PERCENT TOTAL." if rows else " Add BY and a variable."
-            refuse(
-                self.source,
-                percent.at,
-                f"The table has nothing that PERCENT {percent.of.value} could be of.{remedy}",
+            what = told(
+                "figures.percent-of-nothing",
+                "The table has nothing that PERCENT {of} could be of.",
+                of=percent.of.value,
             )
+            remedy = told("figures.add-by", "Add BY and a variable.")
+            if rows:
+                remedy = told("figures.percent-total", "Write PERCENT TOTAL.")
+            refuse(self.source, percent.at, both(what, remedy))
         self._need_totals(over, f"PERCENT {percent.of.value}")
         return Percentages(tuple(one.variable.name for one in over), self._decimals())
 
@@ -185,8 +202,12 @@ class _TableCompiler:
                 refuse(
                     self.source,
                     one.reference.at,
-                    f"{what} divides by the total of {one.reference.name.text!r}. Take -TOTAL"
-                    " away.",
+                    told(
+                        "figures.needs-total",
+                        "{what} divides by the total of {variable!r}. Take -TOTAL away.",
+                        what=what,
+                        variable=one.reference.name.text,
+                    ),
                 )
 
     # ------------------------------------------------------------------------------ indicators
@@ -194,16 +215,21 @@ class _TableCompiler:
     def _indicator(self, analysis: Indicator) -> CommandTable:
         table, kind = self.table, analysis.kind
         if kind.text in ELSEWHERE:
-            refuse(
-                self.source,
-                kind.at,
-                f"{kind.text} is no figure of one table. {ELSEWHERE[kind.text]}",
-            )
+            what = told("figures.elsewhere", "{kind} is no figure of one table.", kind=kind.text)
+            refuse(self.source, kind.at, both(what, ELSEWHERE[kind.text]))
         if table.percent is not None:
-            refuse(self.source, table.percent.at, "PERCENT belongs to counts, not to indicators.")
+            what = told(
+                "figures.percent-of-indicator", "PERCENT belongs to counts, not to indicators."
+            )
+            refuse(self.source, table.percent.at, what)
         ratio = kind.text.endswith("ratio")
         if table.per is not None and not ratio:
-            refuse(self.source, table.per.at, f"PER belongs to ratios, not to {kind.text}.")
+            what = told(
+                "figures.per-of-indicator",
+                "PER belongs to ratios, not to {kind}.",
+                kind=kind.text,
+            )
+            refuse(self.source, table.per.at, what)
         by = [self.names.find(one) for one in analysis.by]
         unit = self._unit(analysis)
         layers = self._areas()
@@ -213,7 +239,7 @@ class _TableCompiler:
             assert analysis.of is not None
             of = self.names.find(analysis.of)
             self._add(of)
-            self._need_totals([of], "A distribution")
+            self._need_totals([of], told("figures.a-distribution", "A distribution"))
             computed: Computed = Percentages((of.variable.name,), self._decimals())
             return self._table(unit, by, [of], layers, Show.SHARE_ROW, computed)
         per = 100 if table.per is None else table.per.value
@@ -225,8 +251,12 @@ class _TableCompiler:
                 refuse(
                     self.source,
                     analysis.at,
-                    f"{variable.name!r} is both a group and part of what is computed. Take it out"
-                    " of BY, or out of the conditions.",
+                    told(
+                        "figures.group-and-part",
+                        "{variable!r} is both a group and part of what is computed. Take it out of"
+                        " BY, or out of the conditions.",
+                        variable=variable.name,
+                    ),
                 )
             self.axes[variable.name] = axis
         self.groups |= dict(wanted.groups)
@@ -259,8 +289,13 @@ class _TableCompiler:
             refuse(
                 self.source,
                 self._where_at(),
-                f"The condition cuts through the code {level.codes[cut[0]].code!r} of"
-                f" {found.operand}, whose numbers are then unknown. Take a finer level.",
+                told(
+                    "figures.condition-cuts",
+                    "The condition cuts through the code {code!r} of {variable}, whose numbers are"
+                    " then unknown. Take a finer level.",
+                    code=level.codes[cut[0]].code,
+                    variable=found.operand,
+                ),
             )
 
     # ------------------------------------------------------------------------------ the parts
@@ -271,24 +306,31 @@ class _TableCompiler:
         found = self.names.find(self.table.areas)
         if found.variable.role is not Role.GEOGRAPHY:
             known = [one.name for one in self.schema.variables if one.role is Role.GEOGRAPHY]
-            refuse(
-                self.source,
-                self.table.areas.name.at,
-                f"{found.reference.name.text!r} is no variable of areas."
-                f" There are: {', '.join(known) or 'none'}.",
+            what = told(
+                "names.no-areas",
+                "{variable!r} is no variable of areas.",
+                variable=found.reference.name.text,
             )
+            refuse(self.source, self.table.areas.name.at, both(what, offered(known)))
         return [found]
 
     def _add(self, found: Found) -> None:
         """One more axis."""
         name = found.variable.name
         if name in self.axes:
-            why = f"The table has two axes of {name!r}."
-            remedy = f" Ask for both levels in one: {name}@level+level."
+            why = told("axis.two", "The table has two axes of {variable!r}.", variable=name)
+            remedy = told(
+                "axis.both-levels",
+                "Ask for both levels in one: {variable}@level+level.",
+                variable=name,
+            )
             if found.recoded is not None or name in self.groups:
-                remedy = " Computed categories and the variable that they are made of cannot both"
-                remedy += " be in a table."
-            refuse(self.source, found.reference.at, why + remedy)
+                remedy = told(
+                    "axis.recode-and-variable",
+                    "Computed categories and the variable that they are made of cannot both be in a"
+                    " table.",
+                )
+            refuse(self.source, found.reference.at, both(why, remedy))
         axis = found.axis
         if found.recoded is not None:
             axis, groups = groups_of(self.names, found.recoded, total=found.reference.total)
@@ -325,7 +367,7 @@ class _TableCompiler:
                     decimals=self._decimals(),
                 )
             except SpecError as error:
-                refuse(self.source, number.at, str(error))
+                refuse(self.source, number.at, error.said)
 
     def _table(
         self,
@@ -354,7 +396,8 @@ class _TableCompiler:
                 {"of": unit.plural, "by": list(self.axes.values()), "where": where, "groups": own}
             )
         except QuestionError as error:
-            refuse(self.source, table.at, str(error))
+            what = told("within", "{where}: {what}", where=error.place, what=error.said)
+            refuse(self.source, table.at, what)
         return CommandTable(
             name=table.name.text,
             title=table.title.text.strip() if table.title else "",

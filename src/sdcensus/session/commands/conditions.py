@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sdcensus.errors import QuestionError, SpecError, unknown
+from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model import predicate
 from sdcensus.model.encoding import whole_number
 from sdcensus.model.question import LONGEST_CONDITION
@@ -34,7 +34,7 @@ class Conditions:
         self.names = names
         self._universes: dict[str, Universe] = {}
         self._codes: dict[tuple[str, str], dict[str, list[int]]] = {}
-        self._compared: dict[str, str] = {}
+        self._compared: dict[str, Sentence | None] = {}
 
     # ------------------------------------------------------------------------- to plain text
 
@@ -66,18 +66,20 @@ class Conditions:
                 refuse(
                     source,
                     at,
-                    f"The condition takes more than {LONGEST_CONDITION:,} characters when its codes"
-                    " are written out. Take a coarser level, or fewer codes.",
+                    told(
+                        "condition.too-long",
+                        "The condition takes more than {most:,} characters when its codes are"
+                        " written out. Take a coarser level, or fewer codes.",
+                        most=LONGEST_CONDITION,
+                    ),
                 )
             try:
                 self._count(predicate.parse_condition(text), at)
                 made = universe_of(text, self.names.schema)
                 terms_of(made)
-            except QuestionError as error:
-                # Its place is a part of a question, not of a program.
-                refuse(source, at, str(error).removeprefix(f"{error.place}: "))
             except SpecError as error:
-                refuse(source, at, str(error))
+                # Without its place, if it has one: that is a part of a question.
+                refuse(source, at, error.said)
             self._universes[text] = made
         return self._universes[text]
 
@@ -127,15 +129,17 @@ class Conditions:
         value = one.values[0]
         text = f"{found.operand} {one.operator} {self._value(value)}"
         if text not in self._compared:
-            self._compared[text] = ""
+            self._compared[text] = None
             self.names.look_at(_ORDERING * len(found.levels[0].codes), value.at)
             try:
                 universe_of(text, self.names.schema)
             except SpecError as error:
-                plain = str(error).removeprefix(f"In the condition {text!r}: ")
-                self._compared[text] = f"{plain[:1].upper()}{plain[1:]}"
-        if self._compared[text]:
-            refuse(self.names.source, value.at, self._compared[text])
+                # The program shows the condition: what is wrong with it is enough.
+                what = error.said.values.get("what")
+                self._compared[text] = what if isinstance(what, Sentence) else error.said
+        wrong = self._compared[text]
+        if wrong is not None:
+            refuse(self.names.source, value.at, wrong)
         return text
 
     def position(self, value: Value, variable: Variable, level: Level) -> int:
@@ -158,8 +162,8 @@ class Conditions:
         found = places.get(f"'{value.text}") or places.get(str(number), [])
         if len(found) != 1:
             known = [code.code for code in level.codes]
-            what = f"code of {axis_name(variable, level)}"
-            refuse(self.names.source, value.at, unknown(what, value.text, known))
+            of = axis_name(variable, level)
+            refuse(self.names.source, value.at, unknown("code", value.text, known, of=of))
         return found[0]
 
     def _value(self, value: Value) -> str:
@@ -170,7 +174,10 @@ class Conditions:
             refuse(
                 self.names.source,
                 value.at,
-                "A code with both kinds of quotation marks cannot be compared.",
+                told(
+                    "condition.both-quotes",
+                    "A code with both kinds of quotation marks cannot be compared.",
+                ),
             )
         return f"{quote}{value.text}{quote}"
 
@@ -191,8 +198,8 @@ class Conditions:
     def _category(self, value: Value, categories: Sequence[Category], name: str) -> Category:
         found = {one.code: one for one in categories}
         if value.text not in found:
-            what = f"category of {name!r}"
-            refuse(self.names.source, value.at, unknown(what, value.text, found))
+            what = unknown("category", value.text, found, of=repr(name))
+            refuse(self.names.source, value.at, what)
         return found[value.text]
 
     def _beside(self, one: Comparison, categories: Sequence[Category], name: str) -> list[Category]:
@@ -203,8 +210,13 @@ class Conditions:
             refuse(
                 self.names.source,
                 value.at,
-                f"The categories of {name!r} can be compared by {one.operator!r} only if all are"
-                " numbers; use = or IN.",
+                told(
+                    "recode.compared",
+                    "The categories of {name!r} can be compared by {operator!r} only if all are"
+                    " numbers; use = or IN.",
+                    name=name,
+                    operator=one.operator,
+                ),
             )
         holds = _SIDES[one.operator]
         pairs = zip(categories, numbers, strict=True)
@@ -213,7 +225,13 @@ class Conditions:
             refuse(
                 self.names.source,
                 value.at,
-                f"No category of {name!r} is {one.operator} {value.text}.",
+                told(
+                    "recode.no-category",
+                    "No category of {name!r} is {operator} {value}.",
+                    name=name,
+                    operator=one.operator,
+                    value=value.text,
+                ),
             )
         return chosen
 

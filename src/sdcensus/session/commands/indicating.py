@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sdcensus.errors import Sentence, told
 from sdcensus.model.headings import universe_text
 from sdcensus.model.question import LONGEST_LABEL, OwnGroup
 from sdcensus.model.record_sets import is_product, leaves_in
@@ -34,9 +35,12 @@ from sdcensus.session.commands.words import (
 )
 
 #: Kinds of plans that no program can ask for, and what to do instead.
-ELSEWHERE = {
-    "average-household-size": "It divides counts of two kinds of units. Ask for both: COUNT OF"
-    " person and COUNT OF household."
+ELSEWHERE: dict[str, Sentence] = {
+    "average-household-size": told(
+        "figures.two-units",
+        "It divides counts of two kinds of units. Ask for both: COUNT OF person and COUNT OF"
+        " household.",
+    )
 }
 #: What a figure divides, as text and universe.
 Side = tuple[str, Universe]
@@ -99,8 +103,13 @@ class Indicators:
             refuse(
                 self.source,
                 one.kind.at,
-                f"{one.kind.text} needs a variable, and this census has none called {name!r}. Name"
-                f" it: {one.kind.text} OF person.variable.",
+                told(
+                    "figures.needs-variable",
+                    "{kind} needs a variable, and this census has none called {name!r}. Name it:"
+                    " {kind} OF person.variable.",
+                    kind=one.kind.text,
+                    name=name,
+                ),
             )
         return self.names.find(Reference(None, Name(name, one.kind.at), at=one.kind.at))
 
@@ -126,8 +135,12 @@ class Indicators:
             refuse(
                 self.source,
                 one.kind.at,
-                f"{axis_name(found.variable, found.levels[0])} has not two codes. Name both sides:"
-                " RATIO OF condition TO condition.",
+                told(
+                    "figures.not-two-codes",
+                    "{variable} has not two codes. Name both sides: RATIO OF condition TO"
+                    " condition.",
+                    variable=axis_name(found.variable, found.levels[0]),
+                ),
             )
         men, women = (self._resolved(f"{found.operand} == '{code}'", one.kind.at) for code in valid)
         words = named_words(SEX_RATIO, per)
@@ -147,8 +160,12 @@ class Indicators:
             refuse(
                 self.source,
                 one.of.name.at,
-                f"{one.of.name.text!r} was made by RECODE. Name the variable itself, or both sides:"
-                " RATIO OF condition TO condition.",
+                told(
+                    "figures.of-recode",
+                    "{name!r} was made by RECODE. Name the variable itself, or both sides: RATIO OF"
+                    " condition TO condition.",
+                    name=one.of.name.text,
+                ),
             )
         return found
 
@@ -164,8 +181,11 @@ class Indicators:
             refuse(
                 self.source,
                 at,
-                "This condition must be a choice of codes of each of its variables, joined by AND."
-                " OR between two variables cannot be made of published counts.",
+                told(
+                    "figures.no-choice",
+                    "This condition must be a choice of codes of each of its variables, joined by"
+                    " AND. OR between two variables cannot be made of published counts.",
+                ),
             )
         return text, universe
 
@@ -216,12 +236,19 @@ class Indicators:
         ]
         others = [each for each in level.codes if each.lower is None and not each.is_missing]
         if not classes or others:
-            refuse(
-                self.source,
-                at,
-                f"The codes of {axis_name(found.variable, level)} do not stand for numbers, so they"
-                f" have no {'mean' if one.kind.text == 'mean' else 'median'}.",
+            name = axis_name(found.variable, level)
+            what = told(
+                "figures.no-median",
+                "The codes of {variable} do not stand for numbers, so they have no median.",
+                variable=name,
             )
+            if one.kind.text == "mean":
+                what = told(
+                    "figures.no-mean",
+                    "The codes of {variable} do not stand for numbers, so they have no mean.",
+                    variable=name,
+                )
+            refuse(self.source, at, what)
         classes.sort(key=lambda each: each.lower)
         show = Show.MEAN if one.kind.text == "mean" else Show.MEDIAN
         words = middle_words(one.kind.text, found.variable)

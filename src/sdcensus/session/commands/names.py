@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName, unknown
+from sdcensus.errors import SpecError, UnknownName, told, unknown
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Level, Role, Variable
 from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.reading import listed
 from sdcensus.session.commands.syntax import Name, Reference
 
 Mask = npt.NDArray[np.bool_]
@@ -120,15 +121,25 @@ class Names:
                 refuse(
                     self.source,
                     target.entity.at,
-                    f"{recoded.variable.name!r} describes {own.plural}, and so does what is made"
-                    f" of it. Write {own}.{target.name.text}.",
+                    told(
+                        "names.recode-of-others",
+                        "{variable!r} describes {own}, and so does what is made of it. Write"
+                        " {written}.",
+                        variable=recoded.variable.name,
+                        own=own.many,
+                        written=f"{own}.{target.name.text}",
+                    ),
                 )
         key = target.name.text.casefold()
         if key in self._variables or key in self._recoded:
             refuse(
                 self.source,
                 target.name.at,
-                f"There is a variable {target.name.text!r} already. Take another name.",
+                told(
+                    "names.variable-exists",
+                    "There is a variable {name!r} already. Take another name.",
+                    name=target.name.text,
+                ),
             )
         self._recoded[key] = recoded
 
@@ -142,25 +153,40 @@ class Names:
             refuse(
                 self.source,
                 reference.name.at,
-                f"{reference.name.text!r} describes {own.plural}, not {named.plural}. Write"
-                f" {own}.{reference.name.text}.",
+                told(
+                    "names.of-others",
+                    "{variable!r} describes {own}, not {units}. Write {written}.",
+                    variable=reference.name.text,
+                    own=own.many,
+                    units=named.many,
+                    written=f"{own}.{reference.name.text}",
+                ),
             )
         if not variable.is_axis:
-            why = "it has no list of codes"
+            why = told("why.no-codes", "it has no list of codes")
             if variable.role is Role.WEIGHT:
-                why = "it is a weight"
+                why = told("why.a-weight", "it is a weight")
             elif variable.continuous:
-                why = "it is an amount, and the census gives it no ranges"
+                why = told("why.amount", "it is an amount, and the census gives it no ranges")
             refuse(
                 self.source,
                 reference.name.at,
-                f"Tables cannot be made by {variable.name!r}: {why}.",
+                told(
+                    "names.unusable",
+                    "Tables cannot be made by {variable!r}: {why}.",
+                    variable=variable.name,
+                    why=why,
+                ),
             )
         if recoded is not None and reference.levels:
             refuse(
                 self.source,
                 reference.levels[0].at,
-                f"{reference.name.text!r} was made by RECODE, and has no levels.",
+                told(
+                    "names.recode-no-levels",
+                    "{name!r} was made by RECODE, and has no levels.",
+                    name=reference.name.text,
+                ),
             )
         levels = tuple(self._level(variable, one) for one in reference.levels)
         levels = levels or self.levels(variable)[:1]
@@ -177,8 +203,11 @@ class Names:
             refuse(
                 self.source,
                 at,
-                "The program compares too many codes of long lists. Split it, or take coarser"
-                " levels.",
+                told(
+                    "program.too-many-codes",
+                    "The program compares too many codes of long lists. Split it, or take coarser"
+                    " levels.",
+                ),
             )
 
     def levels(self, variable: Variable) -> tuple[Level, ...]:
@@ -191,8 +220,13 @@ class Names:
         alike = self._variables.get(name.text.casefold(), [])
         exact = [one for one in alike if one.name == name.text]
         if len(alike) > 1 and not exact:
-            names = " or ".join(repr(one.name) for one in alike)
-            refuse(self.source, name.at, f"{name.text!r} may be {names}. Write it as one of them.")
+            what = told(
+                "names.ambiguous",
+                "{name!r} may be {names}. Write it as one of them.",
+                name=name.text,
+                names=listed([repr(one.name) for one in alike]),
+            )
+            refuse(self.source, name.at, what)
         if alike:
             return (exact or alike)[0]
         try:
@@ -211,5 +245,5 @@ class Names:
         exact = [one for one in alike if one.name == name.text]
         if not exact and len(alike) != 1:
             known = [one.name for one in levels]
-            refuse(self.source, name.at, unknown(f"level of {variable.name}", name.text, known))
+            refuse(self.source, name.at, unknown("level", name.text, known, of=variable.name))
         return (exact or alike)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.entity import Entity
 from sdcensus.model.plan_words import INDICATOR_KINDS, plain_name
 from sdcensus.session.commands.parsing_conditions import ConditionReader
@@ -69,12 +69,23 @@ class _Parser(ConditionReader):
                     refuse(
                         self.source,
                         self.next.at,
-                        f"The program has more than {MOST_TABLES} tables. Split it.",
+                        told(
+                            "program.too-many-tables",
+                            "The program has more than {most} tables. Split it.",
+                            most=MOST_TABLES,
+                        ),
                     )
                 statements.append(self._table())
             elif self.next.keyword == "RUNDEF":
-                what = "stands once" if rundef else "stands before all other statements"
-                refuse(self.source, self.next.at, f"RUNDEF {what}, at the start of a program.")
+                what = told(
+                    "program.rundef-first",
+                    "RUNDEF stands before all other statements, at the start of a program.",
+                )
+                if rundef:
+                    what = told(
+                        "program.rundef-once", "RUNDEF stands once, at the start of a program."
+                    )
+                refuse(self.source, self.next.at, what)
             else:
                 self._no_statement(statements, rundef)
         return Script(rundef, tuple(statements))
@@ -91,7 +102,10 @@ class _Parser(ConditionReader):
             words = ("SELECTION", "UNIVERSE", *_STATEMENTS)
         else:
             words = ("RUNDEF", *_STATEMENTS)
-        self.fail(f"{listed(words)}, or the end of the program", known=words)
+        expected = told(
+            "expected.or-end", "{words}, or the end of the program", words=listed(words)
+        )
+        self.fail(expected, known=words)
 
     @staticmethod
     def _has_groups(table: Table) -> bool:
@@ -102,7 +116,7 @@ class _Parser(ConditionReader):
 
     def _rundef(self) -> Rundef:
         at = self.step().at
-        name = self.name("a name for the run")
+        name = self.name(told("expected.run-name", "a name for the run"))
         selection = universe = None
         if self.keyword("SELECTION") and not self.keyword("ALL"):
             selection = self.condition()
@@ -114,13 +128,16 @@ class _Parser(ConditionReader):
 
     def _define(self) -> Define:
         at = self.step().at
-        target = self.variable("a name such as person.agegroup")
+        target = self.variable(told("expected.new-name", "a name such as person.agegroup"))
         self.need("AS")
         self.need("RECODE")
-        source = self.operand("the variable to recode, such as person.age")
-        groups = [self._group('a category such as (0-14 = 1 "Children")')]
+        source = self.operand(
+            told("expected.recoded", "the variable to recode, such as person.age")
+        )
+        first = told("expected.first-category", 'a category such as (0-14 = 1 "Children")')
+        groups = [self._group(first)]
         while self.next.kind is Kind.MARK and self.next.text == "(":
-            groups.append(self._group("a category"))
+            groups.append(self._group(told("expected.category", "a category")))
         return Define(target, source, tuple(groups), at)
 
     def _group(self, what: str) -> Group:
@@ -128,12 +145,17 @@ class _Parser(ConditionReader):
         items = [self._item()]
         while self.mark(","):
             items.append(self._item())
-        self.need_mark("=", "',' and a further code, or '=' and the number of the category")
+        further = told(
+            "expected.category-number",
+            "',' and a further code, or '=' and the number of the category",
+        )
+        self.need_mark("=", further)
         code = self.need_value()
         label = None
         if self.next.kind is Kind.TEXT:
-            label = self.label("the name of the category")
-        self.need_mark(")", "')'" if label else "the name of the category in quotes, or ')'")
+            label = self.label(told("expected.category-name", "the name of the category"))
+        end = told("expected.category-end", "the name of the category in quotes, or ')'")
+        self.need_mark(")", "" if label else end)
         return Group(tuple(items), code, label, at)
 
     def _item(self) -> Value | Span | Rest:
@@ -141,7 +163,7 @@ class _Parser(ConditionReader):
         if self.keyword("ELSE", "MISSING"):
             return Rest(RestKind(token.keyword), token.at)
         if self.keyword("LOWEST"):
-            self.need_mark("-", "'-' and a number, or HIGHEST")
+            self.need_mark("-", told("expected.highest", "'-' and a number, or HIGHEST"))
             return Span(None, self._upper(), token.at)
         low = self.need_value()
         if self.mark("-"):
@@ -155,12 +177,12 @@ class _Parser(ConditionReader):
 
     def _table(self) -> Table:
         at = self.step().at
-        name = self.name("a name for the table")
+        name = self.name(told("expected.table-name", "a name for the table"))
         title: Label | None = None
         if self.keyword("TITLE"):
-            title = self.label("the title")
+            title = self.label(told("expected.title", "the title"))
         elif self.next.keyword != "AS":
-            self.fail("TITLE or AS", known=("TITLE", "AS"))
+            self.fail(listed(("TITLE", "AS")), known=("TITLE", "AS"))
         self.need("AS")
         analysis = self._analysis()
         where: Condition | None = None
@@ -171,18 +193,27 @@ class _Parser(ConditionReader):
         while clause := self.keyword(*_CLAUSES):
             word = clause.keyword
             if word in seen:
-                refuse(self.source, clause.at, f"{word} stands twice in the table {name.text!r}.")
+                refuse(
+                    self.source,
+                    clause.at,
+                    told(
+                        "program.clause-twice",
+                        "{word} stands twice in the table {table!r}.",
+                        word=word,
+                        table=name.text,
+                    ),
+                )
             seen.add(word)
             if word == "FOR":
                 where = self.condition()
             elif word == "AREABREAK":
-                areas = self.axis("a variable of areas, such as ed@parish")
+                areas = self.axis(told("expected.areas", "a variable of areas, such as ed@parish"))
             elif word == "PERCENT":
                 percent = Percent(PercentOf(self.need("ROW", "COLUMN", "TOTAL").keyword), clause.at)
             elif word == "TITLE":
-                title = self.label("the title")
+                title = self.label(told("expected.title", "the title"))
             else:
-                numbers[word] = self.number("a whole number")
+                numbers[word] = self.number(told("expected.whole-number", "a whole number"))
         return Table(
             name,
             analysis,
@@ -199,20 +230,23 @@ class _Parser(ConditionReader):
         at = self.next.at
         if self.keyword("FREQUENCY"):
             self.need("OF")
-            return Counts("FREQUENCY", of=self.axis("a variable such as person.age"), at=at)
+            return Counts("FREQUENCY", of=self.axis(_such_as("person.age")), at=at)
         if self.keyword("CROSSTABS"):
             self.need("OF")
-            of = self.axis("a variable such as person.age")
+            of = self.axis(_such_as("person.age"))
             if self.next.keyword != "BY":
-                self.fail("BY and another variable", known=("BY",))
+                self.fail(told("expected.by", "BY and another variable"), known=("BY",))
             return Counts("CROSSTABS", of=of, by=self._groups(), at=at)
         if self.keyword("COUNT"):
             self.need("OF")
             unit = self._entity()
             if self.next.kind is Kind.MARK and self.next.text == ".":
                 self.fail(
-                    "BY, another clause or the end, because COUNT counts units; write FREQUENCY OF"
-                    " for the categories of a variable"
+                    told(
+                        "expected.after-count",
+                        "BY, another clause or the end, because COUNT counts units; write FREQUENCY"
+                        " OF for the categories of a variable",
+                    )
                 )
             return Counts("COUNT", unit=unit, by=self._groups(), at=at)
         self.keyword("INDICATOR")
@@ -220,7 +254,7 @@ class _Parser(ConditionReader):
 
     def _groups(self) -> tuple[Reference, ...]:
         found: list[Reference] = []
-        what = "a variable such as person.sex"
+        what = _such_as("person.sex")
         if self.keyword("BY"):
             found.append(self.axis(what))
             while self.keyword("BY") or self.mark(","):
@@ -229,7 +263,7 @@ class _Parser(ConditionReader):
 
     def _entity(self) -> Name:
         """A kind of unit, by its own name."""
-        name = self.name("a kind of unit such as person")
+        name = self.name(told("expected.unit", "a kind of unit such as person"))
         try:
             Entity.parse(name.text)
         except SpecError:
@@ -254,12 +288,12 @@ class _Parser(ConditionReader):
             denominator = self.condition()
         elif kind.text == "distribution":
             self.need("OF")
-            of = self.axis("a variable such as person.age@broad")
+            of = self.axis(_such_as("person.age@broad"))
         elif kind.text in ("mean", "median"):
             self.need("OF")
-            of = self.operand("a variable of numbers, such as person.age")
+            of = self.operand(told("expected.numbers", "a variable of numbers, such as person.age"))
         elif self.keyword("OF"):
-            of = self.operand("a variable such as person.age")
+            of = self.operand(_such_as("person.age"))
         return Indicator(kind, numerator, denominator, of, self._groups(), at)
 
     def _is_entity(self) -> bool:
@@ -286,3 +320,7 @@ class _Parser(ConditionReader):
             self.place = start
             self.fail(listed(words), known=words, words=text)
         return Name(_ALSO.get(found, found), token.at)
+
+
+def _such_as(example: str) -> Sentence:
+    return told("expected.such-as", "a variable such as {example}", example=example)

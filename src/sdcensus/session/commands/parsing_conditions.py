@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import get_args
 
+from sdcensus.errors import told
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.reading import Reader
+from sdcensus.session.commands.reading import Reader, listed
 from sdcensus.session.commands.syntax import (
     And,
     Comparison,
@@ -48,7 +49,8 @@ class ConditionReader(Reader):
         if self._entity_follows():
             entity = self.word(what)
             self.step()
-            return Reference(entity, self.word("the name of a variable after the point"), at=at)
+            after = told("expected.variable-after-point", "the name of a variable after the point")
+            return Reference(entity, self.word(after), at=at)
         return Reference(None, self.name(what), at=at)
 
     def _entity_follows(self) -> bool:
@@ -60,7 +62,7 @@ class ConditionReader(Reader):
         found = self.variable(what)
         levels: tuple[Name, ...] = ()
         if self.mark("@"):
-            levels = (self.word("the name of a level after '@'"),)
+            levels = (self.word(told("expected.level", "the name of a level after '@'")),)
         return Reference(found.entity, found.name, levels, at=found.at)
 
     def axis(self, what: str) -> Reference:
@@ -68,11 +70,15 @@ class ConditionReader(Reader):
         found = self.operand(what)
         levels, total = list(found.levels), True
         while sign := self.mark("+", "-"):
-            name = self.word("the name of a level, or TOTAL")
+            name = self.word(told("expected.level-or-total", "the name of a level, or TOTAL"))
             if name.text.upper() == "TOTAL":
                 total = sign.text == "+"
             elif sign.text == "-":
-                refuse(self.source, name.at, "Only the total can be taken away: -TOTAL.")
+                refuse(
+                    self.source,
+                    name.at,
+                    told("program.only-total", "Only the total can be taken away: -TOTAL."),
+                )
             else:
                 # A level that is added stands beside that of the codes themselves.
                 levels = levels or [found.name]
@@ -101,13 +107,21 @@ class ConditionReader(Reader):
         self.depth += 1
         token = self.next
         if self.depth > DEEPEST:
-            refuse(self.source, token.at, f"The condition is nested more than {DEEPEST} deep.")
+            refuse(
+                self.source,
+                token.at,
+                told(
+                    "condition.too-deep",
+                    "The condition is nested more than {most} deep.",
+                    most=DEEPEST,
+                ),
+            )
         try:
             if self.keyword("NOT"):
                 return Not(self._single(), token.at)
             if self.mark("("):
                 condition = self.condition()
-                self.need_mark(")", "AND, OR or ')'")
+                self.need_mark(")", listed(("AND", "OR", "')'")))
                 return condition
             return self._comparison()
         finally:
@@ -119,33 +133,39 @@ class ConditionReader(Reader):
         if value is not None:  # the value first: 15 <= age
             operator = self._operator()
             return Comparison(
-                self.operand("the name of a variable"),
+                self.operand(told("expected.variable", "the name of a variable")),
                 _FLIPPED.get(operator, operator),
                 (value,),
                 at,
             )
-        operand = self.operand("a condition such as person.age >= 15")
+        operand = self.operand(told("expected.condition", "a condition such as person.age >= 15"))
         negated = self.keyword("NOT") is not None
         if self.keyword("IN"):
             return Comparison(operand, "not in" if negated else "in", self._values(), at)
         if negated:
-            self.fail("IN after NOT", known=("IN",))
+            self.fail(told("expected.in-after-not", "IN after NOT"), known=("IN",))
         return Comparison(operand, self._operator(), (self.need_value(),), at)
 
     def _operator(self) -> Operator:
         token = self.next
         if token.kind is not Kind.MARK or token.text not in _OPERATORS:
-            self.fail("one of = <> < <= > >= IN", known=("IN",))
+            self.fail(told("expected.sign", "one of = <> < <= > >= IN"), known=("IN",))
         self.step()
         both = f"{token.text}{self.next.text}"
         if self.next.at == token.end and both in _REVERSED:
-            refuse(self.source, token.at, f"Write {_REVERSED[both]!r} to compare.")
+            refuse(
+                self.source,
+                token.at,
+                told(
+                    "program.write-to-compare", "Write {meant!r} to compare.", meant=_REVERSED[both]
+                ),
+            )
         return _OPERATORS[token.text]
 
     def _values(self) -> tuple[Value, ...]:
-        self.need_mark("(", "'(' and a list of codes")
+        self.need_mark("(", told("expected.codes", "'(' and a list of codes"))
         values = [self.need_value()]
         while self.mark(","):
             values.append(self.need_value())
-        self.need_mark(")", "',' and a further code, or ')'")
+        self.need_mark(")", told("expected.further-code", "',' and a further code, or ')'"))
         return tuple(values)

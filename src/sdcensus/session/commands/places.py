@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from sdcensus.errors import QuestionError
+from sdcensus.errors import QuestionError, Sentence
 
 #: How much of a long line stands above the caret, at most.
 _WIDEST = 100
@@ -54,7 +54,7 @@ def pointer(text: str, at: int) -> str:
     return f"{shown.rstrip()}\n{' ' * (column - first)}^"
 
 
-def refuse(source: str, at: int, text: str) -> NoReturn:
+def refuse(source: str, at: int, text: Sentence) -> NoReturn:
     """Say what is wrong at a character of a program.
 
     Raises:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
+from sdcensus.errors import both, told
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.syntax import Label, Name, Number, Value
 from sdcensus.session.commands.tokens import Kind, Token, tokens
@@ -49,14 +50,18 @@ class Reader:
             words: What was found, where that is more than one word.
         """
         token = self.next
-        text = f"Found {token.found}; expected {expected}."
+        text = told(
+            "program.expected",
+            "Found {found}; expected {expected}.",
+            found=token.found,
+            expected=expected,
+        )
         near: list[str] = []
         if token.kind is Kind.WORD:
             meant = (words or token.text).upper()[:_LONGEST_COMPARED]
             near = get_close_matches(meant, list(known), n=2, cutoff=0.6)
-        if near:
-            text += f" Did you mean {' or '.join(near)}?"
-        refuse(self.source, token.at, text)
+        meant_one = told("program.near", "Did you mean {near}?", near=listed(near))
+        refuse(self.source, token.at, both(text, meant_one if near else None))
 
     def keyword(self, *words: str) -> Token | None:
         """Take one of these words of the language, if it comes next."""
@@ -82,9 +87,14 @@ class Reader:
             refuse(
                 self.source,
                 token.at,
-                f"Found {token.text!r}, a word of the language; expected {what}. A variable of that"
-                " name is written with the kind of unit before it, such as"
-                f" person.{token.text.lower()}.",
+                told(
+                    "program.reserved",
+                    "Found {word!r}, a word of the language; expected {expected}. A variable of"
+                    " that name is written with the kind of unit before it, such as {example}.",
+                    word=token.text,
+                    expected=what,
+                    example=f"person.{token.text.lower()}",
+                ),
             )
         return self.word(what)
 
@@ -100,7 +110,7 @@ class Reader:
         """A text in quotes."""
         token = self.next
         if token.kind is not Kind.TEXT:
-            self.fail(f"{what} in quotes")
+            self.fail(told("expected.in-quotes", "{what} in quotes", what=what))
         self.step()
         return Label(token.text, token.at)
 
@@ -132,10 +142,14 @@ class Reader:
         value = self.value()
         if value is None:
             token = self.next
-            hint = ""
+            what = told("expected.value", "a code or number")
             if token.kind is Kind.WORD and not token.keyword:
-                hint = f" (put {token.text!r} in quotes if it is a code)"
-            self.fail(f"a code or number{hint}")
+                what = told(
+                    "expected.value-or-word",
+                    "a code or number (put {word!r} in quotes if it is a code)",
+                    word=token.text,
+                )
+            self.fail(what)
         return value
 
 
@@ -148,4 +162,4 @@ def listed(words: Sequence[str]) -> str:
     """
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    return told("either", "{some} or {last}", some=tuple(words[:-1]), last=words[-1])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdcensus.errors import Sentence, told
 from sdcensus.session.commands.places import refuse
 
 #: Longer programs are nobody's.
@@ -69,10 +70,18 @@ class Token:
     @property
     def found(self) -> str:
         """What a message calls it."""
-        if self.kind is Kind.END:
-            return "the end of the program"
         shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}\N{HORIZONTAL ELLIPSIS}"
-        return repr(shown) if self.kind is Kind.MARK else f"the {self.kind.value} {shown!r}"
+        match self.kind:
+            case Kind.END:
+                return told("found.end", "the end of the program")
+            case Kind.WORD:
+                return told("found.word", "the word {text!r}", text=shown)
+            case Kind.NUMBER:
+                return told("found.number", "the number {text!r}", text=shown)
+            case Kind.TEXT:
+                return told("found.text", "the text {text!r}", text=shown)
+            case Kind.MARK:
+                return repr(shown)
 
 
 def tokens(source: str) -> tuple[Token, ...]:
@@ -89,7 +98,11 @@ def tokens(source: str) -> tuple[Token, ...]:
         refuse(
             source,
             LONGEST_PROGRAM,
-            f"The program is longer than {LONGEST_PROGRAM:,} characters. Split it.",
+            told(
+                "program.too-long",
+                "The program is longer than {most:,} characters. Split it.",
+                most=LONGEST_PROGRAM,
+            ),
         )
     found = []
     line, start, counted = 1, 0, 0
@@ -119,7 +132,13 @@ def _read(source: str) -> Iterator[tuple[Kind, str, int, int]]:
         elif source.startswith("/*", at):
             end = source.find("*/", at + 2)
             if end < 0:
-                refuse(source, at, "The remark that begins here has no */ at its end.")
+                refuse(
+                    source,
+                    at,
+                    told(
+                        "program.remark-open", "The remark that begins here has no */ at its end."
+                    ),
+                )
             at = end + 2
         elif _is_word(sign):
             end = at + 1
@@ -128,7 +147,14 @@ def _read(source: str) -> Iterator[tuple[Kind, str, int, int]]:
             text = source[at:end]
             number = text.isascii() and text.isdigit()
             if number and source[end : end + 1] == "." and source[end + 1 : end + 2].isdigit():
-                refuse(source, at, "Codes and whole numbers only; put other codes in quotes.")
+                refuse(
+                    source,
+                    at,
+                    told(
+                        "program.whole-numbers",
+                        "Codes and whole numbers only; put other codes in quotes.",
+                    ),
+                )
             yield Kind.NUMBER if number else Kind.WORD, text, at, end
             at = end
         elif sign in "'\"":
@@ -158,7 +184,15 @@ def _text(source: str, at: int) -> tuple[str, int]:
         end = source.find(quote, start)
         line = source.find("\n", start, None if end < 0 else end)
         if end < 0 or line >= 0:
-            refuse(source, at, f"The text that begins here has no {quote} at the end of its line.")
+            refuse(
+                source,
+                at,
+                told(
+                    "program.text-open",
+                    "The text that begins here has no {quote} at the end of its line.",
+                    quote=quote,
+                ),
+            )
         parts.append(source[start:end])
         if source[end + 1 : end + 2] != quote:
             break
@@ -168,15 +202,32 @@ def _text(source: str, at: int) -> tuple[str, int]:
     for place in range(at + 1, end):
         sign = source[place]
         if ord(sign) < 32 or ord(sign) == 127 or 0xD800 <= ord(sign) <= 0xDFFF:
-            refuse(source, place, "The text has a character that cannot be shown. Take it out.")
+            refuse(
+                source,
+                place,
+                told(
+                    "program.text-unshown",
+                    "The text has a character that cannot be shown. Take it out.",
+                ),
+            )
     return text, end + 1
 
 
-def _meaningless(sign: str) -> str:
+def _meaningless(sign: str) -> Sentence:
     if sign in _CURLED:
-        return f"{sign!r} is a curled quotation mark. Write a straight one: \" or '."
+        return told(
+            "program.curled",
+            "{sign!r} is a curled quotation mark. Write a straight one: \" or '.",
+            sign=sign,
+        )
     if sign in "!":
-        return "'!' means nothing here. Write != or <> for 'is not', NOT for the opposite."
+        return told(
+            "program.exclamation",
+            "'!' means nothing here. Write != or <> for 'is not', NOT for the opposite.",
+        )
     if sign == ";":
-        return "';' means nothing here. Statements need no sign between them."
-    return f"{sign!r} means nothing here."
+        return told(
+            "program.semicolon",
+            "';' means nothing here. Statements need no sign between them.",
+        )
+    return told("program.meaningless", "{sign!r} means nothing here.", sign=sign)

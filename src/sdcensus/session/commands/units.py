@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, told
 from sdcensus.model.entity import Entity
 from sdcensus.session.commands.names import Found, Names
-from sdcensus.session.commands.places import place_of, refuse
+from sdcensus.session.commands.places import line_and_column, refuse
 from sdcensus.session.commands.syntax import (
     Comparison,
     Condition,
@@ -52,8 +52,14 @@ def lowest(names: Names, found: Sequence[Found]) -> Entity:
             refuse(
                 names.source,
                 one.reference.at,
-                f"{one.reference.name.text!r} describes {one.entity.plural}, the others"
-                f" {unit.plural}, and neither belong to the other.",
+                told(
+                    "units.apart",
+                    "{variable!r} describes {own}, the others {units}, and neither belong to the"
+                    " other.",
+                    variable=one.reference.name.text,
+                    own=one.entity.many,
+                    units=unit.many,
+                ),
             )
         unit = one.entity
     return unit
@@ -68,17 +74,28 @@ def check_variable(names: Names, reference: Reference, unit: Entity, table: Tabl
     variable = names.find(reference).variable
     own = variable.entity
     if own not in names.schema.lineage(unit):
+        line, column = map(str, line_and_column(names.source, table.at))
         refuse(
             names.source,
             reference.at,
-            f"{reference.name.text!r} describes {own.plural}, and the table {table.name.text!r}"
-            f" ({place_of(names.source, table.at)}) counts {unit.plural}, of which one may have"
-            f" several. To count {own.plural}, write {own}. before its variables.",
+            told(
+                "units.of-table",
+                "{variable!r} describes {own}, and the table {table!r} (line {line}, column"
+                " {column}) counts {units}, of which one may have several. To count {own}, write"
+                " {word}. before its variables.",
+                variable=reference.name.text,
+                own=own.many,
+                table=table.name.text,
+                line=line,
+                column=column,
+                units=unit.many,
+                word=own.value,
+            ),
         )
     try:
         names.schema.inherited_missing(unit, variable)
     except SpecError as error:
-        refuse(names.source, reference.at, str(error))
+        refuse(names.source, reference.at, error.said)
 
 
 def check_condition(names: Names, condition: Condition, unit: Entity, table: Table) -> None:

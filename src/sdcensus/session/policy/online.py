@@ -21,6 +21,7 @@ from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
 from sdcensus.session.policy.judging import Judgement, judge, remedies_by_numbers
+from sdcensus.session.policy.notes import still_to_come
 from sdcensus.session.policy.remedies import remedies_for, with_remedies
 from sdcensus.session.policy.value_rules import (
     AnyTable,
@@ -73,7 +74,7 @@ def ask(
     verdict = _nothing_left(Verdict(reasons, areas, available))
     if verdict.outcome is Outcome.REFUSED:
         return verdict
-    return replace(verdict, notes=tuple(_still_to_come(policy, role)))
+    return replace(verdict, notes=tuple(still_to_come(policy.online_for(role))))
 
 
 def needed(
@@ -407,26 +408,3 @@ def _too_large(policy: Policy, spec: TableSpec, role: str | UserRole) -> Reason:
         remedies=remedies,
         words="too-large-for-signs",
     )
-
-
-def _still_to_come(policy: Policy, role: str | UserRole) -> Iterable[str]:
-    rules = policy.online_for(role)
-    if rules.mean_cell_size is not None:
-        action = {
-            WhenSparse.WITHHOLD_AREA: "the area is withheld",
-            WhenSparse.REFUSE_TABLE: "the table is refused",
-            WhenSparse.C: f"values below {rules.below} become c",
-        }[rules.when_sparse]
-        size = _figure(rules.mean_cell_size)
-        yield f"Published numbers decide further: below {size} units for each cell, {action}."
-    if rules.mean_cell_size_of_table is not None:
-        size = _figure(rules.mean_cell_size_of_table)
-        yield (
-            f"Published numbers decide further: below {size} units for each cell of the whole"
-            " table, it is refused."
-        )
-    if rules.minimum_population is not None:
-        limit = _figure(rules.minimum_population)
-        yield f"Published numbers decide further: areas below {limit} units are withheld."
-    if _shares(rules):
-        yield "Published numbers decide further: a table with too many ones or twos is refused."

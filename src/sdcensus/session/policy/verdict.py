@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sdcensus.errors import Refused
+from sdcensus.errors import Refused, Sentence
 from sdcensus.model.headings import joined
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
@@ -162,13 +162,14 @@ class Verdict:
         reasons: Every rule that does not let the table pass as it is.
         areas: How many areas the table is about; ``None`` where it has no axis of areas.
         available: How many of them are shown.
-        notes: What else to know, such as rules that are still to come.
+        notes: What else to know, such as rules that are still to come; their words are texts like
+            those of reasons.
     """
 
     reasons: tuple[Reason, ...] = ()
     areas: int | None = None
     available: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
     @property
     def outcome(self) -> Outcome:

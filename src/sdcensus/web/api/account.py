@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sdcensus.model.question import Question
-from sdcensus.web.api.errors import ApiError, not_found, too_many
+from sdcensus.web.api.errors import ApiError, busy, not_found, too_many
 from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
     check_parameters,
@@ -31,6 +31,8 @@ Json = dict[str, Any]
 _LONGEST_FEEDBACK = 4_000
 _LONGEST_QUESTION = 20_000
 _MOST_DAYS = 3_650
+#: When to come back after the office has more messages than it can read.
+_FULL_SECONDS = 3_600
 
 
 def account_router(site: Site) -> APIRouter:
@@ -135,6 +137,8 @@ def account_router(site: Site) -> APIRouter:
         wait = site.feedback.wait(caller.who)
         if wait:
             raise too_many("quota_feedback", wait)
+        if await site.in_thread(site.database.feedback.is_full):
+            raise busy("feedback_full", _FULL_SECONDS)
         site.feedback.note(caller.who)
         made = await site.in_thread(
             site.database.feedback.add, text, contact=contact, question=question

@@ -45,7 +45,14 @@ async def answer(
             site.metrics.too_many.labels("queue").inc()
         if known is None:
             raise
-        raise known from error
+        raise with_quota(site, caller, known) from error
+
+
+def with_quota(site: Site, caller: Caller, error: ApiError) -> ApiError:
+    """An error that also says what is left of the quota, as every answer about a table does."""
+    quota = site.quotas.headers(caller.who, site.rules(caller.role))
+    error.headers = (*error.headers, *quota)
+    return error
 
 
 async def _answered(
@@ -67,6 +74,10 @@ async def _answered(
         taken = entry.cells
     if entry is not None and entry.refusal is not None:
         return await deliver(site, caller, entry, request, started)
+    if rules.cells_per_hour is not None and taken > rules.cells_per_hour:
+        # Waiting does not help: there is no Retry-After.
+        values = {"cells": f"{taken:,}", "limit": f"{rules.cells_per_hour:,}"}
+        raise ApiError(429, "quota_table", values=values)
     site.quotas.take(caller.who, rules, taken)
     try:
         if entry is None:
@@ -81,9 +92,16 @@ async def _answered(
             except TimeoutError:
                 return _as_job_after_all(site, caller, asked, request, taken, flight)
         return await deliver(site, caller, entry, request, started)
-    except BaseException:
-        site.quotas.give_back(caller.who, taken)
+    except BaseException as error:
+        _give_back(site, caller, taken, error)
         raise
+
+
+def _give_back(site: Site, caller: Caller, taken: int, error: BaseException) -> None:
+    """Uncount a table that was not delivered. One that is refused after it was counted costs its
+    cells: counting is the work. Those that code lists refuse never come here."""
+    counted = isinstance(error, ApiError) and error.reason == "refused"
+    site.quotas.give_back(caller.who, 0 if counted else taken)
 
 
 def _flight(site: Site, caller: Caller, asked: Asked) -> Flight[Entry]:
@@ -278,7 +296,7 @@ async def _run_job(
             site.metrics.failures.inc()
             log_failure(request, error)
             known = ApiError(500, "internal")
-        site.quotas.give_back(caller.who, taken)
+        _give_back(site, caller, taken, known)
         site.jobs.failed(job, known.told(asked.language, request))
         if known.reason != "refused":
             _note_failure(site, caller, asked, request, known, started)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from sdcensus.session.commands import LONGEST_PROGRAM, CommandTable, compile_program
 from sdcensus.web.api.answering import answer
+from sdcensus.web.api.asking import LONGEST_TABLE_NAME
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.making import Asked
 from sdcensus.web.api.negotiation import asked_format
@@ -23,6 +24,7 @@ from sdcensus.web.api.requests import (
     read_object,
     request_id,
     text_member,
+    wants_job,
 )
 from sdcensus.web.api.sending import job_response
 from sdcensus.web.api.site import Site
@@ -54,7 +56,7 @@ def commands_router(site: Site) -> APIRouter:
         text = parameter(request, "program", LONGEST_PROGRAM)
         if text is None:
             raise ApiError(400, "missing_parameter", place="program")
-        return await finished(request, text, parameter(request, "table") or "")
+        return await finished(request, text, parameter(request, "table", LONGEST_TABLE_NAME) or "")
 
     @router.post("/commands/table")
     async def posted(request: Request) -> Response:
@@ -63,7 +65,7 @@ def commands_router(site: Site) -> APIRouter:
         await check_forgery(site, request)
         found = await read_object(request, "program", "table")
         text = text_member(found, "program", LONGEST_PROGRAM, None)
-        return await finished(request, text, text_member(found, "table", 200, ""))
+        return await finished(request, text, text_member(found, "table", LONGEST_TABLE_NAME, ""))
 
     async def finished(request: Request, text: str, name: str) -> Response:
         language = site.language(request)
@@ -75,7 +77,8 @@ def commands_router(site: Site) -> APIRouter:
             raise not_found("unknown_item", "unknown-name")
         computed = None if table.computed is None and not table.title else table
         asked = Asked(table.question, form, language, computed)
-        made = await answer(site, caller, asked, request=request_id(request))
+        later = wants_job(request)
+        made = await answer(site, caller, asked, request=request_id(request), as_job=later)
         if isinstance(made, Job):
             return job_response(site, caller, made)
         return entry_response(request, site, caller, made)

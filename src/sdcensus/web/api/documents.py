@@ -2,58 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sdcensus._version import __version__
-from sdcensus.web.api.negotiation import FORMATS, NAMES
-from sdcensus.web.api.schemas import (
+from sdcensus.model.question import LONGEST_AXIS, LONGEST_CONDITION, MOST_AXES
+from sdcensus.web.api.asking import (
     ABOUT_CONDITION,
     AXIS,
     CONDITION,
     codes_schema,
-    components,
     groups_schema,
-    listed,
     program_pattern,
-    ref,
+    program_schema,
+    program_table_schema,
 )
+from sdcensus.web.api.negotiation import NAMES
+from sdcensus.web.api.operations import (
+    body,
+    for_staff,
+    given,
+    got,
+    in_session,
+    made,
+    part,
+    query,
+    removed,
+    secured,
+    sent,
+    shared,
+    table,
+    word,
+    written,
+)
+from sdcensus.web.api.schemas import components
+from sdcensus.web.api.shapes import WORD, listed
 from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
 from sdcensus.web.identity import SESSION_COOKIE
 
 Json = dict[str, Any]
 
-_FAILURES = {
-    400: "The question or a parameter cannot be understood.",
-    401: "There is no such account or token.",
-    403: "The policy refuses the table, the account may not do this, or the request is forged.",
-    404: "There is no such thing.",
-    406: "The answer does not exist in that form.",
-    408: "The request did not arrive in time.",
-    413: "The request is too large.",
-    414: "The address is too long.",
-    415: "The body is not JSON.",
-    429: "The quota is used up.",
-    500: "Something went wrong inside.",
-    503: "Too much is going on.",
-}
-_ALWAYS = (400, 401, 403, 404, 408, 413, 414, 429, 500, 503)
-_JSON = "application/json"
-_TAG = {"ETag": {"description": "The strong tag of the content.", "schema": {"type": "string"}}}
-_LATER = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
-_BYTES: Json = {"schema": {"type": "string", "format": "binary"}}
+_ROOM = (
+    "as JSON. As many as an address of 16,384 characters has room for; this describes what always"
+    " fits. Send longer ones by POST."
+)
+_ITEM = part("id", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$"})
+_JOB = part("job", {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"})
 
 
 def openapi(site: Site) -> Json:
     """The OpenAPI document of a server."""
     populations = [one.of.plural for one in site.catalogue.populations]
-    languages = site.settings.languages
     start = site.catalogue.start
     first = site.catalogue.populations[0]
     names = [one.variable.name for one in first.variables]
     program = program_pattern(first.of.value, names)
-    paths = _paths(languages, populations, start.to_json(), names[0], program)
+    lang = query("lang", {"type": "string", "enum": list(site.settings.languages)}, "The language.")
     return {
         "openapi": "3.1.0",
         "info": {
@@ -66,271 +71,172 @@ def openapi(site: Site) -> Json:
             ),
         },
         "servers": [{"url": "/api/v1"}],
-        "paths": paths,
+        "paths": {
+            **_offered(populations, names[0], lang),
+            **_tables(populations, start.to_json(), lang),
+            **_programs(program, lang),
+            **_accounts(lang),
+            **_staff(lang),
+            "/openapi.json": {"get": shared("Document", "This document", [])},
+            "/health": _state("Whether the process lives and can write its audit"),
+            "/ready": _state("Whether it can answer"),
+        },
         "components": {
             "schemas": components(populations, program),
-            "securitySchemes": {
-                "token": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "A token of an account. Tables can be asked for without one.",
-                },
-                "session": {
-                    "type": "apiKey",
-                    "in": "cookie",
-                    "name": SESSION_COOKIE,
-                    "description": "The cookie of somebody who has logged in; over https its name"
-                    " begins with `__Host-`.",
-                },
-                "forgery": {
-                    "type": "apiKey",
-                    "in": "header",
-                    "name": "X-CSRF-Token",
-                    "description": "What pages of this server hold in `<meta name=csrf>`; needed"
-                    " with the cookie for everything that changes something.",
-                },
-            },
+            "securitySchemes": _schemes(),
         },
     }
 
 
-def _paths(
-    languages: Sequence[str], populations: Sequence[str], start: Json, variable: str, program: str
-) -> Json:
-    lang = _query("lang", {"type": "string", "enum": list(languages)}, "The language.")
-    form = _query("format", {"type": "string", "enum": list(NAMES)}, "The form; else by Accept.")
-    of = _path("of", "What is counted.", populations[0], populations)
+def _schemes() -> Json:
     return {
-        "/datasets": {"get": _got("Datasets", "What can be counted", [lang])},
-        "/datasets/{of}/variables": {"get": _got("Variables", "What it is counted by", [of, lang])},
+        "token": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token of an account. Tables can be asked for without one.",
+        },
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": SESSION_COOKIE,
+            "description": "The cookie of somebody who has logged in; over https its name begins"
+            " with `__Host-`.",
+        },
+        "forgery": {
+            "type": "apiKey",
+            "in": "header",
+            "name": "X-CSRF-Token",
+            "description": "What pages of this server hold in `<meta name=csrf>`; needed with the"
+            " cookie for everything that changes something.",
+        },
+    }
+
+
+def _offered(populations: Sequence[str], variable: str, lang: Json) -> Json:
+    of = part(
+        "of",
+        {"type": "string", "enum": list(populations)},
+        "What is counted.",
+        populations[0],
+    )
+    name = part("name", {"type": "string", "pattern": f"^{WORD}$"}, "The variable.", variable)
+    borders = [of, word("variable"), word("level"), lang]
+    return {
+        "/datasets": {"get": shared("Datasets", "What can be counted", [lang])},
+        "/datasets/{of}/variables": {
+            "get": shared("Variables", "What it is counted by", [of, lang])
+        },
         "/datasets/{of}/variables/{name}": {
-            "get": _got(
-                "Variable",
-                "A variable with its codes",
-                [of, _path("name", "The variable.", variable), lang],
-            )
+            "get": shared("Variable", "A variable with its codes", [of, name, lang])
         },
-        "/datasets/{of}/areas": {"get": _got("Areas", "Areas", [of, *_area_parameters(), lang])},
+        "/datasets/{of}/areas": {"get": shared("Areas", "Areas", [of, *_area_parameters(), lang])},
         "/datasets/{of}/map": {
-            "get": _got(
-                "Map",
-                "The borders of areas",
-                [of, _word("variable"), _word("level"), lang],
-                media_type="application/geo+json",
-            )
+            "get": shared("Map", "The borders of areas", borders, "application/geo+json")
         },
-        "/tables": {
-            "get": _table(
-                "A published table by its link", [*_question_parameters(populations), lang, form]
-            ),
-            "post": {
-                **_table("A published table", [lang, form]),
-                "requestBody": _body("Question", start),
-            },
-        },
-        "/tables/check": {
-            "post": {
-                **_got("Check", "How large a table would be. Nothing is counted", [lang]),
-                "requestBody": _body("Question", start),
-            }
-        },
-        "/jobs/{job}": {
-            "get": _got("Job", "How far a large table is", [_job(), lang]),
-            "delete": _op("Forget a large table", [_job(), lang], {204: _done("Forgotten.")}),
-        },
-        "/jobs/{job}/result": {"get": _table("A large table", [_job(), lang], later=False)},
-        "/commands": {
-            "post": {
-                **_got("Compiled", "The tables of a program", [lang]),
-                "requestBody": _body("Program", None),
-            }
-        },
-        "/commands/table": {
-            "get": _table(
-                "A table of a program by its link", [*_program_parameters(program), lang, form]
-            ),
-            "post": {
-                **_table("A table of a program", [lang, form]),
-                "requestBody": _body("ProgramTable", None),
-            },
-        },
-        **_account_paths(lang),
     }
 
 
-def _account_paths(lang: Json) -> Json:
-    item = {
-        "name": "id",
-        "in": "path",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$"},
-    }
+def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
+    form = query("format", {"type": "string", "enum": list(NAMES)}, "The form; else by Accept.")
+    asked = [*_question_parameters(populations), lang, form]
+    counted = "How large a table would be. Nothing is counted"
     return {
-        "/account": {"get": _got("Account", "Who asks, and what is left", [lang])},
+        "/tables": {
+            "get": table("A published table by its link", asked),
+            "post": {
+                **table("A published table", [lang, form], by="post"),
+                "requestBody": body("Question", start),
+            },
+        },
+        "/tables/check": {"post": sent("Check", counted, "Question", lang, start)},
+        "/jobs/{job}": {
+            "get": got("Job", "How far a large table is", [_JOB, lang]),
+            "delete": removed("Forget a large table", [_JOB, lang]),
+        },
+        "/jobs/{job}/result": {"get": table("A large table", [_JOB, lang], by="job")},
+    }
+
+
+def _programs(program: str, lang: Json) -> Json:
+    form = query("format", {"type": "string", "enum": list(NAMES)}, "The form; else by Accept.")
+    named = query("table", program_table_schema(), "Its table; the first if it is left out.")
+    text = {**query("program", program_schema(program), "The program."), "required": True}
+    return {
+        "/commands": {"post": sent("Compiled", "The tables of a program", "Program", lang)},
+        "/commands/table": {
+            "get": table("A table of a program by its link", [text, named, lang, form]),
+            "post": {
+                **table("A table of a program", [lang, form], by="post"),
+                "requestBody": body("ProgramTable"),
+            },
+        },
+    }
+
+
+def _accounts(lang: Json) -> Json:
+    return {
+        "/account": {"get": got("Account", "Who asks, and what is left", [lang])},
         "/account/tokens": {
-            "get": _secured(_got("Tokens", "The tokens of the account", [lang])),
-            "post": _in_session(_made("MadeToken", "A new token, shown once", "NewToken", lang)),
+            "get": secured(got("Tokens", "The tokens of the account", [lang])),
+            "post": in_session(made("MadeToken", "A new token, shown once", "NewToken", lang)),
         },
         "/account/tokens/{id}": {
-            "get": _secured(_got("Token", "A token", [item, lang])),
-            "delete": _in_session(_op("Revoke a token", [item, lang], {204: _done("Revoked.")})),
+            "get": secured(got("Token", "A token", [_ITEM, lang])),
+            "delete": in_session(removed("Revoke a token", [_ITEM, lang])),
         },
         "/saved": {
-            "get": _secured(_got("SavedTables", "Saved tables", [lang])),
-            "post": _secured(_made("Saved", "Save a table", "NewSaved", lang)),
+            "get": secured(got("SavedTables", "Saved tables", [lang])),
+            "post": secured(made("Saved", "Save a table", "NewSaved", lang)),
         },
-        "/saved/{id}": {
-            "delete": _secured(_op("Forget a saved table", [item, lang], {204: _done("Gone.")}))
-        },
-        "/feedback": {"post": _made("Received", "Write to the office", "NewFeedback", lang)},
+        "/saved/{id}": {"delete": secured(removed("Forget a saved table", [_ITEM, lang]))},
+        "/feedback": {"post": made("Received", "Write to the office", "NewFeedback", lang)},
     }
+
+
+def _staff(lang: Json) -> Json:
+    seen = got("SeenAlarm", "Mark an alarm as seen", [_ITEM, lang])
+    read = got("ReadMessage", "Mark a message as read", [_ITEM, lang])
+    added = made("MadeAccount", "A new account", "NewAccount", lang)
+    return {
+        "/staff/summary": {"get": for_staff(got("Summary", "The state of the server", [lang]))},
+        "/staff/alarms/{id}/acknowledge": {"post": for_staff(seen)},
+        "/staff/feedback": {"get": for_staff(got("Messages", "What readers wrote", [lang]))},
+        "/staff/feedback/{id}/read": {"post": for_staff(read)},
+        "/staff/accounts": {
+            "get": for_staff(got("Accounts", "The accounts", [lang])),
+            "post": for_staff(in_session(added)),
+        },
+    }
+
+
+def _state(summary: str) -> Json:
+    """An address for those who watch the server, beside the API."""
+    failed = given("State", "It does not.")
+    told = {"200": given("State", f"{summary}."), "503": failed}
+    answer = {"summary": summary, "parameters": [], "responses": told}
+    return {"servers": [{"url": "/"}], "get": answer}
 
 
 def _question_parameters(populations: Sequence[str]) -> list[Json]:
+    axis = {"type": "string", "maxLength": LONGEST_AXIS, "pattern": AXIS}
+    where = {"type": "string", "maxLength": LONGEST_CONDITION // 2, "pattern": CONDITION}
+    axes = listed(axis, maxItems=MOST_AXES, uniqueItems=True)
     return [
-        _query("of", {"type": "string", "enum": list(populations)}, "What is counted."),
-        {
-            **_query(
-                "by",
-                listed({"type": "string", "pattern": AXIS}, maxItems=20, uniqueItems=True),
-                "Axes.",
-            ),
-            "style": "form",
-            "explode": True,
-        },
-        _query("where", {"type": "string", "pattern": CONDITION}, ABOUT_CONDITION),
-        _written("codes", codes_schema(), "For some axes the codes to show, as JSON."),
-        _written("groups", groups_schema(), "For some axes groups of codes, as JSON."),
+        query("of", {"type": "string", "enum": list(populations)}, "What is counted."),
+        {**query("by", axes, "Axes."), "style": "form", "explode": True},
+        query("where", where, ABOUT_CONDITION),
+        written("codes", codes_schema(linked=True), f"The codes to show, by axis, {_ROOM}"),
+        written("groups", groups_schema(linked=True), f"Groups of codes, by axis, {_ROOM}"),
     ]
-
-
-def _program_parameters(pattern: str) -> list[Json]:
-    program = {"type": "string", "pattern": pattern}
-    return [
-        {**_query("program", program, "The program."), "required": True},
-        _query("table", {"type": "string", "pattern": r"^[A-Za-z_]{0,60}$"}, "Its table."),
-    ]
-
-
-def _written(name: str, schema: Json, description: str) -> Json:
-    return {
-        "name": name,
-        "in": "query",
-        "description": description,
-        "content": {_JSON: {"schema": {**schema, "maxProperties": 0}}},
-    }
 
 
 def _area_parameters() -> list[Json]:
+    parent = {"type": "string", "pattern": rf"^{WORD}:[^\x00-\x1f\x7f]{{1,100}}$"}
     return [
-        _word("variable"),
-        _word("level"),
-        _query("search", {"type": "string", "maxLength": 100}, "Part of a name or code."),
-        _query(
-            "parent",
-            {"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]{0,60}:[A-Za-z0-9]{1,40}$"},
-            "Only areas within this one, as level:code.",
-        ),
-        _query("limit", {"type": "integer", "minimum": 1, "maximum": 10_000}, "At most so many."),
-        _query("offset", {"type": "integer", "minimum": 0, "maximum": 10_000_000}, "From here on."),
+        word("variable"),
+        word("level"),
+        query("search", {"type": "string", "maxLength": 100}, "Part of a name or code."),
+        query("parent", parent, "Only areas within this one, as level:code."),
+        query("limit", {"type": "integer", "minimum": 1, "maximum": 10_000}, "At most so many."),
+        query("offset", {"type": "integer", "minimum": 0, "maximum": 10_000_000}, "From here on."),
     ]
-
-
-def _word(name: str) -> Json:
-    return _query(name, {"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]{0,60}$"}, "")
-
-
-def _query(name: str, schema: Json, description: str) -> Json:
-    made = {"name": name, "in": "query", "required": False, "schema": schema}
-    return {**made, "description": description} if description else made
-
-
-def _path(name: str, description: str, example: str, known: Sequence[str] = ()) -> Json:
-    schema: Json = {"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]{0,60}$"}
-    if known:
-        schema = {"type": "string", "enum": list(known)}
-    return {
-        "name": name,
-        "in": "path",
-        "required": True,
-        "description": description,
-        "schema": schema,
-        "example": example,
-    }
-
-
-def _job() -> Json:
-    return {
-        "name": "job",
-        "in": "path",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"},
-    }
-
-
-def _body(name: str, example: Json | None) -> Json:
-    content: Json = {"schema": ref(name)}
-    if example is not None:
-        content["example"] = example
-    return {"required": True, "content": {_JSON: content}}
-
-
-def _done(description: str) -> Json:
-    return {"description": description}
-
-
-def _given(name: str, description: str, media_type: str = _JSON) -> Json:
-    return {"description": description, "content": {media_type: {"schema": ref(name)}}}
-
-
-def _op(summary: str, parameters: Sequence[Json], responses: Mapping[int, Json]) -> Json:
-    made = {str(status): one for status, one in responses.items()}
-    for status in (*_ALWAYS, 406, 415):
-        failure = _given("Error", _FAILURES[status])
-        if status in (429, 503):
-            failure["headers"] = _LATER
-        made.setdefault(str(status), failure)
-    return {"summary": summary, "parameters": list(parameters), "responses": made}
-
-
-def _got(name: str, summary: str, parameters: Sequence[Json], media_type: str = _JSON) -> Json:
-    return _op(summary, parameters, {200: _given(name, summary + ".", media_type)})
-
-
-def _made(name: str, summary: str, body: str, lang: Json) -> Json:
-    return {
-        **_op(summary, [lang], {201: _given(name, summary + ".")}),
-        "requestBody": _body(body, None),
-    }
-
-
-def _secured(operation: Json) -> Json:
-    return {**operation, "security": [{"token": []}]}
-
-
-def _in_session(operation: Json) -> Json:
-    about = "Needs a login in a browser: with a token it is refused (403), so that whoever finds a"
-    return {
-        **operation,
-        "description": f"{about} token cannot make others.",
-        "security": [{"session": [], "forgery": []}],
-    }
-
-
-def _table(summary: str, parameters: Sequence[Json], *, later: bool = True) -> Json:
-    content: Json = {_JSON: {"schema": ref("Table")}}
-    for name, types in FORMATS.items():
-        if name != "json-stat":
-            content[types[0]] = _BYTES
-    content["application/zip"] = _BYTES
-    content["application/x-pc-axis"] = _BYTES
-    responses: dict[int, Json] = {
-        200: {"description": "The table.", "content": content, "headers": _TAG},
-        304: _done("It is known already."),
-    }
-    if later:
-        responses[202] = {
-            **_given("Job", "It is being made: look at its job."),
-            "headers": {"Location": {"schema": {"type": "string"}}, **_LATER},
-        }
-    return _op(summary, parameters, responses)

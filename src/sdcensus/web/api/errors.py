@@ -14,11 +14,13 @@ from sdcensus.errors import (
     QuestionError,
     Refused,
     SdcensusError,
+    Sentence,
     SpecError,
     UnknownName,
 )
 from sdcensus.web.caching import Busy
 from sdcensus.web.catalogues import text
+from sdcensus.web.mistakes import mistake_text
 from sdcensus.web.quotas import QuotaExceeded
 
 Json = dict[str, Any]
@@ -61,6 +63,7 @@ class ApiError(Exception):
         code: The code of the reason; by the status where it is empty.
         values: What the text has places for.
         message: A text that is ready, in English.
+        said: The same without its place, as far as it can be told in other languages.
         place: The part of the request that is wrong.
         at: The character of that part.
         reasons: The reasons of a refusal.
@@ -73,6 +76,7 @@ class ApiError(Exception):
     code: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
     message: str = ""
+    said: Sentence = field(default_factory=Sentence)
     place: str | None = None
     at: int | None = None
     reasons: Sequence[Json] = ()
@@ -88,7 +92,7 @@ class ApiError(Exception):
         """The error as plain values."""
         values = {"request": request, **self.values}
         if self.message:
-            message = self.message if language == "en" else self._led(language)
+            message = self.message if language == "en" else self._translated(language)
         else:
             message = text(language, f"errors.{self.key}", **values)
         return {
@@ -102,10 +106,23 @@ class ApiError(Exception):
             "request": request,
         }
 
+    def _translated(self, language: str) -> str:
+        """A mistake in the words of the reader, behind its place as in English."""
+        detail = mistake_text(self.said, language)
+        if detail is None:
+            return self._led(language)
+        # Lines and columns are told by the page in its language; parts of questions are names.
+        named = self.place and self._part != "line"
+        return _clean(f"{self.place}: {detail}" if named else detail)
+
+    @property
+    def _part(self) -> str:
+        """The first word of the place."""
+        return re.split(r"[^a-z]", self.place or "", maxsplit=1)[0]
+
     def _led(self, language: str) -> str:
         """Details that are in English only, behind what they are about in the reader's words."""
-        part = re.split(r"[^a-z]", self.place or "", maxsplit=1)[0]
-        key = _LEADS.get(part, "lead_question" if self.place else "lead_request")
+        key = _LEADS.get(self._part, "lead_question" if self.place else "lead_request")
         if self.code == "refused":
             key = "refused"
         lead = [text(language, f"errors.{key}")]
@@ -151,13 +168,14 @@ def as_api_error(error: Exception) -> ApiError | None:
                 404 if strange else 400,
                 code="unknown-name" if strange else "",
                 message=_shown(error),
+                said=error.said,
                 place=_clean(error.place) or None,
                 at=error.at,
             )
         case UnknownName():
-            return ApiError(404, code="unknown-name", message=_shown(error))
+            return ApiError(404, code="unknown-name", message=_shown(error), said=error.said)
         case SpecError():
-            return ApiError(400, message=_shown(error))
+            return ApiError(400, message=_shown(error), said=error.said)
         case MissingExtra():
             return ApiError(406, "format_missing")
         case Refused():

@@ -9,7 +9,7 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.web.answers import VARY, Entry, accepts_packed
+from sdcensus.web.answers import VARY, Entry, accepts_packed, is_known
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.site import Site
 from sdcensus.web.caching import etag_of, packed
@@ -30,11 +30,14 @@ async def read_json(request: Request) -> Any:
     """The body of a request.
 
     Raises:
-        ApiError: It is not said to be JSON (415), or is none (400).
+        ApiError: It is not said to be JSON in UTF-8 and not packed (415), or is none (400).
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:
+    kind, _, parameters = _header(request, "content-type").lower().partition(";")
+    charset = parameters.replace(" ", "").replace('"', "").removeprefix("charset=")
+    if kind.strip() != JSON or charset not in ("", "utf-8", "utf8"):
         raise ApiError(415, "media_type")
+    if _header(request, "content-encoding").strip().lower() not in ("", "identity"):
+        raise ApiError(415, "content_encoding")
     try:
         return orjson.loads(await request.body())
     except (ValueError, RecursionError):
@@ -52,7 +55,8 @@ async def read_object(request: Request, *members: str) -> Json:
         raise ApiError(400, "not_an_object")
     for name in found:
         if name not in members:
-            raise ApiError(400, "bad_request", place=_shown(name))
+            values = {"known": ", ".join(members)}
+            raise ApiError(400, "unknown_member", values=values, place=_shown(name))
     return found
 
 
@@ -82,7 +86,7 @@ def parameter(request: Request, name: str, longest: int = 500) -> str | None:
     if not values:
         return None
     if len(values) > 1 or len(values[0]) > longest:
-        raise ApiError(400, "bad_request", place=name)
+        raise ApiError(400, "repeated_parameter", place=name)
     return values[0]
 
 
@@ -113,7 +117,8 @@ def check_parameters(request: Request, *known: str) -> None:
     """
     for name in request.query_params:
         if name not in known:
-            raise ApiError(400, "bad_request", place=_shown(name))
+            values = {"known": ", ".join(known)}
+            raise ApiError(400, "unknown_parameter", values=values, place=_shown(name))
 
 
 def _shown(name: str) -> str:
@@ -158,8 +163,7 @@ def public_json(
         (b"vary", VARY),
         (b"content-language", language.encode("ascii")),
     ]
-    known = {one.strip().removeprefix("W/") for one in _header(request, "if-none-match").split(",")}
-    if known & {"*", f'"{tag}"', f'"{tag}-gz"'}:
+    if is_known(tag, _header(request, "if-none-match")):
         return made_response(304, b"", media_type, headers)
     if small is not None:
         headers.append((b"content-encoding", b"gzip"))
@@ -168,13 +172,16 @@ def public_json(
 
 def entry_response(request: Request, site: Site, caller: Caller, entry: Entry) -> Response:
     """A finished answer as it is sent."""
-    return sent_entry(
-        site,
-        caller,
-        entry,
-        encoding=_header(request, "accept-encoding"),
-        if_none_match=_header(request, "if-none-match"),
-    )
+    # "Not modified" is an answer to GET and HEAD only.
+    known = _header(request, "if-none-match") if request.method == "GET" else ""
+    encoding = _header(request, "accept-encoding")
+    return sent_entry(site, caller, entry, encoding=encoding, if_none_match=known)
+
+
+def wants_job(request: Request) -> bool:
+    """Whether somebody would rather not wait: ``Prefer: respond-async``."""
+    preferred = _header(request, "prefer").lower().replace(";", ",").split(",")
+    return "respond-async" in {one.strip() for one in preferred}
 
 
 def sent_entry(

@@ -3,90 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from sdcensus.model.question import (
-    LONGEST_AXIS,
-    LONGEST_CODE,
-    LONGEST_LABEL,
-    MOST_AXES,
-    MOST_GROUPS,
+from sdcensus.web.api.asking import NAME, program_schema, program_table_schema, question_schema
+from sdcensus.web.api.shapes import (
+    ANYTHING,
+    COUNT,
+    MAYBE_COUNT,
+    MAYBE_TEXT,
+    MAYBE_TIME,
+    TEXT,
+    TIME,
+    WHOLE,
+    Schema,
+    listed,
+    object_of,
+    ref,
 )
-
-Schema = dict[str, Any]
-
-TEXT: Schema = {"type": "string"}
-WHOLE: Schema = {"type": "integer"}
-COUNT: Schema = {"type": "integer", "minimum": 0}
-MAYBE_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
-MAYBE_TEXT: Schema = {"type": ["string", "null"]}
-TIME: Schema = {"type": "string", "format": "date-time"}
-MAYBE_TIME: Schema = {"type": ["string", "null"], "format": "date-time"}
-ANYTHING: Schema = {"type": "object"}
-
-#: Characters that can be shown; texts of questions have no others.
-_PLAIN = r"^[^\x00-\x1f\x7f]*$"
-#: The name of a group: something to be seen, and no control signs.
-_LABEL = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
-#: A name: the same, without signs that cannot be seen at all.
-_UNSEEN = (
-    r"\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f"
-    r"\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
-)
-_NAME = rf"^[^{_UNSEEN}]*[^\s{_UNSEEN}][^{_UNSEEN}]*$"
-#: An axis in the grammar of plans.
-AXIS = r"^[A-Za-z_][A-Za-z0-9_]{0,60}(@[A-Za-z_][A-Za-z0-9_]{0,60})?(-total)?$"
-_WORD = r"[A-Za-z_][A-Za-z0-9_]{0,60}"
-_QUOTED = r"(\"[^\"\x00-\x1f\x7f]{0,200}\"|'[^'\x00-\x1f\x7f]{0,200}')"
-_VALUE = rf"(-?[0-9]{{1,18}}|{_QUOTED})"
-_OPERAND = rf"{_WORD}( *@ *{_WORD})?"
-_SIGN = r"(==|!=|<=|>=|<|>)"
-_COMPARED = rf"({_OPERAND} *{_SIGN} *{_VALUE}|{_VALUE} *{_SIGN} *{_OPERAND})"
-_INSIDE = rf"{_OPERAND} +((not|NOT) +)?(in|IN) *\( *{_VALUE}( *, *{_VALUE})* *\)"
-_NOT = r"((not|NOT) +){0,3}"
-_AND = r" +(and|or|AND|OR) +"
-_TERM = rf"{_NOT}({_COMPARED}|{_INSIDE})"
-_CHAIN = rf"{_TERM}({_AND}{_TERM})*"
-_PART = rf"({_TERM}|{_NOT}\( *{_CHAIN} *\))"
-#: Conditions, but for parentheses in parentheses, which no regular expression can count.
-CONDITION = rf"^( *{_PART}({_AND}{_PART})* *)?$"
-ABOUT_CONDITION = (
-    "A condition of at most 4,000 characters, such as `age >= 15 and sex in (1, 2)` or"
-    " `not (ed@parish == 'N' or age@broad == '0-14')`. The server also reads parentheses within"
-    " parentheses, and names of variables that are not ASCII, which this pattern leaves out."
-)
-
-
-def program_pattern(kind: str, variables: Sequence[str]) -> str:
-    """Simple programs of one table, by the variables that there are; the language has more."""
-    variable = rf"{kind}\.({'|'.join(variables)})"
-    title = r"( TITLE '[A-Za-z0-9][A-Za-z0-9 ,.-]{0,80}')?"
-    shown = (
-        rf"(FREQUENCY OF {variable}|COUNT OF {kind}( BY {variable})?|DISTRIBUTION OF {variable})"
-    )
-    return rf"^TABLE [a-z]_[a-z0-9_]{{1,30}}{title} AS {shown}$"
-
-
-def ref(name: str) -> Schema:
-    """A shape by its name."""
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def listed(items: Schema, **more: Any) -> Schema:
-    """A list of something."""
-    return {"type": "array", "items": items, **more}
-
-
-def object_of(required: Schema, optional: Schema | None = None, *, closed: bool = True) -> Schema:
-    """An object with these members."""
-    made: Schema = {
-        "type": "object",
-        "required": list(required),
-        "properties": {**required, **(optional or {})},
-    }
-    if closed:
-        made["additionalProperties"] = False
-    return made
 
 
 def components(populations: Sequence[str], program: str) -> Schema:
@@ -97,80 +29,15 @@ def components(populations: Sequence[str], program: str) -> Schema:
         program: A pattern of simple programs.
     """
     return {
-        **_questions(populations),
+        "Question": question_schema(populations),
         **_told(),
         **_offered(),
         **_answers(program),
         **_accounts(),
+        **_staff(),
+        "State": object_of({"status": TEXT}),
+        "Document": object_of({"openapi": TEXT, "paths": ANYTHING}, closed=False),
     }
-
-
-def codes_schema() -> Schema:
-    """For some axes, by variable, the codes to show."""
-    codes = listed(
-        {"type": "string", "maxLength": LONGEST_CODE, "pattern": _PLAIN},
-        minItems=1,
-    )
-    return _by_variable(codes)
-
-
-def groups_schema() -> Schema:
-    """For some axes, by variable, groups of codes."""
-    group = object_of(
-        {
-            "label": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": LONGEST_LABEL,
-                "pattern": _LABEL,
-            },
-            "codes": listed(
-                {"type": "string", "maxLength": LONGEST_CODE, "pattern": _PLAIN},
-                minItems=1,
-            ),
-        }
-    )
-    return _by_variable(listed(group, minItems=1, maxItems=MOST_GROUPS, uniqueItems=True))
-
-
-def _by_variable(values: Schema) -> Schema:
-    return {
-        "type": ["object", "null"],
-        "maxProperties": MOST_AXES,
-        "propertyNames": {"pattern": r"^[A-Za-z_][A-Za-z0-9_]{0,60}$"},
-        "additionalProperties": values,
-    }
-
-
-def _questions(populations: Sequence[str]) -> Schema:
-    question = object_of(
-        {},
-        {
-            "of": {"type": "string", "enum": list(populations), "description": "What is counted."},
-            "by": listed(
-                {"type": "string", "maxLength": LONGEST_AXIS, "pattern": AXIS},
-                maxItems=MOST_AXES,
-                uniqueItems=True,
-                description="Axes in the grammar of plans, such as `ed@parish` or `sex`.",
-            ),
-            "where": {
-                "type": ["string", "null"],
-                "pattern": CONDITION,
-                "description": ABOUT_CONDITION,
-            },
-            "codes": {**codes_schema(), "description": "For some axes the codes to show."},
-            "groups": {
-                **groups_schema(),
-                "description": "For some axes groups of codes: sums of published values.",
-            },
-        },
-    )
-    # Codes and groups are those of axes.
-    question["anyOf"] = [
-        {"required": ["by"], "properties": {"by": {"minItems": 1}}},
-        {"properties": {"codes": {"maxProperties": 0}, "groups": {"maxProperties": 0}}},
-    ]
-    return {"Question": question}
 
 
 def _told() -> Schema:
@@ -333,6 +200,7 @@ def _answers(program: str) -> Schema:
                 "outcome": {"type": "string", "enum": ["allowed", "withheld", "refused"]},
                 "reasons": listed(ref("Reason")),
                 "remedies": listed(ref("Remedy")),
+                "notes": listed(TEXT),
             }
         ),
         "Job": object_of(
@@ -353,10 +221,10 @@ def _answers(program: str) -> Schema:
                 )
             }
         ),
-        "Program": object_of({"program": _program(program)}),
+        "Program": object_of({"program": program_schema(program)}),
         "ProgramTable": object_of(
-            {"program": _program(program)},
-            {"table": {"type": "string", "maxLength": 60, "pattern": r"^[A-Za-z_]*$"}},
+            {"program": program_schema(program)},
+            {"table": program_table_schema()},
         ),
         "Compiled": object_of(
             {
@@ -378,15 +246,6 @@ def _answers(program: str) -> Schema:
             closed=False,
         ),
     }
-
-
-def _program(pattern: str) -> Schema:
-    about = (
-        "A program of the command language. Simple programs of one table fit this pattern; the"
-        " server reads the whole language, with several tables, conditions and definitions: clients"
-        " that are made from this document should not check programs against it."
-    )
-    return {"type": "string", "pattern": pattern, "description": about}
 
 
 def _accounts() -> Schema:
@@ -425,7 +284,7 @@ def _accounts() -> Schema:
                     "type": "string",
                     "minLength": 1,
                     "maxLength": 80,
-                    "pattern": _NAME,
+                    "pattern": NAME,
                 }
             },
             {"days": {"type": ["integer", "null"], "minimum": 1, "maximum": 3650}},
@@ -438,7 +297,7 @@ def _accounts() -> Schema:
                     "type": "string",
                     "minLength": 1,
                     "maxLength": 200,
-                    "pattern": _NAME,
+                    "pattern": NAME,
                 },
                 "question": ref("Question"),
             },
@@ -460,4 +319,65 @@ def _accounts() -> Schema:
             },
         ),
         "Received": object_of({"id": TEXT}),
+    }
+
+
+def _staff() -> Schema:
+    alarm = object_of(
+        {
+            "id": TEXT,
+            "pattern": TEXT,
+            "who": TEXT,
+            "score": {"type": "number"},
+            "explanation": ANYTHING,
+            "first": TIME,
+            "last": TIME,
+            "count": COUNT,
+            "acknowledged_by": MAYBE_TEXT,
+            "acknowledged": MAYBE_TIME,
+        }
+    )
+    message = object_of(
+        {
+            "id": TEXT,
+            "time": TIME,
+            "text": TEXT,
+            "contact": TEXT,
+            "question": TEXT,
+            "read_by": MAYBE_TEXT,
+            "read": MAYBE_TIME,
+        }
+    )
+    account = object_of(
+        {
+            "name": TEXT,
+            "role": {"type": "string", "enum": ["registered", "staff"]},
+            "display_name": TEXT,
+            "created": TIME,
+            "disabled": MAYBE_TIME,
+        }
+    )
+    words = {"type": "string", "maxLength": 200, "pattern": NAME}
+    summary = {
+        **dict.fromkeys(("load", "outcomes", "refusals", "watch", "versions", "audit"), ANYTHING),
+        "slowest": listed(ANYTHING),
+        "alarms": listed(ref("Alarm")),
+    }
+    return {
+        "Summary": object_of(summary),
+        "Alarm": alarm,
+        "SeenAlarm": object_of({"alarm": ref("Alarm")}),
+        "Message": message,
+        "Messages": object_of({"feedback": listed(ref("Message"))}),
+        "ReadMessage": object_of({"feedback": ref("Message")}),
+        "KnownAccount": account,
+        "Accounts": object_of({"accounts": listed(ref("KnownAccount"))}),
+        "MadeAccount": object_of({"account": ref("KnownAccount")}),
+        "NewAccount": object_of(
+            {"name": words, "password": {"type": "string", "minLength": 12, "maxLength": 1_000}},
+            {
+                "role": {"type": "string", "enum": ["registered", "staff"]},
+                "display_name": {"type": "string", "maxLength": 200},
+            },
+        ),
     }

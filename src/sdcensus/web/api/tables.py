@@ -12,7 +12,7 @@ from starlette.responses import Response
 from sdcensus.errors import SdcensusError
 from sdcensus.model.question import Question
 from sdcensus.web.answers import Entry
-from sdcensus.web.api.answering import answer, audit_question, deliver, told_job
+from sdcensus.web.api.answering import answer, audit_question, deliver, told_job, with_quota
 from sdcensus.web.api.errors import ApiError, as_api_error, not_found
 from sdcensus.web.api.making import Asked
 from sdcensus.web.api.negotiation import asked_format
@@ -26,6 +26,7 @@ from sdcensus.web.api.requests import (
     read_json,
     request_id,
     sent_entry,
+    wants_job,
 )
 from sdcensus.web.api.sending import job_response
 from sdcensus.web.api.site import Site
@@ -56,7 +57,7 @@ def tables_router(site: Site) -> APIRouter:
             audit_question(site, caller, error, request_id(request))
             raise
         asked = Asked(question, format_name, language)
-        later = "respond-async" in request.headers.get("prefer", "").lower()
+        later = wants_job(request)
         found = await answer(site, caller, asked, request=request_id(request), as_job=later)
         if isinstance(found, Job):
             return job_response(site, caller, found)
@@ -97,7 +98,8 @@ def tables_router(site: Site) -> APIRouter:
     async def get_job(request: Request) -> Response:
         """How far a large table is."""
         _, job = await found_job(request)
-        return json_response(told_job(job), headers=[(b"retry-after", b"1")])
+        again = [] if job.ended else [(b"retry-after", b"1")]
+        return json_response(told_job(job), headers=again)
 
     @router.get("/jobs/{job}/result")
     async def get_result(request: Request) -> Response:
@@ -169,7 +171,7 @@ class FastTables:
             site.quotas.take(caller.who, rules, entry.cells)
         except Exception as error:
             known = as_api_error(error)
-            raise (error if known is None else known) from error
+            raise (error if known is None else with_quota(site, caller, known)) from error
         await deliver(site, caller, entry, scope["sdcensus.request"], started)
         return sent_entry(
             site,

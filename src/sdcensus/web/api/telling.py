@@ -17,7 +17,7 @@ from sdcensus.session.answering import (
 )
 from sdcensus.session.policy.verdict import Reason, Remedy, Verdict
 from sdcensus.web.catalogues import texts
-from sdcensus.web.policy_words import reason_text, remedy_text
+from sdcensus.web.policy_words import note_text, reason_text, remedy_text
 
 Json = dict[str, Any]
 
@@ -65,6 +65,7 @@ def told_check(checked: Checked, schema: Schema, language: str) -> Json:
         "outcome": verdict.outcome.value,
         "reasons": told_reasons(verdict, schema, language),
         "remedies": told_remedies(verdict, checked.question, schema, language),
+        "notes": [note_text(one, language, texts(language)) for one in verdict.notes],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Column, Table, delete, func, insert, select, text, update
+from sqlalchemy import Column, Connection, Table, delete, func, insert, select, text, update
 
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.web.database.audit import enter
@@ -160,8 +160,7 @@ class FeedbackBox:
             read=None,
         )
         with self._link.writing() as connection:
-            unread = select(func.count()).select_from(feedback).where(feedback.c.read.is_(None))
-            if connection.execute(unread).scalar_one() >= MOST_UNREAD:
+            if _is_full(connection):
                 raise OutputError(
                     f"{MOST_UNREAD:,} texts wait to be read by the office. Try again later."
                 )
@@ -175,6 +174,11 @@ class FeedbackBox:
                 )
             )
         return kept
+
+    def is_full(self) -> bool:
+        """Whether so many texts wait to be read that no more are taken."""
+        with self._link.reading() as connection:
+            return _is_full(connection)
 
     def all(self, *, unread_only: bool = False, limit: int = 200) -> tuple[Feedback, ...]:
         """What was written, the newest first."""
@@ -209,6 +213,11 @@ class FeedbackBox:
     def apply_retention(self, days: int, *, by: Actor) -> int:
         """Remove what was written before some days, read or not; how many texts there were."""
         return _remove_old(self._link, feedback, feedback.c.time, days, by)
+
+
+def _is_full(connection: Connection) -> bool:
+    unread = select(func.count()).select_from(feedback).where(feedback.c.read.is_(None))
+    return int(connection.execute(unread).scalar_one()) >= MOST_UNREAD
 
 
 def _remove_old(link: Link, table: Table, time: Column[Any], days: int, by: Actor) -> int:

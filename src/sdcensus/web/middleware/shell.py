@@ -10,8 +10,10 @@ import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.requests import ClientDisconnect, HTTPConnection
+
 from sdcensus.web.api.errors import ApiError, busy
-from sdcensus.web.catalogues import preferred
+from sdcensus.web.catalogues import language_of
 from sdcensus.web.identity import SESSION_COOKIE, Headers, headers_of, is_secure
 from sdcensus.web.metrics import Metrics
 from sdcensus.web.security import STAY_SECURE, headers_for, is_open
@@ -27,6 +29,8 @@ logger = logging.getLogger("sdcensus.web")
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _API = "/api/v1"
+#: The status, in the metrics only, of requests whose sender went away.
+_GONE = 499
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, POST"),
     (b"access-control-allow-headers", b"Accept, Content-Type, Prefer"),
@@ -88,12 +92,15 @@ class Shell:
             else:
                 await self._app(scope, receive, sending)
         except ApiError as error:
-            await self._say(error, headers, request, sending, started=bool(status))
+            await self._say(error, scope, request, sending, started=bool(status))
+        except ClientDisconnect:
+            # Whoever went away in the middle of a request is no fault of the server.
+            status = _GONE
         except Exception as error:
             self._metrics.failures.inc()
             log_failure(request, error)
             internal = ApiError(500, "internal")
-            await self._say(internal, headers, request, sending, started=bool(status))
+            await self._say(internal, scope, request, sending, started=bool(status))
         finally:
             self._active -= 1
             found = scope.get("sdcensus.route") or getattr(scope.get("route"), "path", None)
@@ -129,12 +136,12 @@ class Shell:
         return name in self._hosts or name.endswith(self._domains or ("\0",))
 
     async def _say(
-        self, error: ApiError, headers: Headers, request: str, send: Send, *, started: bool
+        self, error: ApiError, scope: Scope, request: str, send: Send, *, started: bool
     ) -> None:
         if started:
             # The beginning of the answer is on its way: all that is left is to break it off.
             return
-        language = preferred(headers.get(b"accept-language"), self._settings.languages)
+        language = language_of(HTTPConnection(scope), self._settings.languages)
         body = error.body(language, request)
         await send(
             {
@@ -144,6 +151,7 @@ class Shell:
                     (b"content-type", b"application/json"),
                     (b"content-length", b"%d" % len(body)),
                     (b"cache-control", b"no-store"),
+                    (b"content-language", language.encode("ascii")),
                     *error.headers,
                 ],
             }
