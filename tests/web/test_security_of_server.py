@@ -85,11 +85,11 @@ def test_people_who_are_lost_see_a_page_and_programs_the_one_shape(place: Place)
 
 def test_other_methods_are_told_which_ones_there_are(place: Place) -> None:
     for method, path, allowed in (
-        ("PUT", TABLES, "GET, POST"),
-        ("DELETE", "/api/v1/datasets", "GET"),
-        ("PATCH", "/api/v1/account/tokens", "GET, POST"),
-        ("POST", "/", "GET"),
-        ("TRACE", "/health", "GET"),
+        ("PUT", TABLES, "GET, HEAD, POST"),
+        ("DELETE", "/api/v1/datasets", "GET, HEAD"),
+        ("PATCH", "/api/v1/account/tokens", "GET, HEAD, POST"),
+        ("POST", "/", "GET, HEAD"),
+        ("TRACE", "/health", "GET, HEAD"),
     ):
         answer = place.client.request(method, path)
         check_error(answer, 405, "not-found")

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
-from fastapi import APIRouter
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from markupsafe import Markup
 from starlette.requests import Request
@@ -21,6 +20,7 @@ from sdcensus.web.api.site import Site
 from sdcensus.web.catalogues import LANGUAGE_COOKIE, language_of, text, texts
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
+from sdcensus.web.routing import Routes
 from sdcensus.web.security import local_path
 
 Header = tuple[bytes, bytes]
@@ -121,9 +121,9 @@ def _shown_account(account: Account) -> dict[str, str]:
     return {"name": account.display_name or account.name, "role": account.role.value}
 
 
-def pages_router(site: Site, pages: Pages) -> APIRouter:
+def pages_router(site: Site, pages: Pages) -> Routes:
     """The routes of pages, of logging in and of logging out."""
-    router = APIRouter()
+    router = Routes()
 
     def plain(name: str) -> Callable[[Request], Any]:
         async def page(request: Request) -> Response:
@@ -137,7 +137,7 @@ def pages_router(site: Site, pages: Pages) -> APIRouter:
         ("/commands", "commands"),
         ("/api", "api"),
     ):
-        router.add_api_route(path, plain(name), methods=["GET"])
+        router.get(path)(plain(name))
 
     @router.get("/login")
     async def login_page(request: Request) -> Response:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,6 +26,7 @@ from sdcensus.web.api.sending import job_response
 from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
 from sdcensus.web.jobs import Job
+from sdcensus.web.routing import Routes
 
 if TYPE_CHECKING:
     from sdcensus.model.schema import Schema
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def commands_router(site: Site) -> APIRouter:
+def commands_router(site: Site) -> Routes:
     """The routes of programs."""
-    router = APIRouter()
+    router = Routes()
 
     @router.post("/commands")
     async def compiled(request: Request) -> Response:
