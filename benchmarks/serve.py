@@ -95,6 +95,8 @@ def _server(folder: Path, store: Path) -> Iterator[tuple[subprocess.Popen[bytes]
             "--quiet",
         ],
         cwd=REPOSITORY,
+        # As it is installed: with compiled modules.
+        env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"},
         stdout=subprocess.DEVNULL,
     )
     try:

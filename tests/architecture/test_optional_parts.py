@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OPTIONAL = (
     *("pyreadstat", "python_calamine", "xlsxwriter"),
     *("pyspark", "py4j", "ortools"),
-    *("fastapi", "starlette", "uvicorn", "jinja2", "orjson", "sqlalchemy", "psycopg"),
+    *("starlette", "uvicorn", "jinja2", "orjson", "sqlalchemy", "psycopg"),
     *("altair", "vl_convert"),
     *("pandas", "polars", "hypothesis", "pytest", "cell_key_perturbation"),
 )

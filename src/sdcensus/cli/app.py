@@ -1,40 +1,96 @@
-"""The commands, as one program."""
+"""The commands, as one program.
+
+A command is loaded when it is asked for: most of the time that a small command takes would else go
+into reading what all the others are.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from sdcensus._version import __version__
-from sdcensus.cli import (
-    account,
-    approve,
-    assess,
-    attack,
-    compare,
-    demo,
-    describe,
-    export,
-    fill,
-    load,
-    looks,
-    plan,
-    policy,
-    protect,
-    ptable,
-    publish,
-    recommend,
-    schema,
-    secret,
-    serve,
-    tabulate,
-    verify,
-)
 from sdcensus.cli.options import examples
+
+#: Every command in the order of the help, which shows this line of each.
+COMMANDS = {
+    "demo": "Make a fictional country and try it.",
+    "load": "Check census files and write the store.",
+    "export": "Write a store as encoded parquet.",
+    "describe": "Show what a store holds.",
+    "tabulate": "Count a table exactly.",
+    "protect": "Protect a table and write it.",
+    "publish": "Publish all tables of a plan.",
+    "fill": "Put published values into a workbook.",
+    "verify": "Check the files of a publication.",
+    "approve": "Put two names under a publication.",
+    "recommend": "Propose scheme, policy, tables.",
+    "assess": "Measure risk and utility of a table.",
+    "compare": "Compare methods on your own tables.",
+    "looks": "How often tables together look at a cell.",
+    "attack": "Attack published tables as an intruder.",
+    "serve": "Open the table builder in the browser.",
+    "plan": "Draft a plan of tables, or check one.",
+    "policy": "Check a policy, or ask it about a table.",
+    "schema": "Draft or check a schema.",
+    "secret": "Make, check or restore the office secret.",
+    "ptable": "Design and look at perturbation tables.",
+    "account": "Accounts and audit of a table builder.",
+}
+
+
+class _Loaded(MutableMapping[str, Any]):
+    """The commands by their names, each loaded when somebody looks it up."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Any] = dict.fromkeys(COMMANDS)
+
+    def __getitem__(self, name: str) -> Any:
+        if self._found[name] is None:
+            self._found[name] = _load(name)
+        return self._found[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def _load(name: str) -> Any:
+    """A command: the function of the module of its name, or the commands of that module."""
+    module = import_module(f"sdcensus.cli.{name}")
+    several = getattr(module, "app", None)
+    whole = typer.Typer(rich_markup_mode=None, add_completion=False)
+    if several is None:
+        settings = {"epilog": module.EXAMPLES, "short_help": COMMANDS[name]}
+        whole.command(name, **settings)(getattr(module, name))
+        return get_command(whole)
+    whole.add_typer(several, name=name, short_help=COMMANDS[name])
+    # A program of one group of commands: the group is what is wanted.
+    return get_command(whole).commands[name]  # type: ignore[attr-defined]
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Loaded()
+
 
 app = typer.Typer(
     name="sdcensus",
+    cls=_Commands,
     help="Publish tables and microdata of a census without giving anyone away.",
     epilog=examples(
         "sdcensus demo",
@@ -74,59 +130,3 @@ def start(
     """Publish tables and microdata of a census without giving anyone away."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-app.command("demo", epilog=demo.EXAMPLES, short_help="Make a fictional country and try it.")(
-    demo.demo
-)
-app.command("load", epilog=load.EXAMPLES, short_help="Check census files and write the store.")(
-    load.load
-)
-app.command("export", epilog=export.EXAMPLES, short_help="Write a store as encoded parquet.")(
-    export.export
-)
-app.command("describe", epilog=describe.EXAMPLES, short_help="Show what a store holds.")(
-    describe.describe
-)
-app.command("tabulate", epilog=tabulate.EXAMPLES, short_help="Count a table exactly.")(
-    tabulate.tabulate
-)
-app.command("protect", epilog=protect.EXAMPLES, short_help="Protect a table and write it.")(
-    protect.protect
-)
-app.command("publish", epilog=publish.EXAMPLES, short_help="Publish all tables of a plan.")(
-    publish.publish
-)
-app.command("fill", epilog=fill.EXAMPLES, short_help="Put published values into a workbook.")(
-    fill.fill
-)
-app.command("verify", epilog=verify.EXAMPLES, short_help="Check the files of a publication.")(
-    verify.verify
-)
-app.command("approve", epilog=approve.EXAMPLES, short_help="Put two names under a publication.")(
-    approve.approve
-)
-app.command("recommend", epilog=recommend.EXAMPLES, short_help="Propose scheme, policy, tables.")(
-    recommend.recommend
-)
-app.command("assess", epilog=assess.EXAMPLES, short_help="Measure risk and utility of a table.")(
-    assess.assess
-)
-app.command("compare", epilog=compare.EXAMPLES, short_help="Compare methods on your own tables.")(
-    compare.compare
-)
-app.command("looks", epilog=looks.EXAMPLES, short_help="How often tables together look at a cell.")(
-    looks.looks
-)
-app.command("attack", epilog=attack.EXAMPLES, short_help="Attack published tables as an intruder.")(
-    attack.attack
-)
-app.command("serve", epilog=serve.EXAMPLES, short_help="Open the table builder in the browser.")(
-    serve.serve
-)
-app.add_typer(plan.app, name="plan", short_help="Draft a plan of tables, or check one.")
-app.add_typer(policy.app, name="policy", short_help="Check a policy, or ask it about a table.")
-app.add_typer(schema.app, name="schema", short_help="Draft or check a schema.")
-app.add_typer(secret.app, name="secret", short_help="Make, check or restore the office secret.")
-app.add_typer(ptable.app, name="ptable", short_help="Design and look at perturbation tables.")
-app.add_typer(account.app, name="account", short_help="Accounts and audit of a table builder.")

@@ -7,14 +7,11 @@ from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from sdcensus.cli.completion import complete_axes
-
-if TYPE_CHECKING:
-    pass
 
 _Command = Callable[..., None]
 

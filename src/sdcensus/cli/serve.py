@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import sys
@@ -184,24 +185,29 @@ def serve(
         raise SpecError(
             "Say once how tables are protected: --plan FILE, or the options of a method."
         )
-    service = _opened(
-        output,
-        store,
-        policy,
-        plan=plan,
-        method=method.value,
-        options=options,
-        secret=find_any_secret(secret),
-        key_version=key_version,
-        office=office,
-    )
-    _say_offer(output, service)
-    _say_budget(output, service)
-    if check:
-        output.say("All is well: it can be opened.")
-        return
-    _warn(output, settings)
-    _run(output, service, settings, database)
+    # What is loaded now stays to the end: nothing of it is worth looking through for garbage.
+    gc.disable()
+    try:
+        service = _opened(
+            output,
+            store,
+            policy,
+            plan=plan,
+            method=method.value,
+            options=options,
+            secret=find_any_secret(secret),
+            key_version=key_version,
+            office=office,
+        )
+        _say_offer(output, service)
+        _say_budget(output, service)
+        if check:
+            output.say("All is well: it can be opened.")
+            return
+        _warn(output, settings)
+        _run(output, service, settings, database)
+    finally:
+        gc.enable()
 
 
 def _load_server_meanwhile() -> None:
@@ -291,6 +297,8 @@ def _run(output: Output, service: TableService, settings: Settings, database: st
     where = database or settings.state / DATABASE
     with Database.open(where) as opened:
         server = RunningServer(service, settings, opened, say=output.say)
+        gc.freeze()
+        gc.enable()
         try:
             server.run()
         except Interrupted:

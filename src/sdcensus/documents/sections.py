@@ -44,7 +44,8 @@ from sdcensus.model.variable import EmptyField, Role
 class Section(BaseModel):
     """A table of the document: no settings but its own, nothing converted silently."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    # Most documents have few of the sections that there are: those are built, the others never.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
     _faulty: frozenset[str] = PrivateAttr(default=frozenset())
 
     @property

@@ -15,8 +15,8 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.schema import GridSpec, Schema
 from sdcensus.model.variable import Variable
 
-#: What Python and Arrow strip from the ends of a text.
-BLANKS = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())
+#: What Python and Arrow strip from the ends of a text; none of it lies above the first plane.
+BLANKS = "".join(chr(code) for code in range(0x10000) if chr(code).isspace())
 #: The function from a decimal key of another tool to our integer.
 DECIMAL_KEY = "decimal_key"
 

@@ -28,7 +28,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
 from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE
-from sdcensus.store.parquet_census import ParquetCensus
+from sdcensus.store.parquet_census import ParquetCensus, is_address
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -180,16 +180,6 @@ def small_relation(columns: Mapping[str, Sequence[int]]) -> str:
     arrays = (f"from_json('{json.dumps(list(one))}', 'array<bigint>')" for one in columns.values())
     names = ", ".join(SPARK.name(one) for one in columns)
     return f"SELECT inline(arrays_zip({', '.join(arrays)})) AS ({names})"
-
-
-def is_address(folder: str | Path) -> bool:
-    """Whether this names something that only Spark can reach.
-
-    Examples:
-        >>> is_address("hdfs://names/census"), is_address("C:/census"), is_address("census")
-        (True, False, False)
-    """
-    return isinstance(folder, str) and "://" in folder
 
 
 def _fetched(location: str, session: SparkSession) -> ParquetCensus:

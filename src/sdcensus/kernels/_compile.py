@@ -12,9 +12,12 @@ import functools
 import hashlib
 import os
 import re
+import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,6 +25,29 @@ import numba
 import platformdirs
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _leave_linear_algebra_for_later() -> None:
+    """Let numba look for scipy's linear algebra when somebody multiplies matrices, not before.
+
+    It would look at the first call of any kernel, by loading it: most of the time that numba takes
+    to start, for something that no kernel uses. Other users of numba notice nothing: functions
+    that need it look again when they are compiled.
+    """
+    if "numba.np.arraymath" in sys.modules:
+        return
+    # Inner parts of numba: where another version has them elsewhere, it only starts slower.
+    with suppress(ImportError, AttributeError):
+        linear_algebra: Any = import_module("numba.np.linalg")
+        look = linear_algebra.ensure_blas
+        linear_algebra.ensure_blas = lambda: None
+        try:
+            import_module("numba.np.arraymath").__dict__["ensure_blas"] = look
+        finally:
+            linear_algebra.ensure_blas = look
+
+
+_leave_linear_algebra_for_later()
 
 _FOLDER = Path(__file__).parent
 _DECORATING = threading.Lock()

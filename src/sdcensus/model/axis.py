@@ -129,6 +129,14 @@ def make_axis(variable: Variable, levels: Iterable[Level], *, total: bool) -> Ax
     """Build an axis from levels of one variable, in any order, repeated or not."""
     distinct = {level.name: level for level in levels}
     ordered = tuple(sorted(distinct.values(), key=lambda level: (-len(level.codes), level.name)))
+    declared = list(variable.levels())
+    if all(any(level is one for one in declared) for level in ordered):
+        key = ("axis", tuple(level.name for level in ordered), total)
+        return variable.kept(key, lambda: _make_axis(variable, ordered, total=total))
+    return _make_axis(variable, ordered, total=total)
+
+
+def _make_axis(variable: Variable, ordered: tuple[Level, ...], *, total: bool) -> Axis:
     base, base_size = common_refinement(ordered)
     _, first_leaf = np.unique(base, return_index=True)
     leaf_of_base = np.zeros(base_size, dtype=np.int64)  # a code without leaves keeps leaf 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,11 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError, UnknownName, told
 from sdcensus.model.entity import Entity
 from sdcensus.model.text import Text
+
+Made = TypeVar("Made")
+
+#: How many things that were made of a variable are kept with it.
+MOST_MADE = 32
 
 
 class CodeKind(StrEnum):
@@ -66,16 +72,16 @@ class Level:
     name: str
     codes: tuple[Code, ...]
     group: tuple[int, ...]
+    #: For each leaf, the position of its code at this level: ``group`` as an array.
+    group_array: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         positions = set(self.group)
         if positions - set(range(len(self.codes))):
             raise SpecError(f"Level {self.name!r} groups a leaf under a code that it has not.")
-
-    @property
-    def group_array(self) -> npt.NDArray[np.int64]:
-        """For each leaf, the position of its code at this level."""
-        return np.array(self.group, dtype=np.int64)
+        array = np.array(self.group, dtype=np.int64)
+        array.flags.writeable = False
+        object.__setattr__(self, "group_array", array)
 
     def refines(self, other: Level) -> bool:
         """Whether every group of this level lies inside one group of ``other``."""
@@ -153,10 +159,16 @@ class Variable:
     map: str = ""
     imputed: bool = False
     source: VariableSource | None = None
+    _levels: tuple[Level, ...] = field(init=False, repr=False, compare=False)
+    _made: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.leaf_level:
             object.__setattr__(self, "leaf_level", self.name)
+        levels = [one for hierarchy in self.hierarchies for one in hierarchy.levels]
+        if self.codes:
+            levels.insert(0, Level(self.leaf_level, self.codes, tuple(range(len(self.codes)))))
+        object.__setattr__(self, "_levels", tuple(levels))
         for level in self.levels():
             if len(level.group) != len(self.codes):
                 raise SpecError(f"Level {level.name!r} of {self.name!r} does not cover its codes.")
@@ -173,10 +185,19 @@ class Variable:
 
     def levels(self) -> Iterator[Level]:
         """Its levels: the leaves first, then those of each hierarchy."""
-        if self.codes:
-            yield Level(self.leaf_level, self.codes, tuple(range(len(self.codes))))
-        for hierarchy in self.hierarchies:
-            yield from hierarchy.levels
+        return iter(self._levels)
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Something that is made of this variable alone: made once, as the variable never changes.
+
+        Few such things are kept. Tables that ask for the same share them.
+        """
+        found: Made | None = self._made.get(key)
+        if found is None:
+            found = make()
+            if len(self._made) < MOST_MADE:
+                self._made[key] = found
+        return found
 
     def level(self, name: str | None = None) -> Level:
         """The level of that name; the leaves when none is named."""

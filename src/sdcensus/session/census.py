@@ -24,7 +24,7 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
-from sdcensus.store.parquet_census import ParquetCensus, is_exported
+from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -204,7 +204,7 @@ class Census(Confidential):
             return MemoryEngine(self._store, threads=self._threads)
         # Here and not above: most of those who open a census need one engine, and not these.
         from sdcensus.engine.duckdb import DuckdbEngine
-        from sdcensus.engine.spark import SparkEngine, is_address
+        from sdcensus.engine.spark import SparkEngine
         from sdcensus.session.exporting import spark_over_store
 
         threads, limit = self._threads, self._memory_limit
@@ -275,7 +275,7 @@ def open_parquet(
         verify: Compare every file of a folder with its digest first.
         session: The Spark session to work beside; else the active one, else a local one.
     """
-    from sdcensus.engine.spark import SparkEngine, is_address
+    from sdcensus.engine.spark import SparkEngine
 
     chosen = option(EngineName, "engine", engine)
     if chosen is EngineName.MEMORY:
@@ -306,8 +306,6 @@ def open_census(path: str | Path) -> Census:
     Args:
         path: The folder that ``sdcensus load`` or ``sdcensus export`` made.
     """
-    from sdcensus.engine.spark import is_address
-
     if is_address(path) or is_exported(Path(path)):
         return open_parquet(path, engine=EngineName.SPARK if is_address(path) else "duckdb")
     return open_store(path)

@@ -305,6 +305,16 @@ class ParquetCensus(Confidential):
         return found.name
 
 
+def is_address(folder: str | Path) -> bool:
+    """Whether this names something that only Spark can reach.
+
+    Examples:
+        >>> is_address("hdfs://names/census"), is_address("C:/census"), is_address("census")
+        (True, False, False)
+    """
+    return isinstance(folder, str) and "://" in folder
+
+
 def is_exported(folder: Path) -> bool:
     """Whether a folder calls itself an exported census; what else it is, its opener says."""
     try:

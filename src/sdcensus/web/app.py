@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import orjson
-from fastapi import APIRouter, FastAPI
-from fastapi.routing import APIRoute
-from fastapi.telemetry import TelemetryConfig
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import compile_path
+from starlette.routing import Route
 
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.model.question import Question
@@ -38,21 +35,12 @@ from sdcensus.web.middleware.limits import Limits
 from sdcensus.web.middleware.shell import Shell, log_failure
 from sdcensus.web.pages import Pages, pages_router
 from sdcensus.web.quotas import QuotaExceeded
+from sdcensus.web.routing import Routes
 from sdcensus.web.security import ServerKeys, read_keys
 from sdcensus.web.settings import Settings
 from sdcensus.web.static_files import StaticFiles
 
 API = "/api/v1"
-#: Addresses as patterns, with their methods and names.
-Answered = Sequence[tuple[re.Pattern[str], frozenset[str], str]]
-#: Nothing is sent anywhere, whatever the environment says: questions are nobody else's business.
-_NO_TELEMETRY: TelemetryConfig = {
-    "tracing": False,
-    "metrics": False,
-    "logs": False,
-    "operation_spans": False,
-    "auto_configure": False,
-}
 
 
 def create_app(
@@ -62,7 +50,7 @@ def create_app(
     *,
     watch: Watch | None = None,
     keys: ServerKeys | None = None,
-) -> FastAPI:
+) -> Starlette:
     """The application of a table builder. ``app.state.site`` holds what is running.
 
     Args:
@@ -81,27 +69,20 @@ def create_app(
     )
     pages = Pages(site)
     files = StaticFiles(settings.state)
-    app = FastAPI(
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        telemetry=_NO_TELEMETRY,
-        lifespan=_lifespan(site, files),
-    )
-    app.state.site = site
-    routers = [
-        (API, datasets_router(site)),
-        (API, tables_router(site)),
-        (API, commands_router(site)),
-        (API, account_router(site)),
-        (API, staff_router(site)),
-        ("", pages_router(site, pages)),
-        ("", _small_router(site, files)),
+    routes = [
+        *datasets_router(site).under(API),
+        *tables_router(site).under(API),
+        *commands_router(site).under(API),
+        *account_router(site).under(API),
+        *staff_router(site).under(API),
+        *pages_router(site, pages).under(),
+        *_small_router(site, files).under(),
     ]
-    for prefix, router in routers:
-        app.include_router(router, prefix=prefix)
-    _add_failures(app, site, pages, answered(routers))
+    app = Starlette(routes=routes, lifespan=_lifespan(site, files))
+    # An address with one stroke too many is another address, and not sent elsewhere.
+    app.router.redirect_slashes = False
+    app.state.site = site
+    _add_failures(app, site, pages, routes)
     # The last added stands outermost.
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(FastTables, site=site)
@@ -125,9 +106,9 @@ def default_watch(service: TableService) -> Watch:
 
 def _lifespan(
     site: Site, files: StaticFiles
-) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         site.note(AuditEntry(who=SERVER.who, role=SERVER.role, action=Action.START))
         house = asyncio.create_task(keep_house(site))
         early = asyncio.create_task(files.prepare())
@@ -141,8 +122,8 @@ def _lifespan(
     return lifespan
 
 
-def _small_router(site: Site, files: StaticFiles) -> APIRouter:
-    router = APIRouter()
+def _small_router(site: Site, files: StaticFiles) -> Routes:
+    router = Routes()
     document = openapi(site)
 
     @router.get("/api/v1/openapi.json")
@@ -176,7 +157,7 @@ def _state(status: int, word: str) -> Response:
     return made_response(status, orjson.dumps({"status": word}), JSON, headers)
 
 
-def _add_failures(app: FastAPI, site: Site, pages: Pages, known_routes: Answered) -> None:
+def _add_failures(app: Starlette, site: Site, pages: Pages, known_routes: Sequence[Route]) -> None:
     async def failed(request: Request, error: Exception) -> Response:
         known = as_api_error(error)
         if known is None:
@@ -222,21 +203,10 @@ def _add_failures(app: FastAPI, site: Site, pages: Pages, known_routes: Answered
     app.add_exception_handler(HTTPException, plain_failure)
 
 
-def answered(routers: Sequence[tuple[str, APIRouter]]) -> Answered:
-    """Every address that is answered, as a pattern, with its methods and its name."""
-    found = []
-    for prefix, router in routers:
-        for route in router.routes:
-            if isinstance(route, APIRoute):
-                pattern, _, _ = compile_path(f"{prefix}{route.path}")
-                found.append((pattern, frozenset(route.methods or ()), f"{prefix}{route.path}"))
-    return found
-
-
-def _methods(known: Answered, path: str) -> set[str]:
-    """The methods that an address answers; HEAD comes with GET, and OPTIONS tells all of them."""
-    found = {one for pattern, methods, _ in known if pattern.match(path) for one in methods}
-    return found | {"OPTIONS"} | ({"HEAD"} if "GET" in found else set())
+def _methods(known: Sequence[Route], path: str) -> set[str]:
+    """The methods that an address answers; OPTIONS tells all of them."""
+    found = [each.methods or set() for each in known if each.path_regex.match(path)]
+    return {"OPTIONS"}.union(*found)
 
 
 def _wants_page(request: Request) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
-from fastapi import APIRouter
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from markupsafe import Markup
 from starlette.requests import Request
@@ -21,6 +21,7 @@ from sdcensus.web.api.site import Site
 from sdcensus.web.catalogues import LANGUAGE_COOKIE, language_of, text, texts
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
+from sdcensus.web.routing import Routes
 from sdcensus.web.security import local_path
 
 Header = tuple[bytes, bytes]
@@ -46,9 +47,11 @@ def data_block(value: object) -> Markup:
     return Markup(orjson.dumps(value).decode("utf-8").translate(_ESCAPED))
 
 
-def _for_pages(language: str) -> dict[str, str]:
+@cache
+def _texts_block(language: str) -> Markup:
     """The texts that pages show themselves; what is wrong is told by the server."""
-    return {key: one for key, one in texts(language).items() if not key.startswith("mistakes.")}
+    every = texts(language).items()
+    return data_block({key: one for key, one in every if not key.startswith("mistakes.")})
 
 
 class Pages:
@@ -62,7 +65,6 @@ class Pages:
             auto_reload=False,
         )
         self._environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
-        self._texts = {one: data_block(_for_pages(one)) for one in site.settings.languages}
 
     def response(
         self,
@@ -111,7 +113,7 @@ class Pages:
             "t": lambda key, **values: text(language, key, **values),
             "language": language,
             "languages": site.settings.languages,
-            "texts_json": self._texts[language],
+            "texts_json": _texts_block(language),
             "census": {"name": census.name, "country": census.country},
             "account": None if account is None else _shown_account(account),
             "csrf": "" if caller is None else site.identities.csrf(caller),
@@ -126,9 +128,9 @@ def _shown_account(account: Account) -> dict[str, str]:
     return {"name": account.display_name or account.name, "role": account.role.value}
 
 
-def pages_router(site: Site, pages: Pages) -> APIRouter:
+def pages_router(site: Site, pages: Pages) -> Routes:
     """The routes of pages, of logging in and of logging out."""
-    router = APIRouter()
+    router = Routes()
 
     def plain(name: str) -> Callable[[Request], Any]:
         async def page(request: Request) -> Response:
@@ -142,7 +144,7 @@ def pages_router(site: Site, pages: Pages) -> APIRouter:
         ("/commands", "commands"),
         ("/api", "api"),
     ):
-        router.add_api_route(path, plain(name), methods=["GET"])
+        router.get(path)(plain(name))
 
     @router.get("/login")
     async def login_page(request: Request) -> Response:

@@ -96,7 +96,7 @@ class Settings:
     keep_alive_seconds: int = 30
     connections: int = 1_000
     shutdown_seconds: int = 20
-    cache_bytes: int = 256 * 1024 * 1024
+    cache_bytes: int = 128 * 1024 * 1024
     cache_seconds: int = 3_600
     job_limit: int = 2
     jobs_running: int = 1

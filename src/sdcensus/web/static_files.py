@@ -61,7 +61,7 @@ def static_file(name: str, body: bytes) -> StaticFile:
 
 
 class StaticFiles:
-    """Every file of a folder, read once.
+    """The files of a folder: known from the start, read and packed when first asked for.
 
     Args:
         state: The folder in which what takes long to make is kept.
@@ -71,10 +71,11 @@ class StaticFiles:
     def __init__(self, state: Path, folder: Path = STATIC) -> None:
         self._state = state
         self._files: dict[str, StaticFile] = {}
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                name = path.relative_to(folder).as_posix()
-                self._files[name] = static_file(name, path.read_bytes())
+        self._paths = {
+            path.relative_to(folder).as_posix(): path
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.is_symlink()
+        }
 
     async def response(self, request: Request) -> Response:
         """A file, or the news that it is known already.
@@ -84,6 +85,8 @@ class StaticFiles:
         """
         name = request.path_params["path"]
         found = self._files.get(name)
+        if found is None and name in self._paths:
+            found = self._files[name] = static_file(name, self._paths[name].read_bytes())
         if found is None and name == VEGA:
             found = await self._vega()
         if found is None:

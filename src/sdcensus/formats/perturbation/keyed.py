@@ -10,8 +10,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 
 from sdcensus.formats.perturbation.columns import positions
 from sdcensus.formats.perturbation.delimited import DelimitedText
@@ -99,6 +97,10 @@ def _quickly(text: DelimitedText, columns: list[int]) -> Entries | None:
 
     Files with millions of lines are common, and mistakes in them are not.
     """
+    # Here and not above: few files have such lines, and it takes a while to load.
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
     start = 0
     for _ in range(text.header_line):
         start = text.text.find("\n", start) + 1

@@ -61,7 +61,7 @@ from sdcensus.session.policy import (
 )
 
 #: How much memory published tables may take that are kept for the next question.
-KEPT_BYTES = 256 << 20
+KEPT_BYTES = 128 << 20
 #: More cells than this are not counted for one answer, however few of them are shown.
 MOST_COUNTED = 5_000_000
 

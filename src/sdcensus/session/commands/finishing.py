@@ -25,13 +25,11 @@ from sdcensus.session.commands.program import (
     Show,
 )
 from sdcensus.session.commands.words import (
-    COMPUTED,
-    OPEN_CLASS,
-    PERCENT,
     figures_title,
     own_title,
     per_text,
 )
+from sdcensus.session.figure_words import COMPUTED, OPEN_CLASS, PERCENT
 
 
 def finish(table: CommandTable, answer: DeliveredTable) -> DeliveredTable:

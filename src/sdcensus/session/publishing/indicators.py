@@ -28,6 +28,7 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.universe import Universe, universe_of
 from sdcensus.model.variable import Variable
+from sdcensus.session import figure_words
 from sdcensus.session.publishing import indicator_words as words
 from sdcensus.session.publishing.products import Heading, PublishedPart
 
@@ -77,7 +78,7 @@ class FiguresProduct:
             decimals=figures.decimals,
             unit=self.unit,
             rows=self.rows,
-            notes=(words.COMPUTED, *self.notes),
+            notes=(figure_words.COMPUTED, *self.notes),
             source=heading.source,
             date=heading.date,
             signs=heading.signs,
@@ -287,7 +288,7 @@ def _quotient(
         top, bottom = (_summed(counts[0], one) for one in picked)
         return quotient(top, bottom, per=per, decimals=decimals, share=share)
 
-    unit = words.PERCENT if share else words.filled(words.PER, per=per)
+    unit = figure_words.PERCENT if share else words.filled(words.PER, per=per)
     return asked.product((spec,), compute, title=title, unit=unit)
 
 
@@ -364,7 +365,7 @@ def _distribution(asked: _Asked) -> FiguresProduct:
         (spec,),
         compute,
         title=words.filled(words.DISTRIBUTION, above=_label(axis.variable)),
-        unit=words.PERCENT,
+        unit=figure_words.PERCENT,
         more=(delivered_axis(axis),),
     )
 
@@ -414,7 +415,7 @@ def _of_numbers(
         return figure(chosen, lower, upper, decimals=decimals)
 
     unit = Text.of(variable.unit) if variable.unit else title
-    notes = (words.OPEN_CLASS,) if figure is mean and None in upper else ()
+    notes = (figure_words.OPEN_CLASS,) if figure is mean and None in upper else ()
     return asked.product((spec,), compute, title=title, unit=unit, notes=notes)
 
 

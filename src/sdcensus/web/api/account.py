@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,6 +24,7 @@ from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
 from sdcensus.web.database import Account, SavedTable, Token
 from sdcensus.web.identity import Caller
+from sdcensus.web.routing import Routes
 
 Json = dict[str, Any]
 
@@ -35,9 +35,9 @@ _MOST_DAYS = 3_650
 _FULL_SECONDS = 3_600
 
 
-def account_router(site: Site) -> APIRouter:
+def account_router(site: Site) -> Routes:
     """The routes of accounts."""
-    router = APIRouter()
+    router = Routes()
 
     @router.get("/account")
     async def account(request: Request) -> Response:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.session.commands import LONGEST_PROGRAM, CommandTable, compile_program
 from sdcensus.web.api.answering import answer
 from sdcensus.web.api.asking import LONGEST_TABLE_NAME
 from sdcensus.web.api.errors import ApiError, not_found
@@ -30,13 +28,18 @@ from sdcensus.web.api.sending import job_response
 from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
 from sdcensus.web.jobs import Job
+from sdcensus.web.routing import Routes
+
+if TYPE_CHECKING:
+    from sdcensus.model.schema import Schema
+    from sdcensus.session.commands import CommandTable, Program
 
 Json = dict[str, Any]
 
 
-def commands_router(site: Site) -> APIRouter:
+def commands_router(site: Site) -> Routes:
     """The routes of programs."""
-    router = APIRouter()
+    router = Routes()
 
     @router.post("/commands")
     async def compiled(request: Request) -> Response:
@@ -45,15 +48,15 @@ def commands_router(site: Site) -> APIRouter:
         language = site.language(request)
         await check_forgery(site, request)
         found = await read_object(request, "program")
-        text = text_member(found, "program", LONGEST_PROGRAM, None)
-        program = await site.in_thread(compile_program, text, site.schema, language=language)
+        text = text_member(found, "program", _longest(), None)
+        program = await site.in_thread(_compiled, text, site.schema, language)
         return json_response({"tables": [_told(one, text) for one in program.tables]})
 
     @router.get("/commands/table")
     async def linked(request: Request) -> Response:
         """A table of a program by its link."""
         check_parameters(request, "program", "table", "lang", "format")
-        text = parameter(request, "program", LONGEST_PROGRAM)
+        text = parameter(request, "program", _longest())
         if text is None:
             raise ApiError(400, "missing_parameter", place="program")
         return await finished(request, text, parameter(request, "table", LONGEST_TABLE_NAME) or "")
@@ -64,14 +67,14 @@ def commands_router(site: Site) -> APIRouter:
         check_parameters(request, "lang", "format")
         await check_forgery(site, request)
         found = await read_object(request, "program", "table")
-        text = text_member(found, "program", LONGEST_PROGRAM, None)
+        text = text_member(found, "program", _longest(), None)
         return await finished(request, text, text_member(found, "table", LONGEST_TABLE_NAME, ""))
 
     async def finished(request: Request, text: str, name: str) -> Response:
         language = site.language(request)
         caller = await site.caller(request)
         form = asked_format(parameter(request, "format"), request.headers.get("accept", ""))
-        program = await site.in_thread(compile_program, text, site.schema, language=language)
+        program = await site.in_thread(_compiled, text, site.schema, language)
         table = program.table(name) if name else program.tables[0]
         if table is None:
             raise not_found("unknown_item", "unknown-name")
@@ -84,6 +87,21 @@ def commands_router(site: Site) -> APIRouter:
         return entry_response(request, site, caller, made)
 
     return router
+
+
+# The language is loaded here and not above: the server starts sooner, and most readers never write
+# a program.
+def _longest() -> int:
+    """How many characters a program may have."""
+    from sdcensus.session.commands import LONGEST_PROGRAM
+
+    return LONGEST_PROGRAM
+
+
+def _compiled(text: str, schema: Schema, language: str) -> Program:
+    from sdcensus.session.commands import compile_program
+
+    return compile_program(text, schema, language=language)
 
 
 def _told(table: CommandTable, text: str) -> Json:

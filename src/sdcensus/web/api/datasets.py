@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,6 +20,7 @@ from sdcensus.web.api.requests import (
     public_json,
 )
 from sdcensus.web.api.site import Site
+from sdcensus.web.routing import Routes
 
 Json = dict[str, Any]
 #: For each code of a level the level and code above it, if there is one.
@@ -30,9 +30,9 @@ Parents = Sequence[tuple[Level, Code] | None]
 PAGE, MOST = 1_000, 10_000
 
 
-def datasets_router(site: Site) -> APIRouter:
+def datasets_router(site: Site) -> Routes:
     """The routes of what can be asked for."""
-    router = APIRouter()
+    router = Routes()
     limits = site.rules
 
     @router.get("/datasets")

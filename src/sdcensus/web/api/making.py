@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -11,12 +12,14 @@ from sdcensus.model.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.question import Question
 from sdcensus.session.answering import Checked, TableService, render
-from sdcensus.session.commands import CommandTable, finish
 from sdcensus.session.policy.verdict import Outcome, Verdict
 from sdcensus.web.answers import Entry, Refusal
 from sdcensus.web.api.negotiation import JSON_STAT
 from sdcensus.web.api.telling import link_of, told_answer, told_reasons, told_remedies
 from sdcensus.web.caching import Key, etag_of, key_of, packed
+
+if TYPE_CHECKING:
+    from sdcensus.session.commands import CommandTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,9 @@ def make_entry(
     progress("counting", 0.0)
     answer = service.answer(asked.question, role, progress=progress)
     if asked.computed is not None and answer.table is not None:
+        # Here and not above: the server starts sooner.
+        from sdcensus.session.commands import finish
+
         # Figures computed from published numbers are not sums of them.
         table = finish(asked.computed, answer.table)
         answer = replace(answer, table=table, parts=None, example=None)
@@ -60,7 +66,9 @@ def make_entry(
         if asked.format == JSON_STAT:
             schema = service.policy.schema
             told = told_answer(answer, service.versions, schema, asked.language)
-            body, media_type, filename = orjson.dumps(told), "application/json", "table.json"
+            # Copied: what orjson returns holds on to the much larger room in which it wrote.
+            body = bytes(memoryview(orjson.dumps(told)))
+            media_type, filename = "application/json", "table.json"
         else:
             made = render(answer, asked.format, asked.language)
             body, media_type, filename = made.content, made.media_type, made.filename

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,13 +27,14 @@ from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import told_versions
 from sdcensus.web.database import Account, AccountRole, Alarm, Feedback
 from sdcensus.web.identity import Caller
+from sdcensus.web.routing import Routes
 
 Json = dict[str, Any]
 
 
-def staff_router(site: Site) -> APIRouter:
+def staff_router(site: Site) -> Routes:
     """The routes of the staff."""
-    router = APIRouter(prefix="/staff")
+    router = Routes(prefix="/staff")
 
     @router.get("/summary")
     async def summary(request: Request) -> Response:

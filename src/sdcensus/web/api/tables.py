@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Container
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -35,13 +34,14 @@ from sdcensus.web.caching import Key, key_of
 from sdcensus.web.identity import Caller, Headers, headers_of
 from sdcensus.web.jobs import Job
 from sdcensus.web.middleware.shell import App, Receive, Scope, Send
+from sdcensus.web.routing import Routes
 
 _QUESTION = ("of", "by", "where", "codes", "groups")
 
 
-def tables_router(site: Site) -> APIRouter:
+def tables_router(site: Site) -> Routes:
     """The routes of tables and jobs."""
-    router = APIRouter()
+    router = Routes()
 
     async def asked_table(request: Request, question: Question | None) -> Response:
         caller = await site.caller(request)
