@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -386,6 +388,26 @@ def _address(place: Place) -> tuple[str, int]:
     url = httpx.URL(place.server.url)
     assert url.port is not None
     return url.host, url.port
+
+
+def test_whoever_sends_headers_without_end_is_told_why(place: Place) -> None:
+    with socket.create_connection(_address(place), timeout=10) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * 200_000)
+        answer = _everything(link)
+    assert answer.startswith(b"HTTP/1.1 431 Request Header Fields Too Large")
+    assert b'"code":"too-large"' in answer
+
+
+def test_a_server_that_loses_the_end_of_its_audit_does_not_end_well(tmp_path: Path) -> None:
+    with opened(tmp_path, shutdown_seconds=1) as office:
+        (file,) = tmp_path.rglob("*.db")
+        with closing(sqlite3.connect(file)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            office.server.site.end()
+            lost = office.server.site.lost
+            assert lost is not None
+            assert "entries of the audit are not written" in str(lost)
+            office.server.site.lost = None  # told; the place itself ends as usual
 
 
 def _everything(link: socket.socket) -> bytes:

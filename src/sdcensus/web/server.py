@@ -95,6 +95,9 @@ class RunningServer:
             if metrics is not None:
                 metrics.shutdown()
                 metrics.server_close()
+            if self.site.lost is not None:
+                # Whoever started it must not take this for a good end.
+                raise self.site.lost
 
     def stop(self) -> None:
         """Stop: answers that are being made are finished, as long as there is time."""

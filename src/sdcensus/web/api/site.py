@@ -13,6 +13,7 @@ from typing import ParamSpec, TypeVar
 
 from starlette.requests import Request
 
+from sdcensus.errors import OutputError
 from sdcensus.model.policy import RoleRules, UserRole
 from sdcensus.model.schema import Schema
 from sdcensus.session.answering import Catalogue, TableService
@@ -84,6 +85,8 @@ class Site:
         self.writer = AuditWriter(database.audit)
         self.started = datetime.now(UTC)
         self.stopping = False
+        #: Why the end of the audit could not be written, if so.
+        self.lost: OutputError | None = None
         self._stopping_since: float | None = None
         self._ended = False
         database.sessions.limit(
@@ -226,14 +229,16 @@ class Site:
         self._ended = True
         self.begin_to_stop()
         try:
-            self.note(AuditEntry(who=SERVER.who, role=SERVER.role, action=Action.STOP))
-        finally:
             try:
-                self.writer.close()
+                self.note(AuditEntry(who=SERVER.who, role=SERVER.role, action=Action.STOP))
             finally:
-                self.jobs.close()
-                for pool in self._pools:
-                    pool.shutdown(wait=False, cancel_futures=True)
+                self.writer.close(min(self.settings.shutdown_seconds, 10.0))
+        except OutputError as error:
+            self.lost = error
+        finally:
+            self.jobs.close()
+            for pool in self._pools:
+                pool.shutdown(wait=False, cancel_futures=True)
 
     @property
     def working(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     _Base = H11Protocol
 else:
     _Base = object
+
+
+#: Seconds in which somebody who is refused may still send, and read why.
+FAREWELL = 0.5
 
 
 class Patience(_Base):
@@ -32,6 +37,7 @@ class Patience(_Base):
 
     _timer: asyncio.TimerHandle | None = None
     _arrived: int = 0
+    _refused: bool = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
@@ -41,14 +47,18 @@ class Patience(_Base):
 
     def data_received(self, data: bytes) -> None:
         """Take what arrived; the clock runs while it is not a whole request."""
+        if self._refused:
+            return  # read and forgotten, so that the other side gets to read why
         waiting = not self._is_answering()
         super().data_received(data)
+        if self._refused:
+            return
         if self._is_answering() or self.timeout_keep_alive_task is not None:
             self._end()
             return
         self._arrived += len(data) if waiting else 0
         if self._arrived > self.most_bytes:
-            self._give_up()
+            self._refuse(ApiError(431, "too_large", values={"most": self.most_bytes}))
         elif self._timer is None:
             self._begin()
 
@@ -59,7 +69,15 @@ class Patience(_Base):
 
     def send_400_response(self, msg: str) -> None:
         """Say that this is no request, in the shape of every error."""
-        body = ApiError(400, "bad_request").body("en", "")
+        self._refuse(ApiError(400, "bad_request"))
+
+    def _refuse(self, error: ApiError) -> None:
+        """Answer without the application, and hang up."""
+        if self._refused or self.transport.is_closing():
+            return
+        self._refused = True
+        self._end()
+        body = error.body("en", "")
         headers = [
             *DATA_HEADERS,
             (b"content-type", b"application/json"),
@@ -68,8 +86,13 @@ class Patience(_Base):
             (b"connection", b"close"),
         ]
         lines = [b"%s: %s" % one for one in headers]
-        self.transport.write(b"\r\n".join([b"HTTP/1.1 400 Bad Request", *lines, b"", b""]) + body)
-        self.transport.close()
+        status = HTTPStatus(error.status)
+        first = f"HTTP/1.1 {status.value} {status.phrase}".encode("ascii")
+        self.transport.write(b"\r\n".join([first, *lines, b"", b""]) + body)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        # Closed at once, with something unread, the system would throw the answer away.
+        self._timer = self.loop.call_later(FAREWELL, self.transport.close)
 
     def _is_answering(self) -> bool:
         cycle: Any = self.cycle
