@@ -47,11 +47,11 @@ class Patience(_Base):
 
     def data_received(self, data: bytes) -> None:
         """Take what arrived; the clock runs while it is not a whole request."""
-        if self._refused:
+        if self._hangs_up():
             return  # read and forgotten, so that the other side gets to read why
         waiting = not self._is_answering()
         super().data_received(data)
-        if self._refused:
+        if self._hangs_up():
             return
         if self._is_answering() or self.timeout_keep_alive_task is not None:
             self._end()
@@ -93,6 +93,9 @@ class Patience(_Base):
             self.transport.write_eof()
         # Closed at once, with something unread, the system would throw the answer away.
         self._timer = self.loop.call_later(FAREWELL, self.transport.close)
+
+    def _hangs_up(self) -> bool:
+        return self._refused
 
     def _is_answering(self) -> bool:
         cycle: Any = self.cycle
