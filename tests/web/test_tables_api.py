@@ -67,7 +67,7 @@ def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> N
     if name == "json-stat":
         assert "content-disposition" not in answer.headers
         return
-    assert answer.headers["content-disposition"].startswith('attachment; filename="table')
+    assert answer.headers["content-disposition"].startswith('attachment; filename="persons-area')
     if name.endswith("-zip"):
         assert len(zipfile.ZipFile(io.BytesIO(answer.content)).namelist()) > 1
     if name == "parquet":

@@ -261,7 +261,7 @@ def test_every_format_holds_the_numbers_and_the_notes() -> None:
     for name in FORMATS:
         made = render(answer, name, "fr")
         assert made.content
-        assert made.filename.startswith("table.")
+        assert made.filename.startswith("persons-area-sex.")
         assert made == render(answer, name, "fr")
     refused = service(limits=Limits(cells=2)).answer(asked("area", "sex"))
     with pytest.raises(Refused):

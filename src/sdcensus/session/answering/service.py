@@ -16,39 +16,31 @@ import numpy as np
 from sdcensus._version import __version__
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
-from sdcensus.methods.notes import notes_for
-from sdcensus.model.axis import TOTAL
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.delivery import DeliveredAxis, DeliveredTable
+from sdcensus.model.delivery import DeliveredTable
 from sdcensus.model.entity import Entity
-from sdcensus.model.headings import number_text, units_text
-from sdcensus.model.marks import Mark
 from sdcensus.model.policy import Policy, UserRole
 from sdcensus.model.policy_levels import unfiltered
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.question import Question
 from sdcensus.model.spec_key import spec_key
-from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.model.variable import Role
-from sdcensus.session.answering import words
-from sdcensus.session.answering.axes import AnswerAxis
+from sdcensus.model.text import Text
 from sdcensus.session.answering.budgets import OpenedBudget
 from sdcensus.session.answering.caching import RecentlyUsed
 from sdcensus.session.answering.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answering.cells import (
-    AnswerCells,
     PublishedCells,
     WorkedExample,
     answer_cells,
-    error_factor,
     low_reliability,
     worked_example,
 )
 from sdcensus.session.answering.compiling import Compiled, compile_question, compile_total
-from sdcensus.session.answering.levels import axis_label, question_heading
+from sdcensus.session.answering.delivering import delivered
+from sdcensus.session.answering.shown import verdict_of_shown
 from sdcensus.session.census import Census
 from sdcensus.session.policy import (
     Outcome,
@@ -241,7 +233,7 @@ class TableService(Confidential):
             most_dimensions=limits.dimensions,
             verdict=verdict
             if verdict.outcome is Outcome.REFUSED
-            else _of_shown(self.policy, compiled, verdict),
+            else verdict_of_shown(self.policy, compiled, verdict),
         )
 
     def watched(self, question: Question) -> TableSpec:
@@ -292,7 +284,14 @@ class TableService(Confidential):
         cells = low_reliability(cells, self.policy.online_for(role).brackets)
         return replace(
             made,
-            table=self._delivered(compiled, cells, provenance, ruling.verdict),
+            table=delivered(
+                compiled,
+                cells,
+                provenance,
+                ruling.verdict,
+                claims=self._methods[compiled.spec.of].claims(),
+                source=self._source,
+            ),
             parts=cells.parts,
             example=worked_example(compiled.axes, cells),
         )
@@ -323,7 +322,7 @@ class TableService(Confidential):
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return ruling
-        return replace(ruling, verdict=_of_shown(self.policy, compiled, ruling.verdict))
+        return replace(ruling, verdict=verdict_of_shown(self.policy, compiled, ruling.verdict))
 
     def _judging(self, spec: TableSpec) -> Table | SparseTable:
         """The published table of a specification, for rules on published numbers."""
@@ -362,55 +361,6 @@ class TableService(Confidential):
 
         return self._cache.get(_kept_as(spec), make)
 
-    def _delivered(
-        self, compiled: Compiled, cells: AnswerCells, provenance: Provenance, verdict: Verdict
-    ) -> DeliveredTable:
-        spec = compiled.spec
-        # A condition may need finer levels than those that were asked for: they are not the title.
-        asked = spec.with_axes(axis.asked for axis in compiled.axes)
-        return DeliveredTable(
-            name="table",
-            title=question_heading(asked),
-            axes=tuple(_delivered_axis(axis) for axis in compiled.axes),
-            values=cells.values,
-            marks=cells.marks,
-            unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
-            notes=tuple(self._notes(compiled, cells, verdict)),
-            provenance=replace(provenance, spec_hash=compiled.watched.hash()),
-            spec=spec if compiled.declared else None,
-            source=self._source,
-        )
-
-    def _notes(self, compiled: Compiled, cells: AnswerCells, verdict: Verdict) -> list[Text]:
-        claims = self._methods[compiled.spec.of].claims()
-        if compiled.declared:
-            table = Table(compiled.spec, _numbers(cells), _flags(cells))
-            # Areas that are withheld have a sign of their own, which the table explains.
-            marks = cells.marks
-            whole = marks is None or not np.isin(marks, [Mark.WITHHELD, Mark.BELOW_THRESHOLD]).any()
-            notes = [*notes_for(table, claims, legend=not whole)]
-        else:
-            spec = compiled.spec
-            nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
-            notes = [*notes_for(nothing, claims)]
-        if cells.parts is not None:
-            factor = error_factor(cells)
-            told = {one: _decimal(factor, one) for one in LANGUAGES}
-            notes.append(words.filled(words.SUMS, factor=told))
-        if any(code.cut for axis in compiled.axes for code in axis.codes):
-            notes.append(words.PARTLY)
-        if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
-            notes.append(words.LOW_RELIABILITY)
-        areas, available = verdict.areas, verdict.available
-        if areas is not None and available is not None and available < areas:
-            figures = {"available": available, "areas": areas, "withheld": areas - available}
-            told_areas = {
-                name: {one: number_text(figure, one) for one in LANGUAGES}
-                for name, figure in figures.items()
-            }
-            notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
-        return notes
-
 
 def _kept_as(spec: TableSpec) -> tuple[str, str]:
     """Under what a counted table is kept: its cells, and in which order they stand.
@@ -422,96 +372,3 @@ def _kept_as(spec: TableSpec) -> tuple[str, str]:
         codes = "\x1f".join(f"{one.level}\x1e{one.code}" for one in axis.codes)
         order.update(f"{axis.variable.name}\x1d{codes}\x1c".encode())
     return spec_key(spec), order.hexdigest()
-
-
-def _numbers(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The values as a table holds them, which is its own."""
-    return cells.values.copy()
-
-
-def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
-    """Marks as flags of a table: it knows withheld cells, and no brackets."""
-    if cells.marks is None:
-        return None
-    flags = np.zeros(cells.marks.shape, dtype=np.uint8)
-    flags[np.isin(cells.marks, [Mark.WITHHELD, Mark.REFUSED])] = Flag.WITHHELD
-    flags[cells.marks == Mark.BELOW_THRESHOLD] = Flag.BELOW_THRESHOLD
-    return flags
-
-
-def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
-    variable = axis.asked.variable
-    return DeliveredAxis(
-        column=variable.name,
-        label=axis_label(axis.asked),
-        positions=np.arange(len(axis.codes), dtype=np.int64),
-        codes=tuple(one.code for one in axis.codes),
-        labels=tuple(one.label for one in axis.codes),
-        levels=tuple(one.level for one in axis.codes),
-        parents=axis.parents,
-        total=axis.total,
-        geography=variable.role is Role.GEOGRAPHY,
-    )
-
-
-def _of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Verdict:
-    """A verdict about the codes that are shown: what is withheld of others is nobody's concern."""
-    shown = {}
-    for axis in compiled.axes:
-        codes_of = {one.name: one.codes for one in axis.asked.variable.levels()}
-        every = {part for code in axis.codes for parts in code.parts for part in parts}
-        shown[axis.asked.variable.name] = {
-            (one.level, codes_of[one.level][one.at].code) for one in every if not one.total
-        }
-    reasons = []
-    for reason in verdict.reasons:
-        kept = []
-        for one in reason.withheld:
-            there = shown.get(one.variable, set())
-            codes = tuple(code for code in one.codes if (one.level, code) in there)
-            if codes:
-                kept.append(replace(one, codes=codes))
-        if kept or not reason.withheld:
-            reasons.append(replace(reason, withheld=tuple(kept)))
-    areas, available = _areas_shown(policy, compiled, reasons, verdict)
-    if areas and available == 0:
-        reasons = [replace(one, refuses=True) for one in reasons]
-    return Verdict(tuple(reasons), areas, available, verdict.notes)
-
-
-def _areas_shown(
-    policy: Policy, compiled: Compiled, reasons: list[Reason], verdict: Verdict
-) -> tuple[int | None, int | None]:
-    """Of the areas that are shown, groups of them included, how many there are and have numbers."""
-    if verdict.areas is None:
-        return None, None
-    places = [one.name for one in policy.areas]
-    for axis in compiled.axes:
-        variable = axis.asked.variable
-        if variable.name not in places:
-            continue
-        gone = {
-            (one.level, code)
-            for reason in reasons
-            for one in reason.withheld
-            if one.variable == variable.name
-            for code in one.codes
-        }
-        codes = [code for code in axis.codes if code.level != TOTAL]
-        if not gone:
-            return len(codes), len(codes)
-        names = {level.name: [one.code for one in level.codes] for level in variable.levels()}
-        hidden = sum(
-            any(
-                (part.level, names[part.level][part.at]) in gone for part in parts if not part.total
-            )
-            for code in codes
-            for parts in [[one for some in code.parts for one in some]]
-        )
-        return len(codes), len(codes) - hidden
-    return verdict.areas, verdict.available
-
-
-def _decimal(number: float, language: str) -> str:
-    text = f"{number:.1f}"
-    return text if language == "en" else text.replace(".", ",")

@@ -68,7 +68,7 @@ def make_entry(
             told = told_answer(answer, service.versions, schema, asked.language)
             # Copied: what orjson returns holds on to the much larger room in which it wrote.
             body = bytes(memoryview(orjson.dumps(told)))
-            media_type, filename = "application/json", "table.json"
+            media_type, filename = "application/json", f"{answer.table.name}.json"
         else:
             made = render(answer, asked.format, asked.language)
             body, media_type, filename = made.content, made.media_type, made.filename
