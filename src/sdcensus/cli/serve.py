@@ -16,18 +16,11 @@ import typer
 
 from sdcensus.cli.console import Output
 from sdcensus.cli.method_options import (
-    AllowBias,
-    Exempt,
+    CELL_KEY_OPTIONS,
     KeyVersion,
-    LookupOption,
     MethodName,
     MethodOption,
-    PerturbationFile,
-    Repeat,
-    SchemeOption,
-    StrengthOption,
-    Zeros,
-    ZeroShare,
+    with_method_options,
 )
 from sdcensus.cli.options import Quiet, Store, examples
 from sdcensus.cli.progress import Stages
@@ -51,6 +44,7 @@ EXAMPLES = examples(
 DATABASE = "builder.db"
 
 
+@with_method_options(CELL_KEY_OPTIONS)
 def serve(
     store: Store,
     policy: Annotated[
@@ -65,15 +59,8 @@ def serve(
         ),
     ] = None,
     method: MethodOption = MethodName.CELL_KEY,
-    strength: StrengthOption = None,
-    scheme: SchemeOption = None,
-    perturbation: PerturbationFile = None,
-    allow_bias: AllowBias = False,
-    repeat: Repeat = None,
-    lookup: LookupOption = None,
-    zeros: Zeros = None,
-    zero_share: ZeroShare = None,
-    exempt: Exempt = None,
+    *,
+    method_options: MethodOptions,
     key_version: KeyVersion = None,
     secret: Annotated[
         Path | None,
@@ -156,7 +143,6 @@ def serve(
     Ctrl+C, on this machine only unless --host says otherwise.
     """
     from sdcensus.session.office_secret import find_any_secret
-    from sdcensus.session.protecting import MethodOptions
 
     output = Output(quiet=quiet)
     _load_server_meanwhile()
@@ -170,18 +156,7 @@ def serve(
         office=office,
         feedback=_checked_feedback(feedback),
     )
-    options = MethodOptions(
-        perturbation=perturbation,
-        allow_bias=allow_bias or None,
-        repeat=repeat,
-        scheme=scheme,
-        strength=strength,
-        lookup=lookup,
-        zeros=zeros,
-        zero_share=zero_share,
-        exempt=tuple(exempt) if exempt else None,
-    )
-    if plan is not None and (options.given() or method is not MethodName.CELL_KEY):
+    if plan is not None and (method_options.given() or method is not MethodName.CELL_KEY):
         raise SpecError(
             "Say once how tables are protected: --plan FILE, or the options of a method."
         )
@@ -194,7 +169,7 @@ def serve(
             policy,
             plan=plan,
             method=method.value,
-            options=options,
+            options=method_options,
             secret=find_any_secret(secret),
             key_version=key_version,
             office=office,
