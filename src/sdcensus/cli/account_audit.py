@@ -37,7 +37,10 @@ def show(
         int, typer.Option("--limit", metavar="N", min=1, help="How many entries at most.")
     ] = 50,
     who: Annotated[
-        str | None, typer.Option("--who", metavar="NAME", help="Entries of one account only.")
+        str | None,
+        typer.Option(
+            "--who", metavar="NAME", help="Entries of one account only; ~office: of commands."
+        ),
     ] = None,
     action: Annotated[
         str | None,
@@ -60,9 +63,10 @@ def show(
     table = plain_table()
     table.add_column("entry", justify="right")
     for title in ("time", "who", "action", "outcome"):
-        table.add_column(title)
+        # Never cut: names and kinds of entries are looked for again.
+        table.add_column(title, overflow="fold", no_wrap=title == "action")
     table.add_column("cells", justify="right")
-    table.add_column("reason")
+    table.add_column("reason", overflow="fold")
     for entry in entries:
         time = f"{entry.time:%Y-%m-%d %H:%M:%S}"
         cells = f"{entry.cells:,}" if entry.cells else "-"

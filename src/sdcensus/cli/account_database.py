@@ -20,7 +20,8 @@ DatabaseOption = Annotated[
         "--database",
         metavar="URL",
         envvar="SDCENSUS_DATABASE",
-        help="A file (SQLite), or postgresql://USER@HOST/DATABASE.",
+        help="The database of the server: a file (SQLite; builder.db in its state folder), or"
+        " postgresql://USER@HOST/DATABASE.",
     ),
 ]
 

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "sdcensus serve census.store --policy policy.toml --secret server.secret",
-    "sdcensus serve census.store --policy policy.toml --plan plan.toml",
-    "sdcensus serve census.store --policy policy.toml --scheme CP3 --check",
-    "sdcensus serve census.store --policy policy.toml --proxy 127.0.0.1",
+    "sdcensus serve census.store --policy policy.toml --plan plan.toml --check",
+    "sdcensus serve census.store --policy policy.toml --perturbation noise.csv --lookup hashed",
+    "sdcensus serve census.store --policy policy.toml --plan plan.toml --name census.example"
+    " --proxy 127.0.0.1",
 )
 
 #: The file of the database in the state folder, where no other one is named.
@@ -118,7 +119,12 @@ def serve(
     ] = None,
     state: Annotated[
         Path,
-        typer.Option("--state", metavar="FOLDER", help="The folder for what the server keeps."),
+        typer.Option(
+            "--state",
+            metavar="FOLDER",
+            help="The folder for what the server keeps: keys of cookies, the chart library and, by"
+            " default, the database. Made if it is missing.",
+        ),
     ] = Path("sdcensus-server"),
     office: Annotated[
         str, typer.Option("--office", metavar="NAME", help="The name of the office on the pages.")
@@ -140,7 +146,8 @@ def serve(
 
     Computes first how often all tables that the policy opens look at the same count together, and
     stays closed where the noise is too small for that, saying what would do. Then it answers until
-    Ctrl+C, on this machine only unless --host says otherwise.
+    Ctrl+C, on this machine only unless --host says otherwise. The exit code is then 0, or 8 if
+    entries of the audit could not be written and are lost.
     """
     from sdcensus.session.office_secret import find_any_secret
 
