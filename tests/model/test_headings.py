@@ -33,7 +33,7 @@ def test_the_heading_says_which_records_a_table_is_about(universe: str, words: s
 
 def test_a_heading_in_spanish() -> None:
     one = spec("area@parish", "sex", "age", universe="age <= 17")
-    assert table_heading(one, "es") == "Personas por Zona (parish), Sexo y Edad. Edad: 0 a 17"
+    assert table_heading(one, "es") == "Personas por zona (parish), sexo y edad. Edad: 0 a 17"
     assert table_heading(spec(), "es") == "Personas"
 
 

@@ -16,7 +16,7 @@ from sdcensus.methods import notes_words as words
 from sdcensus.model.axis import Axis, AxisCode, Block
 from sdcensus.model.claims import Claims
 from sdcensus.model.constraints import nests
-from sdcensus.model.headings import axis_heading, joined, number_text
+from sdcensus.model.headings import axis_heading, joined, number_text, pairs_text
 from sdcensus.model.layout import mixed_radix
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.text import LANGUAGES, Text
@@ -126,7 +126,9 @@ def _told(example: Example, language: str) -> str:
     whole = said["total"]
     if not example.whole.is_total:
         whole = said["value"].format(code=label(example.whole))
-    place = "; ".join(f"{axis_heading(axis, language)}: {label(at)}" for axis, at in example.place)
+    place = pairs_text(
+        [(axis_heading(axis, language), label(at)) for axis, at in example.place], language
+    )
     return said["note"].format(
         place=f" ({place})" if place else "",
         parts=parts,

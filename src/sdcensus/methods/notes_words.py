@@ -12,7 +12,7 @@ PROTECTED = Text.of(
         "es": "Los valores de esta tabla están protegidos: antes de publicarlos se hicieron"
         " pequeños cambios para proteger a quienes se cuenta. No saque conclusiones de valores"
         " pequeños ni de pequeñas diferencias entre valores.",
-        "fr": "Les valeurs de ce tableau sont protégées\u00a0: de petites modifications ont été"
+        "fr": "Les valeurs de ce tableau sont protégées\u202f: de petites modifications ont été"
         " apportées avant la publication pour protéger les personnes recensées. Ne tirez"
         " pas de conclusions de petites valeurs ni de petites différences entre valeurs.",
         "nl": "De waarden van deze tabel zijn beschermd: vóór publicatie zijn kleine"
@@ -140,7 +140,7 @@ WORDS = {
         "counted": "les {count} valeurs publiées par {axis}",
         "total": "le total publié",
         "value": "la valeur publiée pour {code}",
-        "note": "Les totaux ne sont pas toujours la somme de leurs parties. Exemple{place}\u00a0:"
+        "note": "Les totaux ne sont pas toujours la somme de leurs parties. Exemple{place}\u202f:"
         " {parts} font ensemble {sum}, alors que {whole} est de {total_value}. Chaque valeur a"
         " été modifiée séparément\u202f; aucune n’est une erreur. Utilisez le total publié plutôt"
         " que votre propre somme.",

@@ -58,10 +58,15 @@ _WEIGHTED = Text.of(
 _AND = Text.of({"en": "and", "es": "y", "fr": "et", "nl": "en"})
 
 #: What stands between thousands, and between a number and its decimals, in each language.
-_THOUSANDS = Text.of(
-    {"en": ",", "es": "\N{NO-BREAK SPACE}", "fr": "\N{NARROW NO-BREAK SPACE}", "nl": "."}
-)
+_THOUSANDS = Text.of({"en": ",", "es": ".", "fr": "\N{NARROW NO-BREAK SPACE}", "nl": "."})
 _DECIMALS = Text.of({"en": ".", "es": ",", "fr": ",", "nl": ","})
+
+#: What stands between a name and what it is, and between two such pairs.
+_COLON = Text.of({"en": ": ", "es": ": ", "fr": "\N{NARROW NO-BREAK SPACE}: ", "nl": ": "})
+_SEMICOLON = Text.of({"en": "; ", "es": "; ", "fr": "\N{NARROW NO-BREAK SPACE}; ", "nl": "; "})
+
+#: Languages whose titles have no capitals in the middle.
+_SMALL_TITLES = ("es", "fr", "nl")
 
 #: A set of codes with more members than this is not listed.
 _MOST_LISTED = 6
@@ -85,12 +90,34 @@ def joined(words: Sequence[str], language: str | None = None) -> str:
     return f"{', '.join(words[:-1])} {both} {last}"
 
 
+def joined_in_title(labels: Sequence[str], language: str | None = None) -> str:
+    """Labels as a list in a title: English keeps their capitals, other languages do not.
+
+    Examples:
+        >>> joined_in_title(["Age", "Sex"]), joined_in_title(["Edad", "Sexo"], "es")
+        ('Age and Sex', 'edad y sexo')
+    """
+    small = language in _SMALL_TITLES
+    return joined([inside_sentence(one) if small else one for one in labels], language)
+
+
+def pairs_text(pairs: Sequence[tuple[str, str]], language: str | None = None) -> str:
+    """Names with what they are, one after the other.
+
+    Examples:
+        >>> pairs_text([("Sex", "Male"), ("Age", "0 to 14")])
+        'Sex: Male; Age: 0 to 14'
+    """
+    colon = _COLON.show(language)
+    return _SEMICOLON.show(language).join(f"{name}{colon}{value}" for name, value in pairs)
+
+
 def number_text(number: int, language: str | None = None) -> str:
     """A whole number as people of a language read it.
 
     Examples:
-        >>> number_text(12345), number_text(-4), number_text(12345, "es").split()
-        ('12,345', '-4', ['12', '345'])
+        >>> number_text(12345), number_text(-4), number_text(12345, "es")
+        ('12,345', '-4', '12.345')
         >>> number_text(12345, "nl"), number_text(12345, "fr").split()
         ('12.345', ['12', '345'])
     """
@@ -192,7 +219,7 @@ def layer_heading(spec: TableSpec, axes: Sequence[str], language: str | None = N
     """What a part of a table shows along these axes, in words."""
     text = units_text(spec, language)
     if axes:
-        text += f" {_BY.show(language)} {joined(axes, language)}"
+        text += f" {_BY.show(language)} {joined_in_title(axes, language)}"
     where = universe_text(spec.universe, language)
     return f"{text}. {where}" if where else text
 
@@ -215,8 +242,8 @@ def universe_text(universe: Universe, language: str | None = None) -> str:
         if codes is None:
             parts.append(f"{_CONDITION.show(language)} {name}")
         else:
-            parts.append(f"{name}: {codes}")
-    text = "; ".join(parts)
+            parts.append(pairs_text([(name, codes)], language))
+    text = _SEMICOLON.show(language).join(parts)
     return f"{text[:1].upper()}{text[1:]}"
 
 

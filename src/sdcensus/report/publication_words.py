@@ -52,7 +52,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "fr": {
         "title": "Comment lire ces tableaux",
-        "lead": "Les nombres de ces tableaux sont protégés\u00a0: certains ont été légèrement"
+        "lead": "Les nombres de ces tableaux sont protégés\u202f: certains ont été légèrement"
         " modifiés avant la publication, afin que personne ayant répondu au recensement ne puisse"
         " être reconnu. Ils sont destinés à la statistique, et s’y prêtent bien.",
         "everybody": "Pour tout le monde",
@@ -180,7 +180,7 @@ USERS: Mapping[str, Mapping[str, Any]] = {
         "sums": (
             "Les totaux sont publiés pour eux-mêmes. Ils ne sont pas toujours la somme de leurs"
             " parties, car chaque nombre a été modifié séparément\u202f; aucun n’est une erreur.",
-            "Utilisez un total publié plutôt que votre propre somme\u00a0: une somme de nombreux"
+            "Utilisez un total publié plutôt que votre propre somme\u202f: une somme de nombreux"
             " nombres accumule les modifications de tous, un total publié n’en a qu’une.",
             "Pour un groupe qui ne figure pas dans les tableaux, additionnez aussi peu de nombres"
             " publiés que possible.",
@@ -255,7 +255,7 @@ RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "fr": {
         "same": (
-            "La façon dont un nombre a été modifié ne dépend que des personnes comptées\u00a0: un"
+            "La façon dont un nombre a été modifié ne dépend que des personnes comptées\u202f: un"
             " même groupe a le même nombre publié dans tous les tableaux et à chaque nouvelle"
             " exécution. Répéter une question n’apprend donc rien de nouveau.",
         ),
@@ -264,7 +264,7 @@ RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             " dans plusieurs tableaux peut y avoir des nombres un peu différents.",
         ),
         "always": (
-            "L’ampleur et la fréquence des modifications ne sont pas publiées\u00a0: cela aiderait"
+            "L’ampleur et la fréquence des modifications ne sont pas publiées\u202f: cela aiderait"
             " à les défaire. Traitez chaque effectif comme mesuré avec une petite erreur propre.",
             "Les modèles ne devraient pas reposer sur de petites cases isolées. Des zones plus"
             " grandes ou moins de catégories donnent des estimations plus fiables que de"

@@ -33,7 +33,12 @@ _KNOWN = {
     "detailed": _words("Detailed", "Detallado", "Détaillé", "Gedetailleerd"),
     "district": _words("District", "Distrito", "District", "District"),
     "division": _words("Division", "División", "Division", "Afdeling"),
-    "ed": _words("Enumeration district", "Sección censal", "District de recensement", "Telgebied"),
+    "ed": _words(
+        "Enumeration district",
+        "Distrito de empadronamiento",
+        "District de recensement",
+        "Telgebied",
+    ),
     "families": _words("Families", "Familias", "Familles", "Gezinnen"),
     "five_year": _words(
         "Five-year groups", "Grupos quinquenales", "Groupes quinquennaux", "Vijfjaarsklassen"
@@ -52,7 +57,7 @@ _KNOWN = {
     "region": _words("Region", "Región", "Région", "Regio"),
     "section": _words("Section", "Sección", "Section", "Sectie"),
     "settlement": _words("Settlement", "Localidad", "Localité", "Nederzetting"),
-    "single_year": _words("Single years", "Años simples", "Années simples", "Jaren"),
+    "single_year": _words("Single years", "Años simples", "Années simples", "Losse jaren"),
     "state": _words("State", "Estado", "État", "Staat"),
     "ten_year": _words(
         "Ten-year groups", "Grupos decenales", "Groupes décennaux", "Tienjaarsklassen"

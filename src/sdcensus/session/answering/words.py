@@ -10,7 +10,7 @@ OWN_GROUP = Text.of(
     {
         "en": "Own group: {label}",
         "es": "Grupo propio: {label}",
-        "fr": "Groupe personnel : {label}",
+        "fr": "Groupe personnel\u202f: {label}",
         "nl": "Eigen groep: {label}",
     }
 )
@@ -29,8 +29,8 @@ SUMS = Text.of(
         " valor publicado. Si hay una categoría de la oficina que sirva, utilícela.",
         "fr": "Les groupes personnels, et les conditions qu’aucune catégorie ne décrit à elle"
         " seule, sont des sommes de valeurs publiées. Chaque valeur ajoutée apporte sa propre"
-        " petite modification ; l’erreur d’un tel chiffre est donc plus grande : dans ce tableau,"
-        " environ {factor} fois celle d’une valeur publiée. Si une catégorie de l’institut"
+        " petite modification\u202f; l’erreur d’un tel chiffre est donc plus grande\u202f: dans ce"
+        " tableau, environ {factor} fois celle d’une valeur publiée. Si une catégorie de l’office"
         " convient, utilisez-la.",
         "nl": "Eigen groepen, en voorwaarden die niet met één categorie te beschrijven zijn, zijn"
         " sommen van gepubliceerde waarden. Elke opgetelde waarde brengt haar eigen kleine"
@@ -52,9 +52,9 @@ LOW_RELIABILITY = Text.of(
         "en": "Figures in brackets are small, and the protection weighs heavily on them: do not"
         " rely on them.",
         "es": "Las cifras entre paréntesis son pequeñas y la protección pesa mucho en ellas: no se"
-        " apoye en ellas.",
-        "fr": "Les chiffres entre parenthèses sont petits et la protection y pèse lourd : ne vous"
-        " y fiez pas.",
+        " fíe de ellas.",
+        "fr": "Les chiffres entre parenthèses sont petits et la protection y pèse lourd\u202f: ne"
+        " vous y fiez pas.",
         "nl": "Cijfers tussen haakjes zijn klein en de bescherming weegt er zwaar op: vertrouw er"
         " niet op.",
     }
@@ -63,12 +63,12 @@ WITHHELD_AREAS = Text.of(
     {
         "en": "{available} of {areas} areas are available; protecting personal data withholds"
         " {withheld}.",
-        "es": "Hay {available} de {areas} zonas disponibles; la protección de los datos personales"
-        " retiene {withheld}.",
-        "fr": "{available} zones sur {areas} sont disponibles ; la protection des données"
-        " personnelles en retient {withheld}.",
-        "nl": "{available} van {areas} gebieden zijn beschikbaar; de bescherming van"
-        " persoonsgegevens houdt er {withheld} achter.",
+        "es": "Están disponibles {available} de {areas} zonas; sin publicar, para proteger los"
+        " datos personales: {withheld}.",
+        "fr": "{available} zones sur {areas} sont disponibles\u202f; non publiées pour"
+        " protéger les données personnelles\u202f: {withheld}.",
+        "nl": "{available} van {areas} gebieden zijn beschikbaar; niet gepubliceerd om"
+        " persoonsgegevens te beschermen: {withheld}.",
     }
 )
 

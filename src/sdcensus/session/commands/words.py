@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdcensus.model.headings import joined, number_text, universe_text, variable_heading
+from sdcensus.model.headings import joined_in_title, number_text, universe_text, variable_heading
 from sdcensus.model.text import Text
 from sdcensus.model.universe import Universe
 from sdcensus.model.variable import Variable
@@ -12,20 +12,20 @@ from sdcensus.model.variable import Variable
 OWN_TITLE = {
     "en": "Own table: {title}",
     "es": "Tabla propia: {title}",
-    "fr": "Tableau personnel : {title}",
+    "fr": "Tableau personnel\u202f: {title}",
     "nl": "Eigen tabel: {title}",
 }
 _PER = {"en": "Per {per}", "es": "Por cada {per}", "fr": "Pour {per}", "nl": "Per {per}"}
 _SHARE = {
     "en": ("Percentage ({above})", "Percentage ({above}, of: {below})"),
     "es": ("Porcentaje ({above})", "Porcentaje ({above}, de: {below})"),
-    "fr": ("Pourcentage ({above})", "Pourcentage ({above}, parmi : {below})"),
+    "fr": ("Pourcentage ({above})", "Pourcentage ({above}, parmi\u202f: {below})"),
     "nl": ("Percentage ({above})", "Percentage ({above}, van: {below})"),
 }
 _RATIO = {
     "en": "Ratio ({above}, per {per} of: {below})",
     "es": "Razón ({above}, por cada {per} de: {below})",
-    "fr": "Rapport ({above}, pour {per} de : {below})",
+    "fr": "Rapport ({above}, pour {per} de\u202f: {below})",
     "nl": "Verhouding ({above}, per {per} van: {below})",
 }
 SEX_RATIO = {
@@ -38,19 +38,19 @@ DEPENDENCY_RATIO = {
     "en": "Dependency ratio (under 15 or 65 and over, per {per} aged 15 to 64)",
     "es": "Razón de dependencia (menores de 15 o de 65 y más, por cada {per} de 15 a 64)",
     "fr": "Rapport de dépendance (moins de 15 ans ou 65 ans et plus, pour {per} de 15 à 64 ans)",
-    "nl": "Afhankelijkheidsratio (onder 15 of 65 en ouder, per {per} van 15 tot en met 64)",
+    "nl": "Demografische druk (jonger dan 15 of 65 en ouder, per {per} van 15 tot en met 64)",
 }
 _MIDDLE = {
     "mean": {
         "en": "Mean of {name}",
         "es": "Media de {name}",
-        "fr": "Moyenne de {name}",
+        "fr": "Moyenne\u202f: {name}",
         "nl": "Gemiddelde van {name}",
     },
     "median": {
         "en": "Median of {name}",
         "es": "Mediana de {name}",
-        "fr": "Médiane de {name}",
+        "fr": "Médiane\u202f: {name}",
         "nl": "Mediaan van {name}",
     },
     "median-age": {
@@ -101,7 +101,7 @@ def figures_title(words: Text, labels: list[Text], condition: Text) -> Text:
     """What is computed, for which groups, and for whom."""
     made = {}
     for language, text in words.by_language:
-        axes = joined([one.show(language) for one in labels], language)
+        axes = joined_in_title([one.show(language) for one in labels], language)
         by = f" {_BY.get(language, _BY['en'])} {axes}" if labels else ""
         whom = condition.show(language)
         made[language] = f"{text}{by}. {whom}" if whom else f"{text}{by}"

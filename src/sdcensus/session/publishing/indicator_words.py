@@ -39,7 +39,7 @@ SHARE_OF = Text.of(
     {
         "en": "Percentage ({above}, of: {below})",
         "es": "Porcentaje ({above}, de: {below})",
-        "fr": "Pourcentage ({above}, parmi\u00a0: {below})",
+        "fr": "Pourcentage ({above}, parmi\u202f: {below})",
         "nl": "Percentage ({above}, van: {below})",
     }
 )
@@ -47,7 +47,7 @@ RATIO = Text.of(
     {
         "en": "Ratio ({above}, per {per} of: {below})",
         "es": "Razón ({above}, por cada {per} de: {below})",
-        "fr": "Rapport ({above}, pour {per} de\u00a0: {below})",
+        "fr": "Rapport ({above}, pour {per} de\u202f: {below})",
         "nl": "Verhouding ({above}, per {per} van: {below})",
     }
 )
@@ -81,7 +81,7 @@ MEDIAN = Text.of(
     {
         "en": "Median of {above}",
         "es": "Mediana de {above}",
-        "fr": "Médiane\u00a0: {above}",
+        "fr": "Médiane\u202f: {above}",
         "nl": "Mediaan van {above}",
     }
 )
@@ -89,7 +89,7 @@ MEAN = Text.of(
     {
         "en": "Mean of {above}",
         "es": "Media de {above}",
-        "fr": "Moyenne\u00a0: {above}",
+        "fr": "Moyenne\u202f: {above}",
         "nl": "Gemiddelde van {above}",
     }
 )
@@ -111,9 +111,9 @@ def filled(
     """
     made = {}
     for language in LANGUAGES:
-        # Spanish writes numbers of four digits, as these are, in one piece.
-        number = str(per) if language == "es" else number_text(per, language)
         made[language] = text.show(language).format(
-            above=(above or {}).get(language, ""), below=(below or {}).get(language, ""), per=number
+            above=(above or {}).get(language, ""),
+            below=(below or {}).get(language, ""),
+            per=number_text(per, language),
         )
     return Text.of(made)

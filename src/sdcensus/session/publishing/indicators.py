@@ -19,7 +19,7 @@ from sdcensus.model.axis import Axis, make_axis, parse_axis
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, delivered_axis, delivered_cells
 from sdcensus.model.entity import Entity
 from sdcensus.model.figures import Counted, Figures, mean, median, quotient
-from sdcensus.model.headings import axis_heading, joined, universe_text, variable_heading
+from sdcensus.model.headings import axis_heading, joined_in_title, universe_text, variable_heading
 from sdcensus.model.marks import Mark
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.record_sets import is_product, leaves_in
@@ -194,7 +194,7 @@ class _Asked:
         made = {}
         for language, text in title.by_language:
             axes = [axis_heading(axis, language) for axis in self.by]
-            made[language] = f"{text} {words.BY.show(language)} {joined(axes, language)}"
+            made[language] = f"{text} {words.BY.show(language)} {joined_in_title(axes, language)}"
         return Text.of(made)
 
 
