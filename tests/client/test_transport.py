@@ -209,6 +209,16 @@ def test_a_server_that_is_not_there_is_said_in_one_sentence() -> None:
             sc.connect(f"http://127.0.0.1:{port}", timeout=0.05).datasets()
 
 
+def test_a_proxy_that_has_too_much_to_do_is_no_other_server() -> None:
+    for status in (429, 503):
+        with (
+            recorded(Answer(status, raw=b"<h1>nginx</h1>")) as server,
+            pytest.raises(Busy) as caught,
+        ):
+            sc.connect(server.url).datasets()
+        assert caught.value.status == status
+
+
 def test_errors_of_others_are_said_to_be_no_table_builder() -> None:
     for answer in (Answer(404, raw=b"<h1>nginx</h1>"), Answer(502, raw=b""), Answer(404, body=[])):
         with (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gc
 import itertools
+import re
 import traceback
 import types
 import zipfile
@@ -180,7 +181,7 @@ def _in_text(text: str | bytes, hidden: set[int]) -> bool:
             one.to_bytes(size, "little") for one in hidden for size in (4, 8) if one < 1 << 32
         ]
         return any(one in text for one in binary) or _in_text(text.decode("latin-1"), hidden)
-    plain = text.replace(",", "").replace("_", "").replace("\N{NO-BREAK SPACE}", "")
+    plain = re.sub(r"(?<=\d)[,._\u00a0\u202f](?=\d)", "", text)
     return any(str(one) in plain for one in hidden)
 
 

@@ -129,10 +129,10 @@ def test_errors_say_what_is_left_in_the_language_of_the_link(tmp_path: Path) -> 
             assert over.headers["ratelimit-policy"] == '"tables";q=2;w=86400, "cells";q=20;w=3600'
             assert over.headers["ratelimit-remaining"] == "0"
             assert over.headers["ratelimit-reset"] == over.headers["retry-after"]
-        assert "cuadros" in over.json()["error"]["message"]
+        assert "tablas" in over.json()["error"]["message"]
         assert over.headers["content-language"] == "es"
         unread = place.client.get(f"{TABLES}?lang=fr&by=" + "a" * 20_000)
-        assert check_error(unread, 414, "too-large")["message"].startswith("L'adresse")
+        assert check_error(unread, 414, "too-large")["message"].startswith("L’adresse")
         assert unread.headers["content-language"] == "fr"
 
 

@@ -159,6 +159,15 @@ def test_every_mistake_of_a_question_has_words_in_every_language(asked: Any, wor
     assert "\n" not in dutch["message"]
 
 
+@pytest.mark.parametrize("asked", [{"by": ["age"]}, {"where": "age >= 15"}])
+def test_a_variable_of_other_units_is_an_unknown_name(asked: dict[str, Any]) -> None:
+    with pytest.raises(QuestionError, match="may have several") as caught:
+        compile_question(Question.from_json({"of": "households", **asked}), POLICY)
+    made = as_api_error(caught.value)
+    assert made is not None
+    assert (made.status, made.code) == (404, "unknown-name")
+
+
 def test_near_names_and_short_lists_are_offered() -> None:
     def dutch(said: Sentence) -> str | None:
         return mistake_text(said, "nl")

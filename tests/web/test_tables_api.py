@@ -16,6 +16,8 @@ from tests.session.answering.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
 
 LINK = f"{TABLES}?of=persons&by=area&by=sex"
+#: Two groups of one name.
+ALIKE = [{"label": "a", "codes": [code]} for code in ("1", "2")]
 
 
 def test_post_and_link_give_the_same_table_and_it_is_that_of_the_batch(place: Place) -> None:
@@ -172,6 +174,9 @@ def test_a_check_counts_nothing_and_says_how_large_the_table_is(place: Place) ->
         ({"by": "area"}, 400, "bad-question", "by"),
         ({"by": ["area"], "where": "sex =="}, 400, "bad-question", "where"),
         ({"by": ["area"], "codes": {"sex": ["0"]}}, 404, "unknown-name", "codes.sex"),
+        ({"by": ["area"], "codes": {"area": ["nope"]}}, 404, "unknown-name", "codes.area[0]"),
+        ({"by": ["area"], "groups": {"x": ALIKE}}, 404, "unknown-name", "groups.x"),
+        ({"by": ["area"], "groups": {"area": ALIKE}}, 400, "bad-question", "groups.area"),
         ({"more": 1}, 400, "bad-question", "more"),
         ([], 400, "bad-question", None),
         ("text", 400, "bad-question", None),
@@ -184,6 +189,14 @@ def test_nonsense_is_told_with_its_place(
     for path in (TABLES, f"{TABLES}/check"):
         answer = place.client.post(path, content=orjson.dumps(question), headers=JSON_TYPE)
         assert check_error(answer, status, code)["place"] == spot
+
+
+def test_a_link_may_say_that_there_is_no_axis(place: Place) -> None:
+    for link, same in (("by=", "of=persons"), ("by=&by=sex", "by=sex")):
+        found, other = (place.client.get(f"{TABLES}?{one}") for one in (link, same))
+        assert (found.status_code, found.content) == (200, other.content)
+    for link in ("by=&by=", "by=%20", "by=sex,", "by=,"):
+        check_error(place.client.get(f"{TABLES}?{link}"), 400, "bad-question")
 
 
 JSON_TYPE = {"content-type": "application/json"}

@@ -108,7 +108,7 @@ def failure(status: int, body: object, *, retry_after: float | None = None) -> S
     """
     said = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(said, Mapping):
-        if status == 503:
+        if status in (429, 503):  # A proxy says it too, in its own words.
             return Busy(_busy(retry_after), retry_after=retry_after, status=status)
         return ServiceError(
             f"The server answered with status {status}, and not in the words of a table builder."

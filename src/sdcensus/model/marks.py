@@ -44,7 +44,7 @@ _MEANING = (
         {
             "en": "confidential: withheld",
             "es": "confidencial: no se publica",
-            "fr": "confidentiel\u00a0: non publié",
+            "fr": "confidentiel\u202f: non publié",
             "nl": "vertrouwelijk: niet gepubliceerd",
         }
     ),

@@ -113,14 +113,16 @@ class Question:
     def from_parameters(cls, parameters: Sequence[tuple[str, str]]) -> Question:
         """Read a question from the parameters of a link; others than its own are left alone.
 
-        ``by`` may be repeated, or hold several axes apart by commas; ``codes`` and ``groups`` are
-        JSON.
+        ``by`` may be repeated, or hold several axes apart by commas, or be empty, which is no axis;
+        ``codes`` and ``groups`` are JSON.
         """
         document: Json = {}
+        if ("by", "") in parameters:
+            parameters = [*parameters]
+            parameters.remove(("by", ""))
         for name, value in parameters:
             if name == "by":
-                axes = [one.strip() for one in value.split(",")]
-                document.setdefault("by", []).extend(one for one in axes if one)
+                document.setdefault("by", []).extend(one.strip(" ") for one in value.split(","))
             elif name in ("of", "where", "codes", "groups"):
                 if name in document:
                     _refuse(
@@ -263,8 +265,6 @@ def _groups(value: object, place: str) -> tuple[OwnGroup, ...]:
                 "question.no-groups", "The list is empty. Name a group, or leave the variable out."
             ),
         )
-    if len({one.label for one in groups}) < len(groups):
-        _refuse(place, told("question.groups-alike", "Two groups have the same name."))
     return tuple(groups)
 
 

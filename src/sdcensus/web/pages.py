@@ -202,7 +202,7 @@ def pages_router(site: Site, pages: Pages) -> Routes:
                 "login",
                 caller,
                 status,
-                {"problem": said, "next": target, "name": name[:200]},
+                {"problem": said, "next": target, "name": name[:200], "minutes": -(-wait // 60)},
             )
             shown.raw_headers = [*shown.raw_headers, *after]
             return shown

@@ -14,6 +14,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.headings import (
     entity_text,
     figure_text,
+    inside_sentence,
     joined,
     number_text,
     variable_heading,
@@ -124,7 +125,9 @@ def _steps(
             for step in group:
                 name = _name(step.variable, schema, language)
                 levels = [_level(step.variable, one, schema, language) for one in step.levels]
-                yield text.format(variable=name, levels=joined(levels, language))
+                areas = _is_area(step.variable, schema)
+                said = texts["policy.remedy.coarser-areas"] if areas else text
+                yield said.format(variable=name, levels=joined(levels, language))
         else:
             names = [_name(step.variable, schema, language) for step in group]
             yield text.format(variables=joined(names, language))
@@ -177,8 +180,11 @@ def _at(text: str, schema: Schema, language: str) -> str:
     level = _level(parsed.variable, parsed.level, schema, language)
     if level == name:
         return name  # the leaves
+    return level if _is_area(parsed.variable, schema) else f"{name} ({inside_sentence(level)})"
+
+
+def _is_area(variable: str, schema: Schema) -> bool:
     try:
-        area = schema.variable(parsed.variable).role is Role.GEOGRAPHY
+        return schema.variable(variable).role is Role.GEOGRAPHY
     except UnknownName:
-        area = False
-    return level if area else f"{name} ({level[:1].lower()}{level[1:]})"
+        return False

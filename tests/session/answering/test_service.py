@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -309,6 +311,35 @@ def test_too_little_noise_stays_closed_and_what_would_do_does() -> None:
     from sdcensus.session.answering.budgets import open_budgets
 
     assert all(one.met for one in open_budgets(policy, {Entity.PERSON: strong}))
+
+
+@pytest.mark.parametrize(
+    ("strength", "recovery"), [("medium", 0.4), ("medium", 0.5), ("strong", 0.5)]
+)
+def test_as_few_variables_as_are_said_to_be_enough_are_enough(
+    strength: str, recovery: float
+) -> None:
+    census, options = island(2_000), MethodOptions(strength=strength)
+    policy = Policy(
+        name="open",
+        schema=census.schema,
+        limits=Limits(dimensions=4),
+        online=OnlineRules(recovery=recovery),
+    )
+
+    def refusal(dimensions: int) -> str:
+        fewer = replace(policy, limits=Limits(dimensions=dimensions))
+        try:
+            open_service(census, fewer, options=options, secret=SECRET)
+        except Refused as error:
+            return str(error)
+        return ""
+
+    first = refusal(4)
+    assert "stays closed" in first
+    said = re.search(r"dimensions = ([0-9])", first)
+    opened = [dimensions for dimensions in (3, 2) if not refusal(dimensions)]
+    assert (int(said[1]) if said else None) == (opened[0] if opened else None)
 
 
 def test_the_budget_is_that_of_the_widest_role_and_of_tables_of_any_size() -> None:

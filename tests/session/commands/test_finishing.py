@@ -99,7 +99,7 @@ def test_a_ratio_without_groups_is_one_figure(service: TableService) -> None:
     counts = published(service, "sex")
     assert table.shape == ()
     assert values(table) == nearest(counts[0], counts[1], 1000)
-    assert table.unit.show("es") == "Por cada 1\N{NO-BREAK SPACE}000"
+    assert table.unit.show("es") == "Por cada 1.000"
 
 
 def test_a_sex_ratio_is_the_ratio_of_the_two_codes(service: TableService) -> None:
@@ -162,7 +162,7 @@ def test_a_median_lies_in_the_class_of_the_middle(service: TableService) -> None
     before = int(counts[:at].sum())
     middle = at + (Fraction(int(counts.sum()), 2) - before) / int(counts[at])
     assert values(table) == [round(middle * 10)]
-    assert table.title.show("fr") == "Médiane de age"
+    assert table.title.show("fr") == "Médiane\u202f: age"
 
 
 def test_a_recode_is_the_sum_of_published_values(service: TableService) -> None:

@@ -46,6 +46,9 @@ def test_a_program_runs_and_a_mistake_is_shown_at_its_character(
     figures = [number(one) for one in cards.first.locator("table td").all_inner_texts()]
     values = batch("age@broad", "sex").published
     assert sorted(one for one in figures if one is not None) == sorted(values.reshape(-1).tolist())
+    with page.expect_download() as waited:
+        cards.first.locator(".files a").first.click()
+    assert waited.value.suggested_filename.endswith(".xlsx")
     # In the builder it is the same table.
     cards.first.locator("a.button").first.click()
     builder = Builder(window).settled()
@@ -124,6 +127,7 @@ def test_wrong_passwords_are_told_and_staff_pages_are_for_staff(
     page.locator("#login-password").press("Enter")
     expect(page.locator("#problem")).to_be_visible()
     assert page.locator("#login-name").input_value() == "carla"
+    expect(page.locator("#login-password")).to_be_focused()
     log_in(window, "carla")
     page.goto(f"{window.url}/staff")
     expect(page.locator("#versions")).to_have_count(0)
@@ -136,6 +140,12 @@ def test_wrong_passwords_are_told_and_staff_pages_are_for_staff(
     expect(shown.locator("#versions")).to_contain_text("cell-key")
     expect(shown.locator("#refusals")).not_to_be_empty()
     expect(shown.locator("#slowest")).to_contain_text("persons")
+    # A reason in words and as the audit calls it; a question leads to its table.
+    why = shown.locator("#refusals code").first.inner_text()
+    key = f"staff.reason_{why.replace('-', '_')}"
+    expect(shown.locator("#refusals")).to_contain_text(words("en", key))
+    assert "of=persons" in (shown.locator("#slowest a").first.get_attribute("href") or "")
+    expect(shown.locator("#accounts")).to_contain_text(words("en", "staff.alarm_everybody"))
     expect(shown.locator("#load dd").first).to_be_visible()
     place.database.feedback.add("Where are the dogs?")
     shown.locator("#refresh").click()

@@ -90,8 +90,20 @@ def open_menu(policy: Policy, of: Entity) -> Menu | None:
     return replace(widest, cells=None)
 
 
-def refuse_weak(policy: Policy, budgets: tuple[OpenedBudget, ...]) -> None:
+def refuse_weak(
+    policy: Policy,
+    budgets: tuple[OpenedBudget, ...],
+    methods: Mapping[Entity, Method],
+    *,
+    planned: bool = False,
+) -> None:
     """Refuse to open what the noise does not withstand, and say what would do.
+
+    Args:
+        policy: What is opened.
+        budgets: Its look budgets.
+        methods: What protects each kind of unit.
+        planned: Whether a plan says how, and not options.
 
     Raises:
         Refused: The noise is too small.
@@ -119,41 +131,68 @@ def refuse_weak(policy: Policy, budgets: tuple[OpenedBudget, ...]) -> None:
                 " away."
             )
     lines.append("What would do, one of these:")
-    lines += [f"  - {one}" for one in _remedies(policy, weak)]
+    lines += [f"  - {one}" for one in _remedies(policy, budgets, methods, planned)]
     raise Refused("\n".join(lines))
 
 
-def _remedies(policy: Policy, weak: list[OpenedBudget]) -> list[str]:
-    found = []
-    worst = max(weak, key=lambda one: one.requirement.variance)
+def _remedies(
+    policy: Policy,
+    budgets: tuple[OpenedBudget, ...],
+    methods: Mapping[Entity, Method],
+    planned: bool,
+) -> list[str]:
+    found = [_stronger(budgets, planned)]
+    dimensions = _enough_dimensions(policy, budgets, methods)
+    if dimensions is not None:
+        found.append(
+            f"fewer variables in a table: [limits] dimensions = {dimensions}, and no role with more"
+        )
+    found.append(
+        "fewer variables or coarser levels on offer: [variable.NAME] offered = false, or"
+        ' finest_level = "LEVEL". How much noise the rest needs: sdcensus looks STORE --policy FILE'
+    )
+    return found
+
+
+def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
+    """The noise that would do: for all units, since those that have enough get it as well."""
     try:
         design = design_for(
             Requirement(
-                max(one.requirement.variance for one in weak),
-                min(one.requirement.edge for one in weak),
+                max(one.requirement.variance for one in budgets),
+                min(one.requirement.edge for one in budgets),
             )
         )
-        settings: dict[str, Any] = dict(design.parameters)
-        found.append(
-            "stronger noise:"
-            f" sdcensus ptable design --max-deviation {settings['max_deviation']} --variance"
-            f" {settings['variance']:g} --format plain --out noise.csv, then here --perturbation"
-            " noise.csv --lookup hashed and"
-            ' perturbation = "noise.csv", lookup = "hashed" in [protect] of the plans'
-            " of the office"
-        )
     except SpecError as error:
-        found.append(f"stronger noise does not: {error}")
-    menu = open_menu(policy, worst.of)
-    if menu is not None and menu.dimensions > 2:
+        return f"stronger noise does not: {error}"
+    settings: dict[str, Any] = dict(design.parameters)
+    made = (
+        f"stronger noise: sdcensus ptable design --max-deviation {settings['max_deviation']}"
+        f" --variance {settings['variance']:g} --format plain --out noise.csv"
+    )
+    written = 'perturbation = "noise.csv", lookup = "hashed" in [protect] of'
+    if planned:
+        return f"{made} beside the plan, then {written} this plan and of all others of the office"
+    return (
+        f"{made}, then here --perturbation noise.csv --lookup hashed and {written} the plans of the"
+        " office"
+    )
+
+
+def _enough_dimensions(
+    policy: Policy, budgets: tuple[OpenedBudget, ...], methods: Mapping[Entity, Method]
+) -> int | None:
+    """The most variables in a table with which this noise is enough for every kind of unit."""
+    enough: int | None = None
+    for one in budgets:
+        menu, method = open_menu(policy, one.of), methods[one.of]
+        if one.met or menu is None or not isinstance(method, CellKey):
+            continue
         for dimensions in range(menu.dimensions - 1, 1, -1):
             fewer = look_budget(replace(menu, dimensions=dimensions))
-            if recovery(fewer.worst_in_areas.looks, worst.variance) <= worst.limit:
-                found.append(
-                    f"fewer variables in a table: [limits] dimensions = {dimensions}, and no role"
-                    " with more"
-                )
+            if needed(fewer, one.limit).met_by(method.perturbation):
+                enough = dimensions if enough is None else min(enough, dimensions)
                 break
-    found.append("fewer variables or coarser levels on offer: [variable.NAME] offered = false")
-    found.append("see how each table counts: sdcensus looks STORE --policy FILE")
-    return found
+        else:
+            return None
+    return enough

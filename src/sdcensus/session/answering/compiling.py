@@ -96,6 +96,12 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
                 told("question.codes-and-groups", "Name codes or groups of a variable, not both."),
                 place=f"codes.{name}",
             )
+    for name, own in groups.items():
+        if len({one.label for one in own}) < len(own):
+            raise QuestionError(
+                told("question.groups-alike", "Two groups have the same name."),
+                place=f"groups.{name}",
+            )
     axes = tuple(
         answer_axis(axis, terms, ways, codes.get(name), groups.get(name))
         for axis, name in zip(asked.axes, names, strict=True)

@@ -61,7 +61,7 @@ def open_service(
     methods = _methods(census, rules, planned, method, options, secret, key_version)
     progress("counting the looks", 0.3)
     budgets = open_budgets(rules, methods)
-    refuse_weak(rules, budgets)
+    refuse_weak(rules, budgets, methods, planned=planned is not None)
     service = TableService(census, rules, methods, source=Text.of(source), budgets=budgets)
     progress("finding what can be offered", 0.8)
     _ = service.catalogue

@@ -89,7 +89,7 @@ class Asked:
     """
 
     def __init__(self, spec: TableSpec, levels: Mapping[str, Levels], limits: WatchLimits) -> None:
-        self.title = spec.title
+        self.title = spec.title + _chosen(spec.universe)
         self.levels = levels
         self._least = limits.target_cells
         self._finest = limits.scan_cells
@@ -232,6 +232,20 @@ class Asked:
     def _narrow(self, pair: Pair, codes: int) -> bool:
         chosen = codes.bit_count()
         return chosen <= MOST_SINGLE and 4 * chosen <= self.levels[pair[0]].size(pair[1])
+
+
+def _chosen(universe: Universe) -> str:
+    """What a condition chooses, in short: questions of a series differ by it alone."""
+    parts = []
+    for axis, variable in enumerate(universe.variables):
+        others = tuple(one for one in range(universe.truth.ndim) if one != axis)
+        chosen = np.asarray(universe.truth.any(axis=others))[universe.classes[axis]]
+        leaves = np.flatnonzero(chosen).tolist()
+        said = f"{len(leaves)} of {chosen.size} codes"
+        if len(leaves) <= 2:
+            said = ", ".join(variable.codes[at].code for at in leaves)
+        parts.append(f"{variable.name}: {said}")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _left_out(universe: Universe) -> float:

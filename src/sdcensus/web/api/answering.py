@@ -76,7 +76,7 @@ async def _answered(
         return await deliver(site, caller, entry, request, started)
     if rules.cells_per_hour is not None and taken > rules.cells_per_hour:
         # Waiting does not help: there is no Retry-After.
-        values = {"cells": f"{taken:,}", "limit": f"{rules.cells_per_hour:,}"}
+        values = {"cells": taken, "limit": rules.cells_per_hour}
         raise ApiError(429, "quota_table", values=values)
     site.quotas.take(caller.who, rules, taken)
     try:

@@ -218,7 +218,8 @@ def _state(summary: str) -> Json:
 
 
 def _question_parameters(populations: Sequence[str]) -> list[Json]:
-    axis = {"type": "string", "maxLength": LONGEST_AXIS, "pattern": AXIS}
+    # An address without axes may say so: an empty list is written like a list of an empty text.
+    axis = {"type": "string", "maxLength": LONGEST_AXIS, "pattern": rf"^({AXIS[1:-1]})?$"}
     where = {"type": "string", "maxLength": LONGEST_CONDITION // 2, "pattern": CONDITION}
     axes = listed(axis, maxItems=MOST_AXES, uniqueItems=True)
     return [

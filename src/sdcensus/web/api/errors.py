@@ -18,6 +18,7 @@ from sdcensus.errors import (
     SpecError,
     UnknownName,
 )
+from sdcensus.model.headings import number_text
 from sdcensus.web.caching import Busy
 from sdcensus.web.catalogues import text
 from sdcensus.web.mistakes import mistake_text
@@ -49,6 +50,8 @@ _LEADS: Mapping[str, str] = {
     **{part: f"lead_{part}" for part in ("of", "by", "where", "codes", "groups")},
     "line": "lead_program",
 }
+#: How words about names begin that do not exist, or not for what is counted.
+_STRANGE = ("unknown.code-of", "units.several")
 #: Seconds after which somebody who was turned away may come back.
 COME_BACK = 2
 
@@ -90,7 +93,10 @@ class ApiError(Exception):
 
     def told(self, language: str, request: str) -> Json:
         """The error as plain values."""
-        values = {"request": request, **self.values}
+        values = {
+            "request": request,
+            **{name: _written(value, language) for name, value in self.values.items()},
+        }
         if self.message:
             message = self.message if language == "en" else self._translated(language)
         else:
@@ -147,6 +153,11 @@ def busy(key: str = "busy", seconds: int = COME_BACK) -> ApiError:
     return ApiError(503, key, values={"seconds": seconds}, headers=_retry_after(seconds))
 
 
+def _written(value: object, language: str) -> object:
+    """A value as the language writes it: numbers with its thousands."""
+    return number_text(value, language) if isinstance(value, int) else value
+
+
 def too_many(key: str, wait: int, **values: object) -> ApiError:
     """Somebody has had enough for now."""
     return ApiError(429, key, values=values, headers=_retry_after(wait))
@@ -162,8 +173,7 @@ def as_api_error(error: Exception) -> ApiError | None:
         case ApiError():
             return error
         case QuestionError():
-            # The name that does not exist is behind the mistake in the question.
-            strange = isinstance(error.__cause__ or error.__context__, UnknownName)
+            strange = _is_strange(error)
             return ApiError(
                 404 if strange else 400,
                 code="unknown-name" if strange else "",
@@ -181,11 +191,21 @@ def as_api_error(error: Exception) -> ApiError | None:
         case Refused():
             return ApiError(403, code="refused", message=_shown(error))
         case QuotaExceeded():
-            return too_many(f"quota_{error.what}", error.wait, limit=f"{error.limit:,}")
+            return too_many(f"quota_{error.what}", error.wait, limit=error.limit)
         case Busy():
             return busy()
         case _:
             return None
+
+
+def _is_strange(error: QuestionError) -> bool:
+    """Whether a mistake is a name that does not exist, or not for what is counted."""
+    if isinstance(error.__cause__ or error.__context__, UnknownName):
+        return True
+    if error.place.startswith("line "):  # A program with a wrong name is a wrong program.
+        return False
+    first = error.said.values.get("first", error.said)
+    return isinstance(first, Sentence) and first.words.startswith(_STRANGE)
 
 
 def _shown(error: SdcensusError) -> str:

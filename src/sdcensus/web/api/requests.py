@@ -103,7 +103,7 @@ def number_parameter(request: Request, name: str, default: int, least: int, most
         raise ApiError(
             400,
             "parameter",
-            values={"name": name, "problem": f"{least:,} – {most:,}"},
+            values={"name": name, "problem": f"{least} – {most}"},
             place=name,
         )
     return int(text)

@@ -55,6 +55,6 @@ class Limits:
         return ApiError(
             413,
             "too_large",
-            values={"most": f"{self._most:,}"},
+            values={"most": self._most},
             headers=((b"connection", b"close"),),
         )

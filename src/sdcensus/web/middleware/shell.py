@@ -118,12 +118,12 @@ class Shell:
             raise ApiError(421, "host")
         length = len(scope.get("raw_path") or b"") + len(scope["query_string"])
         if length > self._settings.address_limit:
-            most = f"{self._settings.address_limit:,}"
+            most = self._settings.address_limit
             raise ApiError(414, "long_address", values={"most": most})
         if sum(len(name) + len(value) for name, value in scope["headers"]) > (
             self._settings.header_limit
         ):
-            most = f"{self._settings.header_limit:,}"
+            most = self._settings.header_limit
             raise ApiError(431, "too_large", values={"most": most})
 
     def _answers_for(self, host: str) -> bool:

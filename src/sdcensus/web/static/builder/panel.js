@@ -113,7 +113,7 @@ function conditionLine(label, detail, at, edit, remove) {
           "button",
           { type: "button", class: "item-main", "data-focus": `condition-${at}`, onclick: edit },
           el("span", { class: "item-label" }, label),
-          el("span", { class: "visually-hidden" }, ": "),
+          el("span", { class: "visually-hidden" }, t("builder.pair", { name: "", value: "" })),
           el("small", {}, detail),
         )
       : el("span", {}, label, el("small", {}, el("code", {}, detail))),

@@ -92,7 +92,7 @@ async function showSaved() {
         el("button", {
           class: "button quiet",
           type: "button",
-          "aria-label": `${t("pages.common.delete")}: ${one.name}`,
+          "aria-label": t("builder.pair", { name: t("pages.common.delete"), value: one.name }),
           onclick: () => attempt(() => forget(one)),
         }, t("pages.common.delete")),
       ),
@@ -139,7 +139,7 @@ function tokenRow(one) {
   const revoke = () => el("button", {
       class: "button quiet",
       type: "button",
-      "aria-label": `${t("pages.account.token_revoke")}: ${one.name}`,
+      "aria-label": t("builder.pair", { name: t("pages.account.token_revoke"), value: one.name }),
       onclick: () => {
         if (window.confirm(t("pages.account.token_confirm", { name: one.name }))) {
           attempt(() => revokeToken(one));

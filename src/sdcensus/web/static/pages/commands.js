@@ -2,10 +2,11 @@
 // The command window: a program, its mistakes at their characters, its tables.
 
 import { announce } from "../shared/announce.js";
+import { linkTo } from "../result/downloads.js";
 import { finished } from "../result/jobs.js";
 import { getJson, postJson } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
-import { plural, t } from "../shared/texts.js";
+import { language, plural, t } from "../shared/texts.js";
 import { Editor, offsetOf, placeOf, withCaret } from "./editor.js";
 import { examplePrograms } from "./examples.js";
 import { preview } from "./preview.js";
@@ -19,6 +20,9 @@ const editor = new Editor(field, place("line-numbers"), place("editor"));
 const run = /** @type {HTMLButtonElement} */ (place("run"));
 const KEPT = "sdcensus-program";
 const LONGEST_LINK = 8000; // longer programs are sent as a body
+const MOST_CELLS = 50_000; // files of more may take a while
+const FILES = [["xlsx", "xlsx"], ["csv", "csv-zip"], ["json_stat", "json-stat"], ["px", "px"],
+  ["parquet", "parquet"]];
 
 async function runProgram() {
   run.disabled = true;
@@ -49,7 +53,10 @@ function showMistake(error) {
   const at = offsetOf(editor.text, error.at);
   const { line, column, words } = placeOf(editor.text, at);
   parts.push(
-    el("p", {}, `${t("commands.error_at", { line, column })}: ${plainText(error)}`),
+    el("p", {}, t("builder.pair", {
+      name: t("commands.error_at", { line, column }),
+      value: plainText(error),
+    })),
     el("pre", { "aria-hidden": true }, withCaret(words, column)),
     el("button", { class: "link", type: "button", onclick: () => editor.goTo(at) },
       t("commands.go_there")),
@@ -130,6 +137,7 @@ async function showTable(one, where, program, alone) {
       parts.push(el("p", { class: "notice" }, t("commands.withheld", about.areas)));
     }
     parts.push(...preview(dataset));
+    parts.push(downloads(one, dataset));
     const notes = (dataset.note ?? []).map((/** @type {string} */ text) => el("p", {}, text));
     parts.push(el("details", { class: "notes", open: alone },
       el("summary", {}, t("commands.notes", { n: notes.length })), notes));
@@ -137,6 +145,17 @@ async function showTable(one, where, program, alone) {
   } catch (error) {
     fill(where, refusal(error));
   }
+}
+
+/** Files of the table as the program has it. Larger ones are made by the table builder. */
+function downloads(/** @type {any} */ one, /** @type {any} */ dataset) {
+  const cells = dataset.size.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
+  if (one.result.length > LONGEST_LINK || cells > MOST_CELLS) return null;
+  return el("p", { class: "files small" }, el("span", { class: "soft" },
+    `${t("result.download.button")}: `), FILES.map(([key, format]) =>
+    el("a", { href: linkTo(one.result, format, language),
+      download: key === "json_stat" ? `${one.name}.json` : true },
+      t(`result.download.${key}`))));
 }
 
 /** The table with its figures, waited for where it is large. @param {any} one @param {string} program */

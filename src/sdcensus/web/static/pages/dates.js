@@ -20,6 +20,12 @@ export function momentText(iso) {
   return written(moment, iso);
 }
 
+/** The time alone where it is today. @param {string | null | undefined} iso */
+export function recentText(iso) {
+  const today = iso && new Date(iso).toDateString() === new Date().toDateString();
+  return written(today ? clock : moment, iso);
+}
+
 /** @param {Date} date */
 export function clockText(date) {
   return clock.format(date);

@@ -93,7 +93,11 @@ const formats = new Map();
 function numbers(decimals) {
   let made = formats.get(decimals);
   if (!made) {
-    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    const digits = {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+      useGrouping: true,
+    };
     made = new Intl.NumberFormat(language, digits);
     formats.set(decimals, made);
   }

@@ -4,7 +4,8 @@
 import { el } from "../shared/dom.js";
 import { formatNumber } from "../shared/numbers.js";
 import { known, language, t } from "../shared/texts.js";
-import { momentText } from "./dates.js";
+import { momentText, recentText } from "./dates.js";
+import { whoText } from "./staff-questions.js";
 
 /**
  * @param {any} alarm
@@ -12,8 +13,8 @@ import { momentText } from "./dates.js";
  */
 export function alarmCard(alarm, acknowledge) {
   const key = `staff.${alarm.pattern}`;
-  const who = alarm.who === "*" || alarm.who === "" ? t("staff.alarm_everybody") : alarm.who;
-  const tables = alarm.explanation?.tables ?? [];
+  const who = whoText(alarm.who);
+  const tables = [...new Set(alarm.explanation?.tables ?? [])];
   return el(
     "article",
     { class: alarm.acknowledged ? "alarm old" : "alarm" },
@@ -25,7 +26,7 @@ export function alarmCard(alarm, acknowledge) {
       el("span", {}, `${t("staff.alarm_score")} ${formatNumber(alarm.score, language, 2)}`,
         el("span", { class: "soft" }, ` (${t("staff.alarm_score_help")})`)),
       el("span", { class: "soft small" },
-        `${t("staff.alarm_last")} ${momentText(alarm.last)} · ${formatNumber(alarm.count, language)}×`),
+        `${t("staff.alarm_last")} ${recentText(alarm.last)} · ${formatNumber(alarm.count, language)}×`),
       alarm.acknowledged
         ? el("span", { class: "small" }, t("staff.acknowledged",
           { who: alarm.acknowledged_by ?? "", time: momentText(alarm.acknowledged) }))

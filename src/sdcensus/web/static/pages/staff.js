@@ -5,12 +5,14 @@ import { announce } from "../shared/announce.js";
 import { getJson, postJson } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
 import { formatNumber, formatPercent } from "../shared/numbers.js";
-import { language, t } from "../shared/texts.js";
-import { clockText, dayText, momentText } from "./dates.js";
+import { known, language, t } from "../shared/texts.js";
+import { clockText, dayText, momentText, recentText } from "./dates.js";
 import { showProblem } from "./problems.js";
 import { alarmCard } from "./staff-alarms.js";
+import { questionLink, whoText } from "./staff-questions.js";
 
 const EVERY = 10_000;
+const VISITORS = 5;
 
 /** @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -32,8 +34,8 @@ async function refresh() {
     showProblem(place("staff-problem"), null);
     place("refreshed").textContent = t("staff.refreshed", { time: clockText(new Date()) });
   } catch (error) {
-    const known = shown.size > 0;
-    showProblem(place("staff-problem"), known ? { message: t("staff.stale") } : error);
+    const older = shown.size > 0;
+    showProblem(place("staff-problem"), older ? { message: t("staff.stale") } : error);
   }
   if (!paused && !document.hidden) timer = window.setTimeout(refresh, EVERY);
 }
@@ -48,7 +50,7 @@ function show(summary, feedback, accounts) {
   part("outcomes", summary.outcomes, (found) =>
     counts(Object.entries(found).map(([name, n]) => [t(`staff.outcome_${name}`), n])));
   part("refusals", summary.refusals, (found) =>
-    counts(Object.entries(found).map(([name, n]) => [el("code", {}, name), n])));
+    counts(Object.entries(found).map(([name, n]) => [reason(name), n])));
   part("versions", [summary.versions, summary.audit], versionList);
   part("slowest", summary.slowest, slowestList);
   const unread = feedback.filter((one) => !one.read);
@@ -78,13 +80,32 @@ const none = () => el("p", { class: "soft" }, t("staff.none"));
 function loadFacts(load) {
   const asked = load.cache.hit + load.cache.miss;
   return [
+    ["processor", formatPercent(busy(load), language, 0)],
     ["running", `${formatNumber(load.making, language)} / ${load.workers}`],
     ["jobs", formatNumber(load.jobs, language)],
     ["hits", asked ? formatPercent(load.cache.hit / asked, language, 0) : "–"],
     ["cache", `${formatNumber(load.cache.entries, language)} · ${bytes(load.cache.bytes)}`],
-    ["uptime", momentText(load.since)],
+    ["uptime", recentText(load.since)],
   ].map(([key, value]) =>
     el("div", {}, el("dt", {}, t(`staff.${key}`)), el("dd", {}, value)));
+}
+
+let before = { at: 0, seconds: 0 };
+
+/** How busy the processors were since the last look; at first, since the start. */
+function busy(/** @type {any} */ load) {
+  const now = { at: performance.now() / 1000, seconds: load.processor_seconds };
+  const passed = before.at ? now.at - before.at : load.seconds;
+  const share = (now.seconds - before.seconds) / Math.max(passed, 1) / (load.processors || 1);
+  before = now;
+  return Math.min(Math.max(share, 0), 1);
+}
+
+/** A reason in words, and as it is called in the audit. @param {string} name */
+function reason(name) {
+  const key = `staff.reason_${name.replaceAll("-", "_")}`;
+  const code = el("code", { class: "soft" }, name);
+  return known(key) ? [t(key), " ", code] : code;
 }
 
 /** @param {number} size */
@@ -103,7 +124,7 @@ function alarmList(alarms) {
 async function acknowledge(alarm) {
   try {
     await postJson(`/api/v1/staff/alarms/${encodeURIComponent(alarm.id)}/acknowledge`, {});
-    announce(t("staff.acknowledge"));
+    announce(t("staff.acknowledged_now", { what: t(`staff.${alarm.pattern}`) }));
     place("alarms-title").focus();
     await refresh();
   } catch (error) {
@@ -148,11 +169,11 @@ function slowestList(slowest) {
   const rows = slowest.map((one) =>
     el("tr", {},
       el("td", { class: "number" }, t("staff.milliseconds", { n: one.milliseconds })),
-      el("td", { class: "number" }, formatNumber(one.cells, language)),
-      el("td", { class: "nowrap" }, one.format),
-      el("td", { class: "question" }, one.question),
-      el("td", { class: "nowrap soft" }, momentText(one.at))));
-  return table(["took", "cells", "format", "question", "when"], rows, "slowest", 2);
+      cell("cells", "number", formatNumber(one.cells, language)),
+      el("td", { class: "question" }, questionLink(one.question)),
+      el("td", { class: "nowrap soft" }, one.format),
+      el("td", { class: "nowrap soft" }, recentText(one.at))));
+  return table(["took", "cells", "question", "format", "when"], rows, "slowest", 2);
 }
 
 /** @param {any[]} feedback */
@@ -161,31 +182,14 @@ function feedbackList(feedback) {
     el("tr", {},
       el("td", { class: "nowrap soft" }, momentText(one.time)),
       el("td", { class: "message" }, one.text),
-      el("td", {}, one.contact || "–"),
-      el("td", {}, questionLink(one.question)),
+      cell("feedback_contact", "contact", one.contact || "–"),
+      cell("feedback_table", "question", questionLink(one.question)),
       el("td", { class: "actions" }, one.read
         ? el("span", { class: "soft" }, t("staff.read", { who: one.read_by ?? "" }))
         : el("button", { class: "button", type: "button", onclick: () => markRead(one) },
           t("staff.mark_read")))));
   const heads = ["feedback_when", "feedback_text", "feedback_contact", "feedback_table", ""];
   return table(heads, rows, "feedback");
-}
-
-/** @param {string} question */
-function questionLink(question) {
-  if (!question) return "–";
-  try {
-    const asked = JSON.parse(question);
-    const parameters = new URLSearchParams({ of: asked.of });
-    for (const axis of asked.by ?? []) parameters.append("by", axis);
-    if (asked.where) parameters.set("where", asked.where);
-    for (const name of ["codes", "groups"]) {
-      if (asked[name]) parameters.set(name, JSON.stringify(asked[name]));
-    }
-    return el("a", { href: `/?${parameters}` }, (asked.by ?? []).join(", ") || asked.of);
-  } catch {
-    return question;
-  }
 }
 
 /** @param {any} one */
@@ -201,25 +205,45 @@ async function markRead(one) {
 
 /** @param {[any[], any]} found accounts, watch */
 function accountList([accounts, watch]) {
-  const scores = new Map(watch.accounts.map((/** @type {any} */ one) => [one.who, one.score]));
+  const scores = new Map(watch.accounts.map((/** @type {any} */ one) => [one.who, one]));
+  const names = new Set(accounts.map((one) => one.name));
+  const others = watch.accounts.filter((/** @type {any} */ one) => !names.has(one.who));
   const rows = accounts.map((one) =>
     el("tr", {},
       el("th", { scope: "row" }, one.name,
         one.display_name ? el("span", { class: "soft" }, ` ${one.display_name}`) : null),
       el("td", {}, t(`pages.account.role_${one.role}`)),
-      el("td", { class: "nowrap soft" }, dayText(one.created)),
+      cell("account_created", "nowrap soft", dayText(one.created)),
       el("td", { class: "nowrap" }, one.disabled
         ? t("staff.account_disabled", { time: dayText(one.disabled) })
         : t("staff.account_active")),
-      el("td", { class: "number" }, score(scores.get(one.name)))));
+      watched(scores.get(one.name))));
+  // Visitors have no account, but a score; so has everybody together.
+  for (const one of [...others.slice(0, VISITORS), watch.everybody]) {
+    rows.push(el("tr", {},
+      el("th", { scope: "row" }, whoText(one.who)),
+      el("td", { class: "empty" }), el("td", { class: "empty" }), el("td", { class: "empty" }),
+      watched(one)));
+  }
   return table(
-    ["account_name", "account_role", "account_created", "account_state", "account_score"],
-    rows, "accounts", 0, [4]);
+    ["account_name", "account_role", "account_created", "account_state", "account_questions",
+      "account_score"],
+    rows, "accounts", 0, [4, 5]);
 }
 
-/** @param {number | undefined} value */
-function score(value) {
-  return value === undefined ? "–" : formatNumber(value, language, 2);
+/** Questions and score of somebody. @param {any} one */
+function watched(one) {
+  const high = one && one.score >= 1;
+  return [
+    cell("account_questions", "number", one ? formatNumber(one.questions, language) : "–"),
+    cell("account_score", high ? "number high" : "number",
+      one ? formatNumber(one.score, language, 2) : "–"),
+  ];
+}
+
+/** A cell that says what it is where the headings are not seen. */
+function cell(/** @type {string} */ key, /** @type {string} */ name, /** @type {any} */ content) {
+  return el("td", { class: name, "data-label": t(`staff.${key}`) }, content);
 }
 
 /**
@@ -239,7 +263,8 @@ function table(heads, rows, label, numbers = 0, further = []) {
   });
   return el("div", { class: "table-scroll", tabindex: "0", role: "group",
     "aria-label": t(`staff.${label}`) },
-    el("table", { class: "plain" }, el("thead", {}, el("tr", {}, cells)), el("tbody", {}, rows)));
+    el("table", { class: "plain stacking" },
+      el("thead", {}, el("tr", {}, cells)), el("tbody", {}, rows)));
 }
 
 // Refreshing ----------------------------------------------------------------------------------

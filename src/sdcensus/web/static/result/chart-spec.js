@@ -1,6 +1,7 @@
 // @ts-check
 // A chart as a specification of Vega-Lite.
 
+import { t } from "../shared/texts.js";
 import { cellText } from "./cells.js";
 import { nameOf } from "./dataset.js";
 
@@ -131,7 +132,8 @@ function rowsOf(chart, of) {
     const category = nameOf(chart.category, point.category, of.label);
     const series = chart.series ? nameOf(chart.series, point.series, of.label) : "";
     const at = chart.seriesPlaces.indexOf(point.series);
-    const text = cellText(point.shown, style) + (share ? " %" : "");
+    const figure = cellText(point.shown, style);
+    const text = share ? t("result.percent", { n: figure }) : figure;
     made.push({
       category,
       series,

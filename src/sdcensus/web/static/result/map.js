@@ -35,8 +35,10 @@ export function mapView(shown, chosen) {
     }
     const share = data.measure === "share";
     const style = { language: shown.language, decimals: shown.model.decimals, share };
-    const text = (/** @type {any} */ one) =>
-      cellText(one.shown, style) + (style.share && one.shown.value !== null ? " %" : "");
+    const text = (/** @type {any} */ one) => {
+      const figure = cellText(one.shown, style);
+      return style.share && one.shown.value !== null ? t("result.percent", { n: figure }) : figure;
+    };
     const colours = theme();
     const palette = colours.classes(data.classes.length);
     const place = el(
@@ -276,7 +278,7 @@ function legend(data, palette, how) {
   const lines = data.classes.map((one, at) => {
     const [from, to] = [number(one.from), number(one.to)];
     const range = from === to ? from : `${from} – ${to}`;
-    const words = one.count > 0 ? range + (how.share ? " %" : "") : t("result.map.no_area");
+    const words = one.count > 0 ? (how.share ? t("result.percent", { n: range }) : range) : t("result.map.no_area");
     const style = { "background-color": palette[at] };
     return el("li", {}, el("i", { class: "r-swatch", style }), words);
   });

@@ -54,7 +54,7 @@ function exampleOf(model, language) {
   const example = model.more.example;
   if (!example || !Array.isArray(example.parts) || example.parts.length === 0) return null;
   const number = (/** @type {number} */ n) => formatNumber(n, language, model.decimals);
-  const parts = example.parts.map((/** @type {any} */ one) => `${one.label} ${number(one.value)}`);
+  const parts = example.parts.map((/** @type {any} */ one) => `${one.label} (${number(one.value)})`);
   const list = new Intl.ListFormat(language, { type: "conjunction" }).format(parts);
   const values = {
     place: (example.place ?? []).map((/** @type {any} */ one) => one.label ?? one).join(", "),

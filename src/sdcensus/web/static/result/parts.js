@@ -39,7 +39,9 @@ export function boxOf(shown) {
  * @param {{model: Model, layout: Layout}} shown
  */
 export function captionOf({ model, layout }) {
-  const layers = layout.layers.map((one) => `${one.label}: ${one.labels[layout.at[one.id]]}`);
+  const layers = layout.layers.map((one) =>
+    t("builder.pair", { name: one.label, value: one.labels[layout.at[one.id]] }),
+  );
   const share = layout.show === "count" ? [] : [t(`result.show.${layout.show}`)];
   return el("caption", { class: "visually-hidden" }, [model.title, ...layers, ...share].join(". "));
 }

@@ -59,7 +59,9 @@ function printed(shown, gridOf) {
     return table;
   });
   const about = [
-    ...layers.map((one) => `${one.label}: ${one.labels[layout.at[one.id]]}`),
+    ...layers.map((one) =>
+      t("builder.pair", { name: one.label, value: one.labels[layout.at[one.id]] }),
+    ),
     ...(layout.show === "count" ? [] : [t(`result.show.${layout.show}`)]),
     ...(down.to < rows.count ? [t("result.table.printed", { shown: down.to, all: rows.count })] : []),
   ];
