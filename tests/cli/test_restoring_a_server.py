@@ -18,6 +18,7 @@ import pytest
 from sdcensus.web.database import Database
 from tests.cli.conftest import Run, Village, start
 from tests.cli.test_serve import NOISE, POLICY, said
+from tests.web.servers import until
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "serving.md"
 QUESTIONS = ("by=sex", "by=age&by=sex", "by=sex&where=age>%3D15")
@@ -40,6 +41,11 @@ def serving(folder: Path, store: Path) -> Iterator[str]:
     finally:
         process.kill()
         process.communicate()
+
+
+def actions_of(database: Database) -> list[str]:
+    """What the audit says was done, the oldest first."""
+    return [one.action.value for one in database.audit.latest(limit=1_000)][::-1]
 
 
 def asked(url: str, path: str, token: str, body: object = None) -> Any:

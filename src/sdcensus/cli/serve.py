@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "sdcensus serve census.store --policy policy.toml --secret server.secret",
     "sdcensus serve census.store --policy policy.toml --plan plan.toml --check",
-    "sdcensus serve census.store --policy policy.toml --perturbation noise.csv --lookup hashed",
-    "sdcensus serve census.store --policy policy.toml --plan plan.toml --name census.example"
-    " --proxy 127.0.0.1",
+    "sdcensus serve census.store --policy policy.toml --perturbation noise.csv",
+    "sdcensus serve census.store --policy policy.toml --proxy 127.0.0.1",
 )
 
 #: The file of the database in the state folder, where no other one is named.

@@ -85,7 +85,7 @@ def test_the_sheet_of_notes(tmp_path: Path) -> None:
     found = sheets(tmp_path, one, language="es")
     assert list(found) == ["Tabla", "Notas"]
     lines = ["|".join(map(str, row)).strip("|") for row in found["Notas"]]
-    assert lines[0] == "Personas por Zona (parish) y Sexo"
+    assert lines[0] == "Personas por zona (parish) y sexo"
     assert "Lea esto." in lines
     assert "c|confidencial: no se publica" in lines
     assert "Método|cell-key" in lines

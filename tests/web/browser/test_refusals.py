@@ -203,7 +203,7 @@ BROKEN = [
     ("by=sex&where=age+%3E%3E+3", "bad_question", [">>"]),
     ("by=sex&codes=%7Bnonsense", "bad_question", ["codes", "link"]),
     ("by=sex&groups=%5B1%5D", "bad_question", ["groups", "link"]),
-    ("by=sex&codes=%7B%22sex%22%3A%5B%229%22%5D%7D", "bad_question", ["9", "1, 2"]),
+    ("by=sex&codes=%7B%22sex%22%3A%5B%229%22%5D%7D", "unknown_name", ["9", "1, 2"]),
 ]
 
 

@@ -268,7 +268,7 @@ def test_totals_come_first_and_parts_follow_what_holds_them(page: Any, address: 
     assert "r-depth-1" in page.locator("tbody th", has_text="Ash").get_attribute("class")
     assert page.locator(".r-withheld").inner_text().startswith("4 of 5 areas available.")
     notes = page.locator(".r-notes").inner_text()
-    assert "Ash: published are Male 1,200 and Female 3, together 1,203" in notes
+    assert "(Ash), published are Male (1,200) and Female (3), together 1,203" in notes
     page.get_by_text("What would help?").click()
     page.get_by_role("button", name="Show regions").click()
     asked = json.loads(page.locator("#result").get_attribute("data-asked"))
