@@ -45,7 +45,7 @@ def serving(folder: Path, store: Path) -> Iterator[str]:
 
 def actions_of(database: Database) -> list[str]:
     """What the audit says was done, the oldest first."""
-    return [one.action.value for one in database.audit.latest(limit=1_000)][::-1]
+    return [one.action for one in database.audit.latest(limit=1_000)][::-1]
 
 
 def asked(url: str, path: str, token: str, body: object = None) -> Any:
@@ -91,6 +91,9 @@ def test_a_server_is_the_same_after_everything_was_lost(
         first = numbers(url, token)
         question = {"of": "persons", "by": ["sex"], "where": "age >= 15"}
         asked(url, "saved", token, {"name": "Adults", "question": question, "view": {"tab": "map"}})
+        # Entries are written a moment after their answers.
+        with Database.open(old / "state" / "builder.db") as opened:
+            until(lambda: actions_of(opened).count("table") == len(QUESTIONS))
         # The list of the guide, while the server runs.
         backup = run("account", "backup", kept / "builder.backup", *database)
         assert backup.code == 0, backup.err
@@ -116,7 +119,7 @@ def test_a_server_is_the_same_after_everything_was_lost(
     proved = run("account", "audit", "verify", *database)
     assert proved.code == 0, proved.err
     with Database.open(new / "state" / "builder.db") as opened:
-        actions = [one.action for one in opened.audit.latest(limit=1_000)][::-1]
+        actions = actions_of(opened)
         assert opened.audit.verify().sound
     # One chain goes through the backup: what was asked before is still in it.
     assert actions.count("table") == 2 * len(QUESTIONS)
