@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 
-from sdcensus.model.entity import Entity
 from sdcensus.model.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.question import Question
@@ -24,7 +23,7 @@ from sdcensus.web.database import COMMAND_LINE, Account, Database, Hashing, Writ
 from sdcensus.web.database.link import Clock, utc_now
 from sdcensus.web.server import RunningServer
 from sdcensus.web.settings import Settings
-from tests.session.answering.services import METHOD, service
+from tests.session.answering.services import service
 
 #: Next to no work, so that tests are quick.
 CHEAP = Hashing(passes=1, memory=8, lanes=1)
@@ -37,7 +36,7 @@ class PausingService(TableService):
     """A service whose answers wait until they are let go."""
 
     def __init__(self, base: TableService) -> None:
-        super().__init__(base.census, base.policy, {Entity.PERSON: METHOD})
+        super().__init__(base.census, base.policy, base._methods)
         self.gate = threading.Event()
         self.asked = 0
 

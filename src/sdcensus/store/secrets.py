@@ -236,7 +236,8 @@ def _problem_of(path: Path) -> str:
     if not path.exists():
         return (
             "does not exist. Give the path of the file of the secret; "
-            "`sdcensus secret new FILE` makes one."
+            "`sdcensus secret new FILE` makes one for an office, and `sdcensus secret lookup "
+            "OFFICE_SECRET FILE` the part of it that a server needs."
         )
     if os.name != "nt" and not is_owner_only(path):
         return (

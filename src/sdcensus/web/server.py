@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import sys
 from collections.abc import Callable
@@ -174,7 +175,13 @@ def _listening(settings: Settings) -> socket.socket:
 
 
 def _taken(host: str, port: int, error: OSError) -> InputError:
-    reason = error.strerror or type(error).__name__
+    if error.errno in (errno.EADDRNOTAVAIL, socket.EAI_NONAME):
+        return InputError(
+            f"The server cannot listen on {host}: this machine has no such address. Name one that"
+            " it has with --host, or leave it out to be reached from this machine only."
+        )
+    # Python adds to the words of the system which address it tried, which stands here already.
+    reason = (error.strerror or type(error).__name__).partition(" (while")[0]
     return InputError(
         f"The server cannot listen on {host}, port {port}: {reason}. Choose another port, or stop"
         " what uses it."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,12 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from sdcensus.model.policy import UserRole
-from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.question import Question
-from sdcensus.session.answering import Answer, TableService, open_service
+from sdcensus.session.answering import TableService, open_service
 from tests.web.browser.building import Builder, Watched
-from tests.web.servers import TABLES, Place, opened, until
+from tests.web.servers import TABLES, PausingService, Place, opened, until
 
 SPARSE = ("ed", "ethnicity", "age@five_year")
 HOPELESS = ("ed", "industry@section", "age@five_year")
@@ -130,29 +126,10 @@ def test_too_many_cells_and_too_many_tables(narrow: Place, builder: Callable[...
     expect(trouble.get_by_role("button")).to_have_text(page.says("builder.problem.retry"))
 
 
-class Paused(TableService):
-    """A service whose answers wait until they are let go."""
-
-    def __init__(self, base: TableService) -> None:
-        super().__init__(base.census, base.policy, base._methods)
-        self.gate, self.asked = threading.Event(), 0
-
-    def answer(
-        self,
-        question: Question,
-        role: str | UserRole = UserRole.PUBLIC,
-        *,
-        progress: Progress = no_progress,
-    ) -> Answer:
-        self.asked += 1
-        assert self.gate.wait(30)
-        return super().answer(question, role, progress=progress)
-
-
 def test_a_busy_server_says_so_and_answers_later(
     service: TableService, tmp_path: Path, watched: Callable[..., Watched]
 ) -> None:
-    paused = Paused(service)
+    paused = PausingService(service)
     with (
         opened(tmp_path, paused, workers=1, queue=1) as made,
         ThreadPoolExecutor() as others,
