@@ -96,7 +96,9 @@ class Definitions:
         parts = []
         for at, axis in enumerate(spec.axes):
             if axis.variable.name not in names:
-                sets = axis_sets(axis, free.pop(axis.variable.name, (axis.variable, None))[1], words)
+                sets = axis_sets(
+                    axis, free.pop(axis.variable.name, (axis.variable, None))[1], words
+                )
                 parts.append(_Part(sets, (at,), np.arange(len(axis.codes))))
         for variable, mask in free.values():
             parts.append(_Part(mask_sets(variable, [mask], words), (), np.array(0)))
@@ -301,9 +303,7 @@ def _implications(parts: Sequence[_Part], rules: Sequence[PairRule]) -> list[_Im
     return made
 
 
-def _implied(
-    rule: PairRule, source: int, target: int, parts: Sequence[_Part]
-) -> _Implied | None:
+def _implied(rule: PairRule, source: int, target: int, parts: Sequence[_Part]) -> _Implied | None:
     """Where every leaf outside a set of the target is impossible with all of the source's."""
     counts = []
     for part, variable, classes, size in zip(
@@ -319,13 +319,14 @@ def _implied(
     (inside, whole), (others, all_others) = counts
     leaves = int(whole.sum())
     met = inside > 0
-    met[inside.sum(axis=1) % leaves == 0] = True  # everything, and nothing, implies nothing
+    met[inside.sum(axis=1) % leaves == 0] = True  # everything, and nothing, implies nothing new
     outside = others < all_others
     mets, met_of = np.unique(_with_last(met), axis=0, return_inverse=True)
     outsides, outside_of = np.unique(_with_last(outside), axis=0, return_inverse=True)
     possible = (~rule.impossible).astype(np.int64)
     implied = (mets.astype(np.int64) @ possible @ outsides.astype(np.int64).T) == 0
-    implied &= ~mets.all(axis=1)[:, None] & outsides.any(axis=1)[None, :]
+    # What holds of everybody, with all leaves of the source, does not follow from it.
+    implied &= (possible.sum(axis=0) @ outsides.astype(np.int64).T) > 0
     if not implied.any():
         return None
     return _Implied(source, target, (met_of.reshape(-1), outside_of.reshape(-1)), implied)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,10 +59,13 @@ def code_digests(spec: TableSpec, variable: Variable) -> tuple[UInt64, npt.NDArr
     return sets.digests, sets.sizes > 0
 
 
-def cell_definitions(spec: TableSpec, rules: Sequence[PairRule] = ()) -> Definitions:
+def cell_definitions(spec: TableSpec, rules: tuple[PairRule, ...] = ()) -> Definitions:
     """What the cells of a table ask, as one 64-bit number for each: the second word of draws.
 
     The unit is part of it, the measure is not: a weighted count and a plain one of the same
     records share their noise, so that the two together are no second look.
     """
-    return Definitions.build(spec, kind=[spec.of.value], rules=rules)
+    return spec.kept(
+        ("definitions", rules),
+        lambda: Definitions.build(spec, kind=[spec.of.value], rules=rules),
+    )

@@ -21,6 +21,9 @@ from sdcensus.model.variable import Variable
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+#: Of two classes, the second is impossible.
+_SECOND = np.array([False, True])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairRule:
@@ -45,14 +48,36 @@ class PairRule:
 def declared_rules(schema: Schema) -> tuple[PairRule, ...]:
     """The rules of a schema, each as what it says about two variables at a time.
 
-    Rules about the same two variables count together. Of a rule about more of them, what it says
-    about two whatever the others are is kept.
+    Rules about the same two variables count together, with what is said about either of them
+    alone. Of a rule about more of them, what it says about two whatever the others are is kept.
     """
     found: dict[tuple[str, str], list[PairRule]] = {}
+    alone: dict[str, Mask] = {}
     for rule in schema.impossible:
-        for pair in _pairs(universe_of(rule.when, schema)):
+        universe = universe_of(rule.when, schema)
+        for pair in _pairs(universe):
             found.setdefault((pair.variables[0].name, pair.variables[1].name), []).append(pair)
+        for name, mask in _alone(universe):
+            alone[name] = alone[name] | mask if name in alone else mask
+    for rules in found.values():
+        first, second = rules[0].variables
+        nothing = np.zeros(len(first.codes), np.int64), np.zeros(len(second.codes), np.int64)
+        if first.name in alone:
+            classes = alone[first.name].astype(np.int64)
+            rules.append(PairRule((first, second), (classes, nothing[1]), _SECOND[:, None]))
+        if second.name in alone:
+            classes = alone[second.name].astype(np.int64)
+            rules.append(PairRule((first, second), (nothing[0], classes), _SECOND[None, :]))
     return tuple(_together(found[names]) for names in sorted(found))
+
+
+def _alone(universe: Universe) -> Iterable[tuple[str, Mask]]:
+    """The leaves of each variable that an impossible universe rules out by themselves."""
+    for at, variable in enumerate(universe.variables):
+        others = tuple(axis for axis in range(universe.truth.ndim) if axis != at)
+        mask = np.asarray(universe.truth.all(axis=others))[universe.classes[at]]
+        if mask.any():
+            yield variable.name, mask
 
 
 def _pairs(universe: Universe) -> Iterable[PairRule]:
