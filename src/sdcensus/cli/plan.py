@@ -119,6 +119,8 @@ def check(
             f"warning: {memory} of memory is too little for the largest table. Allow more by"
             " --memory, or take fewer or coarser axes."
         )
+    for caution in found.cautions:
+        output.note(f"caution: {caution}")
 
 
 def _show_products(output: Output, found: PlanCheck, *, every: bool) -> None:

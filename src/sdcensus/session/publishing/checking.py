@@ -12,6 +12,7 @@ from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.session.census import default_threads
 from sdcensus.session.loading import SECRET_VARIABLE
+from sdcensus.session.publishing.guard_run import series_lookup
 from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
@@ -59,6 +60,7 @@ class PlanCheck(Confidential):
         peak_bytes: About how much memory it takes at most.
         seconds: About how long it takes on an ordinary machine.
         enough: Whether the memory that may be taken is enough.
+        cautions: What to know before relying on what is published.
     """
 
     file: Path
@@ -75,6 +77,7 @@ class PlanCheck(Confidential):
     peak_bytes: int
     seconds: float
     enough: bool
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<PlanCheck of {self.file.name}: {len(self.products)} products>"
@@ -104,7 +107,12 @@ def check_plan(
     """
     # Nothing is drawn here, so whoever writes a plan need not have the secret.
     named = secret or os.environ.get(SECRET_VARIABLE) or Secret(bytes(LONGEST))
-    resolved = resolve(plan, out=out, secret=named)
+    resolved = resolve(
+        plan,
+        out=out,
+        secret=named,
+        lookup=lambda office, info, publication: series_lookup(office, info=info, plan=publication),
+    )
     limit = parse_bytes(memory)
     found = scheduled(resolved, memory=limit, threads=threads or default_threads())
     return PlanCheck(
@@ -122,6 +130,7 @@ def check_plan(
         peak_bytes=found.peak_bytes,
         seconds=found.seconds + _writing(resolved) / found.workers,
         enough=found.needed_bytes <= limit,
+        cautions=resolved.cautions(),
     )
 
 
