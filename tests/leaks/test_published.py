@@ -128,7 +128,8 @@ def canaries(name: str) -> set[int]:
     cube = protected_by(name).audit.cube
     counts = cube.values.count.reshape(-1).tolist() if CASES[name].changes else []
     effective = protected_by(name).audit.effective_keys
-    looked_up = [] if effective is None else effective(cube.values.key.reshape(-1)).tolist()
+    every = np.arange(cube.spec.cells, dtype=np.uint64)
+    looked_up = [] if effective is None else effective(cube.values.key.reshape(-1), every).tolist()
     return {*counts, *cube.values.key.reshape(-1).tolist(), *looked_up}
 
 
