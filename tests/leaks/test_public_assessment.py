@@ -61,12 +61,6 @@ def test_no_true_count_is_on_the_public_page(name: str) -> None:
     assert isinstance(cube, Cube)
     assert isinstance(table, Table)
     secret = set(np.ravel(cube.count).tolist()) - set(np.ravel(table.published).tolist())
-    # What readers add up themselves may happen to be the true total.
-    secret -= {
-        int(sums)
-        for at in (0, 1)
-        for sums in table.published.take([0, 1, 2][: table.shape[at] - 1], axis=at).sum(axis=at)
-    }
     made = assess(cube, protected, compare=False, exact=False)
     page = re.sub(r"(?<=\d)[,.\u00a0\u202f](?=\d)", "", made.public_html())
     assert not [one for one in secret if one > 1000 and str(one) in page]
