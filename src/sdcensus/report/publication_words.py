@@ -213,8 +213,8 @@ RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "en": {
         "same": (
             "The same question has the same published number in every table and in every re-run, so"
-            " repeating it teaches nothing new. Groups that are described differently can be changed"
-            " differently, even if they happen to be the same people.",
+            " repeating it teaches nothing new. Groups that are described differently can be"
+            " changed differently, even if they happen to be the same people.",
         ),
         "other": (
             "The same table has the same numbers in every re-run. A group that stands in several"
