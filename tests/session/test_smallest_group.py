@@ -44,7 +44,7 @@ from sdcensus.session.census import Census
 from sdcensus.session.smallest_group import GroupRule, group_claim, note_for
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import leaf_of, small_store
-from sdcensus.testing.island import SECRET, island
+from sdcensus.testing.island import SECRET, island, island_store
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import (
     TableRequest,
@@ -200,7 +200,7 @@ def table_of(
 
 
 @given(censuses_with_tables(most_units=30), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=12)
+@settings(max_examples=25)
 def test_what_is_hidden_is_the_definition(
     drawn: tuple[SmallCensus, TableRequest], method: Method, smallest: int
 ) -> None:
@@ -235,7 +235,7 @@ def test_what_is_hidden_is_the_definition(
 
 
 @given(st.data(), small_censuses(most_units=40), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=6)
+@settings(max_examples=12)
 def test_a_cell_is_hidden_in_all_tables_or_in_none(
     data: st.DataObject, census: SmallCensus, method: Method, smallest: int
 ) -> None:
@@ -262,7 +262,7 @@ def test_a_cell_is_hidden_in_all_tables_or_in_none(
 
 
 @given(censuses_with_tables(most_units=40), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=6)
+@settings(max_examples=12)
 def test_what_is_shown_is_closed_upwards(
     drawn: tuple[SmallCensus, TableRequest], method: Method, smallest: int
 ) -> None:
@@ -294,7 +294,7 @@ def test_what_is_shown_is_closed_upwards(
 
 
 @given(censuses_with_tables(most_units=40), SIZES, st.integers(0, 2**32 - 1))
-@settings(max_examples=6)
+@settings(max_examples=12)
 def test_only_published_values_are_read(
     drawn: tuple[SmallCensus, TableRequest], smallest: int, seed: int
 ) -> None:
@@ -353,14 +353,13 @@ def test_steps_come_after_the_rule_has_read() -> None:
 def test_exempt_cells_are_judged_as_they_are_published() -> None:
     """The exact total of an exempt table decides, not a perturbed one that nobody sees."""
     census = island()
-    spec = census.spec("area", "sex")
-    whole = held(census.tabulate("area"))
-    exact = int(whole.count[0])
-    method = CellKey(THREE, secret=SECRET, exempt=[census.spec("area"), census.spec("sex")])
+    spec = census.spec("sex", "married")
+    exact = int(held(census.tabulate("sex")).count[0])
+    method = CellKey(THREE, secret=SECRET, exempt=[census.spec("sex")])
     below = GroupRule(exact + 1).protect(spec, method, census.tabulate).table
     at = GroupRule(exact).protect(spec, method, census.tabulate).table
     assert not shown(below)[0, 0]
-    assert shown(at)[0, 0] == (int(held(census.tabulate("sex")).count[0]) >= exact)
+    assert shown(at)[0, 0]
 
 
 def test_methods_without_a_bound_in_every_cell_are_refused() -> None:
@@ -384,8 +383,8 @@ def test_the_size_is_a_whole_number(wrong: object) -> None:
         GroupRule(wrong)  # type: ignore[arg-type]
 
 
-def test_a_table_too_large_for_its_ancestors_is_refused_with_what_helps() -> None:
-    census = island()
+def test_a_table_too_large_for_its_ancestors_is_refused_with_what_helps(tmp_path: Path) -> None:
+    census = island_store(tmp_path / "island.store")
     spec = census.spec("area", "sex")
     engine = MemoryEngine(census.store, threads=1, largest_dense=0)
     with pytest.raises(Refused, match="fewer variables or coarser areas"):
@@ -407,16 +406,19 @@ def test_readers_are_told_in_their_language_and_only_what_is_public() -> None:
     # 17 - 3 - 1: with K it would tell the largest deviation.
     units = group_claim(method, 17).units
     assert units == 13
-    assert str(units) not in note.show("en") + str(made.provenance.to_json())
+    assert str(units) not in note.show("en")
+    plain = method.protect(census.tabulate("area", "age")).provenance.to_json()
+    assert made.provenance.to_json() == {**plain, "smallest_group": 17}
     assert str(units) in group_claim(method, 17).sentence
 
 
 def test_the_table_of_ancestors_has_only_what_is_needed() -> None:
-    """Levels that are finer than what is shown are not counted."""
+    """Levels that are finer than what is shown are not counted; a crossing one is, in part."""
     census = island()
     spec = census.spec("age@class-total", "sex")
     extended = ancestry_of(spec).extended
     assert [len(axis.codes) for axis in extended.axes] == [
-        len(spec.axes[0].codes) + 1,
+        len(spec.axes[0].codes) + 2 + 1,  # both halves hold a class, and the total
         len(spec.axes[1].codes),
     ]
+    assert len(ancestry_of(census.spec("age@half")).extended.axes[0].codes) == 3

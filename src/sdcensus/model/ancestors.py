@@ -73,7 +73,8 @@ class Ancestry:
         for at, one in enumerate(self.axes):
             if not np.array_equal(one.kept, np.arange(values.shape[at])):
                 values = np.take(values, one.kept, axis=at)
-        return np.ascontiguousarray(values.reshape(self.spec.shape))
+        # The shape last: numpy makes an array of one axis of a single cell.
+        return np.ascontiguousarray(values).reshape(self.spec.shape)
 
     def cut_cube(self, cube: Cube) -> Cube:
         """The cube of the table, from that of ``extended``."""
