@@ -96,9 +96,15 @@ class Brute:
 
     def __init__(self, census: SmallCensus, store: CensusStore, method: Method) -> None:
         self.census, self.method = census, method
-        self.origin = MemoryEngine(store, threads=1).tabulate(
-            Tabulate(spec=TableSpec.build(store.schema, [], of=census.schema.entities[0].entity))
-        ).origin
+        self.origin = (
+            MemoryEngine(store, threads=1)
+            .tabulate(
+                Tabulate(
+                    spec=TableSpec.build(store.schema, [], of=census.schema.entities[0].entity)
+                )
+            )
+            .origin
+        )
         self.schema = store.schema
         self._known: dict[object, int] = {}
 
@@ -141,12 +147,9 @@ class Brute:
         """The units of a universe and their key, by going through the lists."""
         count, keys = 0, []
         for unit in self.census.units[spec.of]:
-            leaves = [
-                leaf_of(self.census, spec.of, unit, one) for one in universe.variables
-            ]
+            leaves = [leaf_of(self.census, spec.of, unit, one) for one in universe.variables]
             at = tuple(
-                int(classes[leaf])
-                for classes, leaf in zip(universe.classes, leaves, strict=True)
+                int(classes[leaf]) for classes, leaf in zip(universe.classes, leaves, strict=True)
             )
             if universe.truth[at]:
                 count += 1
@@ -162,9 +165,7 @@ class Brute:
         if known not in self._known:
             count, key = self.true_count(spec, universe)
             cell = TableSpec(of=spec.of, axes=(), universe=universe)
-            values = Accumulators(
-                np.array(count, dtype=np.int64), np.array(key, dtype=np.uint32)
-            )
+            values = Accumulators(np.array(count, dtype=np.int64), np.array(key, dtype=np.uint32))
             table = self.method.protect(Cube(cell, self.origin, values)).table
             assert isinstance(table, Table)
             self._known[known] = int(table.published[()])
@@ -279,7 +280,10 @@ def test_what_is_shown_is_closed_upwards(
         larger = shown(GroupRule(smallest + 2).protect(spec, method, tabulate).table)
         assert not (larger & ~kept).any()
         leaves = [
-            [frozenset(np.flatnonzero(leaves_of(axis, at)).tolist()) for at in range(len(axis.codes))]
+            [
+                frozenset(np.flatnonzero(leaves_of(axis, at)).tolist())
+                for at in range(len(axis.codes))
+            ]
             for axis in spec.axes
         ]
         places = np.argwhere(kept).tolist()
@@ -366,7 +370,10 @@ def test_methods_without_a_bound_in_every_cell_are_refused() -> None:
     """With the reason; and methods whose numbers depend on the table around them."""
     census, secret = island(), Secret(bytes(range(32)))
     spec = census.spec("sex")
-    unbounded = (PerUnitDeviations(2, secret=secret, totals="own"), LightTouch(THREE, secret=secret))
+    unbounded = (
+        PerUnitDeviations(2, secret=secret, totals="own"),
+        LightTouch(THREE, secret=secret),
+    )
     for method in unbounded:
         with pytest.raises(SpecError, match="far from the truth"):
             GroupRule(5).protect(spec, method, census.tabulate)

@@ -22,6 +22,7 @@ from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.ancestors import ancestry_of
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.policy import Policy
 from sdcensus.model.protected import Protected
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Flag, SparseTable, Table
@@ -43,6 +44,24 @@ def checked_size(smallest: object, *, where: str = "smallest_group") -> int | No
     if type(smallest) is not int or smallest < LEAST:
         raise SpecError(f"{where} is a whole number, {LEAST} or more, such as 23.")
     return smallest
+
+
+def in_force(policy: Policy | None, role: str, own: int | None) -> int | None:
+    """The smallest group of a plan or a command under a policy; ``None`` for no rule.
+
+    Raises:
+        Refused: It would be below that of the policy.
+    """
+    own = checked_size(own)
+    of_policy = None if policy is None else policy.online_for(role).smallest_group
+    if policy is None or of_policy is None:
+        return own
+    if own is not None and own < of_policy:
+        raise Refused(
+            f"smallest_group = {own} is below that of the policy {policy.name!r} ({of_policy}). It"
+            " can be raised, never lowered. Leave it out, or change the policy."
+        )
+    return own or of_policy
 
 
 def judging_method(method: Method) -> CellMethod:
