@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.ancestors import smallest_above
+from sdcensus.kernels.ancestors import small_above
 from sdcensus.model.axis import TOTAL, Axis, make_axis
 from sdcensus.model.cube import Cube
 from sdcensus.model.narrowing import REST, narrowed
@@ -80,17 +80,17 @@ class Ancestry:
         """The cube of the table, from that of ``extended``."""
         return Cube(self.spec, cube.origin, cube.values.map(self.cut))
 
-    def smallest(self, values: Int64, unconditioned: Int64 | None = None) -> Int64:
-        """For each cell of the table, the smallest value of its proper ancestors.
+    def broken_down(self, small: Mask, unconditioned: Mask | None = None) -> Mask:
+        """Which cells of the table are parts of a small one.
 
         Args:
-            values: The values of the cells of ``extended``.
-            unconditioned: Those of ``unconditioned``, where there is one.
+            small: Which cells of ``extended`` are small.
+            unconditioned: The same for ``unconditioned``, where there is one.
         """
         axes = [(one.kept, one.start, one.larger) for one in self.axes]
-        found = smallest_above(values, axes)
+        found = small_above(small, axes)
         if unconditioned is not None:
-            found = np.minimum(found, smallest_above(unconditioned, axes, itself=True))
+            found = found | small_above(unconditioned, axes, itself=True)
         return found.reshape(self.spec.shape)
 
 
