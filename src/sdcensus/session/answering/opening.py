@@ -62,7 +62,16 @@ def open_service(
     progress("counting the looks", 0.3)
     budgets = open_budgets(rules, methods)
     refuse_weak(rules, budgets, methods, planned=planned is not None)
-    service = TableService(census, rules, methods, source=Text.of(source), budgets=budgets)
+    service = TableService(
+        census,
+        rules,
+        methods,
+        source=Text.of(source),
+        budgets=budgets,
+        smallest_group=None
+        if planned is None or planned.protect is None
+        else planned.protect.smallest_group,
+    )
     progress("finding what can be offered", 0.8)
     _ = service.catalogue
     progress("ready", 1.0)

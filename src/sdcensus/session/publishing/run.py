@@ -44,6 +44,7 @@ from sdcensus.session.publishing.workplace import (
     WrittenFile,
     read_json,
 )
+from sdcensus.session.smallest_group import GroupRule
 from sdcensus.store.owner_only import write_owner_only
 
 #: Gives further files of a publication, by name.
@@ -258,10 +259,12 @@ def scheduled(
     engine: str | None = None,
     specs: Sequence[TableSpec] | None = None,
 ) -> Schedule:
-    """How the tables of a plan, or some of them, are counted."""
+    """How the tables of a plan, or what else is named, are counted."""
     chosen = EngineName(engine) if engine else resolved.census.default_engine
     return schedule(
-        resolved.specs() if specs is None else specs,
+        [GroupRule(resolved.smallest_group).counted(spec) for spec in resolved.specs()]
+        if specs is None
+        else specs,
         rows=resolved.census.rows,
         memory=memory,
         threads=threads,
@@ -292,7 +295,7 @@ def _make(
 
     maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
     specs = maker.specs()
-    plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=specs)
+    plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=maker.counted())
     progress("making the tables", max(len(finished) / total, 1e-9))
 
     def work(index: int, cube: Cube | SparseCube) -> None:
