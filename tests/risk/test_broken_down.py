@@ -20,9 +20,8 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
 from sdcensus.risk.broken_down import (
     BrokenDown,
-    largest_share,
+    GroupNoise,
     measure_broken_down,
-    proven_group,
     sample_of_kinds,
 )
 from sdcensus.risk.shown_cells import kinds_of_menu, kinds_of_tables
@@ -137,7 +136,7 @@ def measured(records: UnitRecords, dimensions: int, **options: int) -> BrokenDow
         records,
         KINDS[dimensions],
         of=Entity.PERSON,
-        perturbation=None,
+        noise=GroupNoise(),
         **options,  # type: ignore[arg-type]
     )
 
@@ -234,14 +233,13 @@ def test_the_share_is_what_the_noise_lets_through(
         records,
         KINDS[3],
         of=Entity.PERSON,
-        perturbation=noise,
-        smallest_group=smallest_group,
+        noise=GroupNoise.of(noise, smallest_group=smallest_group),
         twins=False,
     )
     assert found.share == pytest.approx(claimed / seen if seen else 0.0)
-    assert found.share <= largest_share(noise, smallest_group) + 1e-12
+    assert found.share <= GroupNoise.of(noise, smallest_group=smallest_group).largest_share + 1e-12
     if smallest_group > 3 + noise.max_deviation:
-        assert found.proven and found.share == 0
+        assert found.share == 0
 
 
 @given(st.sampled_from(["CP3(EU)", "CP4", "RR3", "RR5", "CP3(1,2)"]), st.integers(1, 40))
@@ -249,7 +247,7 @@ def test_no_group_up_to_the_proven_one_can_be_published_at_the_smallest_group(
     name: str, smallest_group: int
 ) -> None:
     noise = scheme(name)
-    for size in range(1, proven_group(smallest_group, noise) + 1):
+    for size in range(1, GroupNoise.of(noise, smallest_group=smallest_group).proven + 1):
         assert int(noise.targets(size).max()) < smallest_group
 
 
@@ -258,23 +256,23 @@ def test_without_the_rule_every_visible_group_counts() -> None:
         {one.name: np.arange(4, dtype=np.uint8) % len(one.codes) for one in VARIABLES}, None, 4
     )
     weak = measure_broken_down(
-        records, KINDS[3], of=Entity.PERSON, perturbation=scheme("CP3(EU)"), twins=False
+        records, KINDS[3], of=Entity.PERSON, noise=GroupNoise.of(scheme("CP3(EU)")), twins=False
     )
     assert weak.share == 1.0 and weak.exceeds(0.02)
     strong = measure_broken_down(
         records,
         KINDS[3],
         of=Entity.PERSON,
-        perturbation=design_perturbation(8, 7.0),
-        smallest_group=12,
+        noise=GroupNoise.of(
+            design_perturbation(8, 7.0), smallest_group=12, definition_keys=True
+        ),
     )
     assert strong.proven and not strong.exceeds(0.0)
     almost = measure_broken_down(
         records,
         KINDS[3],
         of=Entity.PERSON,
-        perturbation=design_perturbation(8, 7.0),
-        smallest_group=10,
+        noise=GroupNoise.of(design_perturbation(8, 7.0), smallest_group=10),
         twins=False,
     )
     assert 0 < almost.share < 0.02
@@ -365,7 +363,7 @@ def test_a_sample_of_kinds_is_the_same_each_time_and_said() -> None:
     assert len(sample_of_kinds(kinds, 10**9, 1)) == 1
     records = UnitRecords({one.name: np.zeros(30, dtype=np.uint8) for one in VARIABLES}, None, 30)
     found = measure_broken_down(
-        records, kinds, of=Entity.PERSON, perturbation=None, most_work=300, twins=False
+        records, kinds, of=Entity.PERSON, noise=GroupNoise(), most_work=300, twins=False
     )
     assert found.sampled and len(found.kinds) == 10 and found.kinds_in_all == len(kinds)
 
@@ -373,11 +371,11 @@ def test_a_sample_of_kinds_is_the_same_each_time_and_said() -> None:
 def test_groups_below_three_cannot_be_asked_for() -> None:
     records = UnitRecords({}, None, 1)
     with pytest.raises(SpecError, match="up to 3"):
-        measure_broken_down(records, (), of=Entity.PERSON, perturbation=None, largest=2)
+        measure_broken_down(records, (), of=Entity.PERSON, noise=GroupNoise(), largest=2)
 
 
 def test_nothing_shows_its_content() -> None:
     records = UnitRecords({}, None, 7)
-    found = measure_broken_down(records, (), of=Entity.PERSON, perturbation=None)
+    found = measure_broken_down(records, (), of=Entity.PERSON, noise=GroupNoise())
     for one in (records, found, found.twins, found.assembled):
         assert "confidential" in repr(one) and "7" not in repr(one)

@@ -55,9 +55,11 @@ class Assembled(Confidential):
 class AssembledCounter:
     """Collects, for each unit, the variables that cells of few units tell about it."""
 
-    __slots__ = ("_alone", "_grouped", "_place", "_words")
+    __slots__ = ("_above", "_alone", "_grouped", "_place", "_words")
 
-    def __init__(self, units: int, variables: Sequence[str]) -> None:
+    def __init__(self, units: int, variables: Sequence[str], *, above: int = 0) -> None:
+        """Take the number of units, all variables, and the largest group that nothing divides."""
+        self._above = above
         self._place = {name: at for at, name in enumerate(variables)}
         self._words = -(-max(len(variables), 1) // _WORD)
         self._alone = np.zeros((self._words, units), dtype=np.uint64)
@@ -68,7 +70,7 @@ class AssembledCounter:
         size = cells.counts[cells.number]
         places = [self._place[name] for name in kind.own | kind.finer]
         for units, told in ((size == 1, self._alone), ((size == 2) | (size == 3), self._grouped)):
-            held = np.flatnonzero(units)
+            held = np.flatnonzero(units & (size > self._above))
             if not held.size:
                 continue
             for word in range(self._words):

@@ -40,18 +40,84 @@ from sdcensus.risk.shown_cells import KindOfCells
 from sdcensus.risk.twins import TwinCounter, Twins
 from sdcensus.risk.unit_records import UnitRecords
 
+Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
 #: The largest group whose members an intruder tells apart by comparing numbers.
 LARGEST_GROUP = 3
 #: A group that is claimed with more attributes counts for the limit of a policy.
 FEW_ATTRIBUTES = 2
-#: The usual largest share of visible groups that may be claimed so.
-BROKEN_DOWN = 0.02
 #: Households with more members are taken for institutions.
 LARGEST_HOUSEHOLD = 15
 #: How many units are put into cells at most, all kinds of cells together: about ten seconds.
 MOST_WORK = 400_000_000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupNoise(Confidential):
+    """What noise and the rule of the smallest group do to a small group.
+
+    Attributes:
+        perturbation: The noise, where its distribution is known.
+        largest_deviation: How far a count can be moved; ``None`` where there is no limit.
+        smallest_group: ``K``: below a cell that is published with less, nothing is shown; ``None``
+            without the rule.
+        definition_keys: Whether cells of different definitions have noise of their own.
+    """
+
+    perturbation: Perturbation | None = None
+    largest_deviation: int | None = 0
+    smallest_group: int | None = None
+    definition_keys: bool = False
+
+    def __repr__(self) -> str:
+        return "<GroupNoise: confidential>"
+
+    @classmethod
+    def of(
+        cls,
+        perturbation: Perturbation,
+        *,
+        smallest_group: int | None = None,
+        definition_keys: bool = False,
+    ) -> GroupNoise:
+        """That of a perturbation."""
+        return cls(perturbation, perturbation.max_deviation, smallest_group, definition_keys)
+
+    @property
+    def proven(self) -> int:
+        """The largest group that is never broken down, for any data: ``K - D - 1``.
+
+        A cell of at most so many units is published below ``K``, whatever the noise.
+        """
+        if self.smallest_group is None or self.largest_deviation is None:
+            return 0
+        return max(self.smallest_group - self.largest_deviation - 1, 0)
+
+    @property
+    def visible(self) -> Float64:
+        """For groups of one, two and three, the chance to be published above 0."""
+        return self._reaching(1)
+
+    @property
+    def passing(self) -> Float64:
+        """The same for being published so high that other tables may break them down."""
+        return self._reaching(self.smallest_group or 1)
+
+    @property
+    def largest_share(self) -> float:
+        """The largest share of visible groups that can be broken down, for any data."""
+        pairs = zip(self.passing, self.visible, strict=True)
+        return max((float(passes / seen) for passes, seen in pairs if seen > 0), default=0.0)
+
+    def _reaching(self, least: int) -> Float64:
+        sizes = range(1, LARGEST_GROUP + 1)
+        noise, farthest = self.perturbation, self.largest_deviation
+        if noise is not None:
+            return np.array(
+                [float(noise.probabilities(one)[noise.targets(one) >= least].sum()) for one in sizes]
+            )
+        return np.array([float(farthest is None or one + farthest >= least) for one in sizes])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,8 +153,7 @@ class BrokenDown(Confidential):
     Attributes:
         of: What is counted.
         largest: ``t``: cells of at most so many units were looked at.
-        smallest_group: The smallest group that the tables break down; ``None`` without the rule.
-        definition_keys: Whether cells of different definitions have noise of their own.
+        noise: What noise and the rule of the smallest group do.
         kinds: Figures by kind of cells, in the order in which they were counted.
         kinds_in_all: How many kinds of cells there are; more than ``kinds`` if a sample was taken.
         share: The share of visible groups of at most three that can be claimed with more than two
@@ -97,14 +162,13 @@ class BrokenDown(Confidential):
         twins: Cells that differ by few units; ``None`` if they were not counted.
         assembled: Units with the number of attributes that can be put together; ``None`` if that
             was not counted.
-        proven: Whether the rule of the smallest group proves that nothing is broken down, so that
-            nothing was counted.
+        proven: Whether the rule of the smallest group proves that no group of at most ``t`` units
+            and no private household is broken down; nothing had to be counted then.
     """
 
     of: Entity
     largest: int
-    smallest_group: int | None
-    definition_keys: bool
+    noise: GroupNoise
     kinds: tuple[KindFigures, ...] = ()
     kinds_in_all: int = 0
     share: float = 0.0
@@ -118,7 +182,7 @@ class BrokenDown(Confidential):
 
     @property
     def small(self) -> int:
-        """Cells of at most ``t`` units that are broken down, whatever noise and rule do."""
+        """Cells of at most ``t`` units that are broken down, as far as the rule allows it."""
         return sum(one.small for one in self.kinds)
 
     @property
@@ -136,24 +200,12 @@ class BrokenDown(Confidential):
         return self.share > limit
 
 
-def proven_group(smallest_group: int | None, perturbation: Perturbation | None) -> int:
-    """The largest group that is never broken down, by the smallest group: ``K - D - 1``.
-
-    A cell of at most so many units is published below ``K``, whatever the noise.
-    """
-    if smallest_group is None or perturbation is None:
-        return 0
-    return max(smallest_group - perturbation.max_deviation - 1, 0)
-
-
 def measure_broken_down(
     records: UnitRecords,
     kinds: Sequence[KindOfCells],
     *,
     of: Entity,
-    perturbation: Perturbation | None,
-    smallest_group: int | None = None,
-    definition_keys: bool = False,
+    noise: GroupNoise,
     largest: int = LARGEST_GROUP,
     largest_household: int = LARGEST_HOUSEHOLD,
     twins: bool = True,
@@ -166,9 +218,7 @@ def measure_broken_down(
         records: The units.
         kinds: The kinds of cells that shown tables break down.
         of: What the units are.
-        perturbation: The noise; ``None`` where counts are published as they are.
-        smallest_group: Cells below a cell published with less are not shown.
-        definition_keys: Whether cells of different definitions have noise of their own.
+        noise: What noise and the rule of the smallest group do.
         largest: Cells of at most so many units are counted.
         largest_household: Households with more units are no private ones.
         twins: Whether twins are looked for as well.
@@ -178,31 +228,26 @@ def measure_broken_down(
     """
     if largest < LARGEST_GROUP:
         raise SpecError(f"Groups are looked at up to {LARGEST_GROUP} units at least.")
-    if proven_group(smallest_group, perturbation) >= largest:
+    sizes = records.household_sizes()
+    if is_proven(noise, largest, sizes, largest_household) and (noise.definition_keys or not twins):
         return BrokenDown(
-            of=of,
-            largest=largest,
-            smallest_group=smallest_group,
-            definition_keys=definition_keys,
-            kinds_in_all=len(kinds),
-            proven=True,
+            of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True
         )
     chosen = sample_of_kinds(kinds, records.units, most_work)
-    sizes = records.household_sizes()
-    assembled = AssembledCounter(records.units, sorted({n for k in kinds for n in k.own | k.finer}))
+    variables = sorted({name for kind in kinds for name in kind.own | kind.finer})
+    assembled = AssembledCounter(records.units, variables, above=noise.proven)
     pairs = TwinCounter(records, largest=largest, largest_household=largest_household)
-    passing = _chances(perturbation, smallest_group or 1)
-    visible = _chances(perturbation, 1)
+    visible, passing = noise.visible, noise.passing
     claimed = seen = 0.0
     figures: list[KindFigures] = []
     for at, kind in enumerate(chosen):
         progress("counting what is broken down", at / len(chosen))
         cells = records.cells(kind)
-        groups = np.bincount(
-            np.minimum(cells.counts[:-1], LARGEST_GROUP + 1), minlength=LARGEST_GROUP + 2
-        )[1 : LARGEST_GROUP + 1]
-        small = (cells.counts > 0) & (cells.counts <= largest)
-        households = cells.one_household(sizes, largest_household)
+        groups = group_sizes(cells.counts[:-1])
+        # Smaller ones are never broken down, by the smallest group.
+        open_cells = cells.counts > noise.proven
+        small = open_cells & (cells.counts <= largest)
+        households = open_cells & cells.one_household(sizes, largest_household)
         figures.append(
             KindFigures(
                 kind.title,
@@ -226,22 +271,38 @@ def measure_broken_down(
             [chosen[at] for at in divided],
             records.cells,
             lambda done: progress("looking for twins", done),
-            above=max(largest, (smallest_group or 0) - 1),
+            above=max(largest, noise.proven),
         )
         for at, number in zip(divided, found.by_kind, strict=True):
             figures[at] = replace(figures[at], twins=number)
     return BrokenDown(
         of=of,
         largest=largest,
-        smallest_group=smallest_group,
-        definition_keys=definition_keys,
+        noise=noise,
         kinds=tuple(figures),
         kinds_in_all=len(kinds),
         share=claimed / seen if seen else 0.0,
         claimed=claimed,
         twins=found,
         assembled=assembled.result(),
+        proven=is_proven(noise, largest, sizes, largest_household),
     )
+
+
+def is_proven(
+    noise: GroupNoise, largest: int, sizes: Int64 | None, largest_household: int
+) -> bool:
+    """Whether no group, and no private household of the census, can be broken down at all."""
+    private = 0
+    if sizes is not None and sizes.size:
+        private = int(sizes[sizes <= largest_household].max(initial=0))
+    return noise.proven >= max(largest, private)
+
+
+def group_sizes(counts: Int64) -> Int64:
+    """How many cells hold one, two and three units."""
+    bounded = np.minimum(counts.reshape(-1), LARGEST_GROUP + 1)
+    return np.bincount(bounded, minlength=LARGEST_GROUP + 2)[1 : LARGEST_GROUP + 1]
 
 
 def sample_of_kinds(
@@ -256,25 +317,3 @@ def sample_of_kinds(
         key=lambda at: hashlib.blake2b(kinds[at].title.encode(), digest_size=8).digest(),
     )
     return tuple(kinds[at] for at in sorted(order[:most]))
-
-
-def _chances(perturbation: Perturbation | None, least: int) -> npt.NDArray[np.float64]:
-    """For groups of one, two and three, the chance to be published with at least so much."""
-    if perturbation is None:
-        return np.array([float(size >= least) for size in range(1, LARGEST_GROUP + 1)])
-    return np.array(
-        [
-            float(perturbation.probabilities(size)[perturbation.targets(size) >= least].sum())
-            for size in range(1, LARGEST_GROUP + 1)
-        ]
-    )
-
-
-def largest_share(perturbation: Perturbation | None, smallest_group: int | None) -> float:
-    """What the share is at most under a smallest group, for any data: nothing has to be counted.
-
-    Among visible groups of one size, those are broken down that are published at ``K`` or more.
-    """
-    passing, visible = _chances(perturbation, smallest_group or 1), _chances(perturbation, 1)
-    ratios = [float(p / v) for p, v in zip(passing, visible, strict=True) if v > 0]
-    return max(ratios, default=0.0)

@@ -136,7 +136,7 @@ class TwinCounter:
 
     def _nested(self, kind: KindOfCells, cells: CellsOfUnits, above: int) -> int:
         """Pairs of a cell and one that holds it, by one variable less, which differ by few."""
-        if kind.key not in self._kept:
+        if kind.key not in self._kept or not kind.parts:
             return 0
         pairs = 0
         held = np.flatnonzero(cells.counts[:-1] > above)

@@ -1,0 +1,271 @@
+"""What the tables of a plan or the menu of a policy break down, measured on the census.
+
+Read at design time and for the office only: every figure comes from true counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Method
+from sdcensus.methods.rounding import RandomRounding
+from sdcensus.model.axis import Axis, make_axis
+from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
+from sdcensus.model.menu import Menu
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.risk.broken_down import (
+    FEW_ATTRIBUTES,
+    LARGEST_GROUP,
+    LARGEST_HOUSEHOLD,
+    MOST_WORK,
+    BrokenDown,
+    GroupNoise,
+    KindFigures,
+    group_sizes,
+    measure_broken_down,
+    sample_of_kinds,
+)
+from sdcensus.risk.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
+from sdcensus.risk.unit_records import NO_HOUSEHOLD, UnitRecords
+from sdcensus.session.assessing_knowledge import first_of, noise_of
+from sdcensus.session.census import Census
+from sdcensus.store.column import RecordSource
+
+#: Tables that are counted where only an engine can read the records.
+_COUNTED_TABLES = 40
+#: Larger ones are left out there.
+_COUNTED_CELLS = 2_000_000
+
+
+def group_noise(method: Method, smallest_group: int | None = None) -> GroupNoise:
+    """What a method, and the rule of the smallest group, do to small groups. Confidential.
+
+    Args:
+        method: How tables are protected.
+        smallest_group: Groups that are published below it are not broken down; ``None`` without
+            the rule.
+    """
+    noise = noise_of(method)
+    if noise is not None:
+        return GroupNoise.of(
+            noise, smallest_group=smallest_group, definition_keys=has_definition_keys(method)
+        )
+    first = first_of(method)
+    farthest = first.base - 1 if isinstance(first, RandomRounding) else None
+    return GroupNoise(None, farthest, smallest_group, has_definition_keys(method))
+
+
+def has_definition_keys(method: Method) -> bool:
+    """Whether cells of different definitions have noise of their own."""
+    first = first_of(method)
+    return isinstance(first, CellKey) and first.parameters()["lookup"] == "definition"
+
+
+def broken_down_in_menu(
+    census: Census,
+    menu: Menu,
+    noise: GroupNoise,
+    *,
+    twins: bool = True,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> BrokenDown:
+    """What all tables of a menu together break down.
+
+    Args:
+        census: The census.
+        menu: The tables that may be asked for.
+        noise: What noise and the rule of the smallest group do.
+        twins: Whether twins are looked for as well.
+        most_work: How many units are put into cells at most; above, a sample is taken.
+        progress: Told how far it is.
+    """
+    progress("going through the menu", 0.0)
+    return measured(
+        census,
+        kinds_of_menu(menu),
+        menu.of,
+        noise,
+        twins=twins,
+        most_work=most_work,
+        progress=progress,
+    )
+
+
+def broken_down_in_tables(
+    census: Census,
+    specs: Sequence[TableSpec],
+    noise: Callable[[Entity], GroupNoise],
+    *,
+    twins: bool = True,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> tuple[BrokenDown, ...]:
+    """What some tables together break down, for each kind of unit that they count.
+
+    Args:
+        census: The census.
+        specs: The tables.
+        noise: What noise and the rule of the smallest group do to tables of some units.
+        twins: Whether twins are looked for as well.
+        most_work: How many units are put into cells at most; above, a sample is taken.
+        progress: Told how far it is.
+    """
+    found = []
+    for of in Entity:
+        tables = [one for one in specs if one.of is of and one.measure is Measure.COUNT]
+        if tables:
+            progress("going through the tables", 0.0)
+            found.append(
+                measured(
+                    census,
+                    kinds_of_tables(tables),
+                    of,
+                    noise(of),
+                    twins=twins,
+                    most_work=most_work,
+                    progress=progress,
+                )
+            )
+    return tuple(found)
+
+
+def measured(
+    census: Census,
+    kinds: Sequence[KindOfCells],
+    of: Entity,
+    noise: GroupNoise,
+    *,
+    twins: bool,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> BrokenDown:
+    """Count what is broken down of some kinds of cells; from tables where there are no records."""
+    if census.records is None:
+        return _counted(census, kinds, of, noise, progress)
+    return measure_broken_down(
+        unit_records(census.records, of, kinds),
+        kinds,
+        of=of,
+        noise=noise,
+        largest=max(LARGEST_GROUP, noise.proven),
+        twins=twins,
+        most_work=most_work,
+        progress=progress,
+    )
+
+
+def share_in_kinds(
+    census: Census,
+    kinds: Sequence[KindOfCells],
+    of: Entity,
+    noise: GroupNoise,
+    *,
+    limit: float,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> float:
+    """The share of visible groups that can be claimed with more than two attributes.
+
+    Nothing is counted where no data could bring it above the limit.
+    """
+    if noise.largest_share <= limit:
+        return noise.largest_share
+    divided = [kind for kind in kinds if len(kind.finer) > FEW_ATTRIBUTES]
+    if not divided:
+        return 0.0
+    return measured(
+        census, divided, of, noise, twins=False, most_work=most_work, progress=progress
+    ).share
+
+
+def largest_private_household(census: Census) -> int:
+    """How many persons the largest household has that is no institution; 0 if that is not known."""
+    records = census.records
+    entities = {one.entity for one in census.schema.entities}
+    if records is None or not {Entity.PERSON, Entity.HOUSEHOLD} <= entities:
+        return 0
+    if not census.schema.path(Entity.PERSON, Entity.HOUSEHOLD):
+        return 0
+    rows = records.household_rows(Entity.PERSON)[slice(0, records.rows(Entity.PERSON))]
+    _, sizes = np.unique(rows[rows != NO_ROW], return_counts=True)
+    return int(sizes[sizes <= LARGEST_HOUSEHOLD].max(initial=0))
+
+
+def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) -> UnitRecords:
+    """The records of a store, with the variables that some kinds of cells need."""
+    rows = store.rows(of)
+    every = slice(0, rows)
+    names = {parts.variable.name for kind in kinds for parts in kind.parts}
+    names |= {one.name for kind in kinds for one in kind.universe.variables}
+    schema = store.schema
+    codes: Mapping[str, np.ndarray[tuple[int], np.dtype[np.uint32]]] = {
+        name: np.ascontiguousarray(store.column(of, schema.variable(name))[every])
+        for name in sorted(names)
+    }
+    households = None
+    entities = {one.entity for one in schema.entities}
+    if of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities:
+        if schema.path(of, Entity.HOUSEHOLD):
+            found = store.household_rows(of)[every]
+            households = np.where(found == NO_ROW, NO_HOUSEHOLD, found.astype(np.int64))
+    return UnitRecords(codes, households, rows)
+
+
+def _counted(
+    census: Census,
+    kinds: Sequence[KindOfCells],
+    of: Entity,
+    noise: GroupNoise,
+    progress: Progress,
+) -> BrokenDown:
+    """The same from tables, where only an engine can read the records: without units and twins."""
+    plain = [kind for kind in kinds if kind.universe.everything and _levels_of(kind) is not None]
+    small = [kind for kind in plain if kind.cells <= _COUNTED_CELLS]
+    figures = []
+    claimed = seen = 0.0
+    chosen = sample_of_kinds(small, 1, _COUNTED_TABLES) if small else ()
+    for at, kind in enumerate(chosen):
+        progress("counting what is broken down", at / len(chosen))
+        cube = census.tabulate(TableSpec(of=of, axes=_levels_of(kind) or ()))
+        if not isinstance(cube, Cube):
+            continue
+        groups = group_sizes(cube.count)
+        few = (cube.count > noise.proven) & (cube.count <= max(LARGEST_GROUP, noise.proven))
+        figures.append(
+            KindFigures(
+                kind.title, kind.area, len(kind.finer), tuple(groups.tolist()), int(few.sum()), 0
+            )
+        )
+        if len(kind.finer) > FEW_ATTRIBUTES:
+            seen += float(groups @ noise.visible)
+            claimed += float(groups @ noise.passing)
+    return BrokenDown(
+        of=of,
+        largest=max(LARGEST_GROUP, noise.proven),
+        noise=noise,
+        kinds=tuple(figures),
+        kinds_in_all=len(kinds),
+        share=claimed / seen if seen else 0.0,
+        claimed=claimed,
+    )
+
+
+def _levels_of(kind: KindOfCells) -> tuple[Axis, ...] | None:
+    """The axes that count a kind of cells; ``None`` where its parts are no level."""
+    axes = []
+    for parts in kind.parts:
+        variable = parts.variable
+        own = [one for one in variable.levels() if f"{variable.name}@{one.name}" == parts.name]
+        if parts.name == variable.name:
+            own = [variable.level()]
+        if not own:
+            return None
+        axes.append(make_axis(variable, own, total=False))
+    return tuple(axes)
