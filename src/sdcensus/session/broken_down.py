@@ -167,16 +167,10 @@ def share_in_kinds(
     of: Entity,
     noise: GroupNoise,
     *,
-    limit: float,
     most_work: int = MOST_WORK,
     progress: Progress = no_progress,
 ) -> float:
-    """The share of visible groups that can be claimed with more than two attributes.
-
-    Nothing is counted where no data could bring it above the limit.
-    """
-    if noise.largest_share <= limit:
-        return noise.largest_share
+    """The share of visible groups that can be claimed with more than two attributes."""
     divided = [kind for kind in kinds if len(kind.finer) > FEW_ATTRIBUTES]
     if not divided:
         return 0.0

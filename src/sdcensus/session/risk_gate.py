@@ -27,7 +27,7 @@ from sdcensus.model.policy import BROKEN_DOWN, Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.broken_down import LARGEST_GROUP, GroupNoise
-from sdcensus.risk.shown_cells import kinds_of_menu, kinds_of_tables
+from sdcensus.risk.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.broken_down import (
@@ -114,19 +114,40 @@ class AcceptedRisk:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class GroupShare(Confidential):
+    """Which share of the small visible groups tables break down, for one kind of unit.
+
+    Attributes:
+        of: What is counted.
+        share: The share, on average over the noise; at most so much where ``bounded``.
+        bounded: Whether noise and smallest group alone keep it that small, for any data, so that
+            nothing was counted.
+        noise: What noise and the rule of the smallest group do.
+    """
+
+    of: Entity
+    share: float
+    bounded: bool
+    noise: GroupNoise
+
+    def __repr__(self) -> str:
+        return f"<GroupShare of {self.of.plural}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class GateReport(Confidential):
     """What the gate found.
 
     Attributes:
         limit: The largest share of small visible groups that may be broken down.
-        shares: The share that was measured, by what is counted; confidential.
+        shares: What was measured, by what is counted.
         risks: What keeps the gate closed.
         excused: What would, if the tables were not those of a programme that must deliver every
             cell.
     """
 
     limit: float
-    shares: tuple[tuple[Entity, float], ...]
+    shares: tuple[GroupShare, ...]
     risks: tuple[Risk, ...]
     excused: tuple[Risk, ...] = ()
 
@@ -165,24 +186,15 @@ def risks_of_menus(
         progress: Told how far it is.
     """
     risks: list[Risk] = []
-    shares: list[tuple[Entity, float]] = []
+    shares: list[GroupShare] = []
     for menu in menus:
-        method = methods[menu.of]
-        noise = group_noise(method, smallest_group)
-        risks += _risks_of_method(method, menu.of, planned=planned)
-        share = noise.largest_share
-        if share > limit:
-            share = share_in_kinds(
-                census,
-                kinds_of_menu(menu),
-                menu.of,
-                noise,
-                limit=limit,
-                most_work=GATE_WORK,
-                progress=progress,
-            )
-        shares.append((menu.of, share))
-        if share > limit:
+        noise = group_noise(methods[menu.of], smallest_group)
+        risks += _risks_of_method(methods[menu.of], menu.of, planned=planned)
+        found = _share(
+            census, menu.of, noise, limit, lambda menu=menu: kinds_of_menu(menu), progress
+        )
+        shares.append(found)
+        if found.share > limit:
             risks.append(_broken_down(census, menu.of, noise, limit, "the policy"))
     return GateReport(limit, tuple(shares), tuple(risks))
 
@@ -213,7 +225,7 @@ def risks_of_tables(
     """
     risks: list[Risk] = []
     excused: list[Risk] = []
-    shares: list[tuple[Entity, float]] = []
+    shares: list[GroupShare] = []
     for of in Entity:
         own = [one for one in specs if one.of is of and one.measure is Measure.COUNT]
         more = [one for one in must_deliver if one.of is of and one.measure is Measure.COUNT]
@@ -222,27 +234,17 @@ def risks_of_tables(
         noise = group_noise(method(of), smallest_group)
         risks += _risks_of_method(method(of), of, planned=True)
 
-        def share_of(
-            tables: Sequence[TableSpec], of: Entity = of, noise: GroupNoise = noise
-        ) -> float:
-            if noise.largest_share <= limit:
-                return noise.largest_share
-            return share_in_kinds(
-                census,
-                kinds_of_tables(tables),
-                of,
-                noise,
-                limit=limit,
-                most_work=GATE_WORK,
-                progress=progress,
-            )
-
-        every = share_of([*own, *more])
-        shares.append((of, every))
-        if every > limit:
+        both = [*own, *more]
+        every = _share(census, of, noise, limit, lambda both=both: kinds_of_tables(both), progress)
+        shares.append(every)
+        if every.share > limit:
+            alone = every
+            if more:
+                alone = _share(
+                    census, of, noise, limit, lambda own=own: kinds_of_tables(own), progress
+                )
             risk = _broken_down(census, of, noise, limit, where)
-            alone = every if not more else (share_of(own) if own else 0.0)
-            (risks if alone > limit else excused).append(risk)
+            (risks if alone.share > limit else excused).append(risk)
     return GateReport(limit, tuple(shares), tuple(risks), tuple(excused))
 
 
@@ -288,6 +290,21 @@ def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> Acce
         )
     codes = tuple(dict.fromkeys(one.code.value for one in report.risks))
     return AcceptedRisk(accepted.name.strip(), " ".join(accepted.reason.split()), codes)
+
+
+def _share(
+    census: Census,
+    of: Entity,
+    noise: GroupNoise,
+    limit: float,
+    kinds: Callable[[], Sequence[KindOfCells]],
+    progress: Progress,
+) -> GroupShare:
+    """Nothing is counted where no data could bring the share above the limit."""
+    if noise.largest_share <= limit:
+        return GroupShare(of, noise.largest_share, True, noise)
+    share = share_in_kinds(census, kinds(), of, noise, most_work=GATE_WORK, progress=progress)
+    return GroupShare(of, share, False, noise)
 
 
 def _told(risks: Sequence[Risk]) -> list[str]:

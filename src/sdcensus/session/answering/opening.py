@@ -16,12 +16,13 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.answering.budgets import open_budgets, refuse_weak
+from sdcensus.session.answering.budgets import open_budgets, open_menu, refuse_weak
 from sdcensus.session.answering.service import TableService
 from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
+from sdcensus.session.risk_gate import refuse_serving, risks_of_menus, smallest_group_of
 
 
 def open_service(
@@ -52,7 +53,8 @@ def open_service(
         progress: Told how far it is.
 
     Raises:
-        Refused: The noise is too small for what the policy opens; the message says what would do.
+        Refused: The noise is too small for what the policy opens, or it would give people away;
+            the message says what would do.
     """
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
@@ -62,7 +64,21 @@ def open_service(
     progress("counting the looks", 0.3)
     budgets = open_budgets(rules, methods)
     refuse_weak(rules, budgets, methods, planned=planned is not None)
-    service = TableService(census, rules, methods, source=Text.of(source), budgets=budgets)
+    progress("looking for groups that are broken down", 0.6)
+    menus = [open_menu(rules, of) for of in methods]
+    gate = risks_of_menus(
+        census,
+        [menu for menu in menus if menu is not None],
+        methods,
+        smallest_group=smallest_group_of(rules, planned),
+        limit=rules.broken_down,
+        planned=planned is not None,
+        progress=progress,
+    )
+    refuse_serving(rules, gate)
+    service = TableService(
+        census, rules, methods, source=Text.of(source), budgets=budgets, gate=gate
+    )
     progress("finding what can be offered", 0.8)
     _ = service.catalogue
     progress("ready", 1.0)

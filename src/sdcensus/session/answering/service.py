@@ -42,6 +42,7 @@ from sdcensus.session.answering.compiling import Compiled, compile_question, com
 from sdcensus.session.answering.delivering import delivered
 from sdcensus.session.answering.shown import verdict_of_shown
 from sdcensus.session.census import Census
+from sdcensus.session.risk_gate import GateReport
 from sdcensus.session.policy import (
     Outcome,
     Reason,
@@ -138,6 +139,7 @@ class TableService(Confidential):
         methods: How tables are protected, by what they count.
         source: Whose numbers these are.
         budgets: The look budgets of what is open; confidential.
+        gate: What the gate found before it was opened; confidential.
         kept_bytes: How much memory tables may take that are kept for the next question.
     """
 
@@ -149,6 +151,7 @@ class TableService(Confidential):
         "_source",
         "budgets",
         "census",
+        "gate",
         "policy",
     )
 
@@ -160,11 +163,13 @@ class TableService(Confidential):
         *,
         source: Text = Text(),
         budgets: tuple[OpenedBudget, ...] = (),
+        gate: GateReport | None = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
         self.census = census
         self.policy = policy
         self.budgets = budgets
+        self.gate = gate
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source
