@@ -14,6 +14,7 @@ from sdcensus.methods.cell_key import CellKey, Zeros
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.cube import Cube, Origin, finish
 from sdcensus.model.key_space import KeySpace
+from sdcensus.model.listed_cells import ListedCells
 from sdcensus.model.lookups import Lookup
 from sdcensus.model.perturbation import Tail
 from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
@@ -44,7 +45,7 @@ SMALL = PerturbationDesign(
     tail=Tail(2),
     biased=frozenset({1}),  # eight decimals
 )
-#: Never publishes one and two; deviations of three make it hashed by default.
+#: Never publishes one and two; deviations of three are looked up by definition by default.
 NO_ONES = PerturbationDesign(
     rows=(
         STAY,
@@ -75,7 +76,8 @@ def published_of(
     keys = np.random.default_rng(count).integers(0, space.modulus, cells, dtype=np.uint64)
     values = Accumulators(np.full(cells, count, np.int64), keys.astype(np.uint32))
     spec = TableSpec.build(island_schema(), [])
-    return method.publish(values, spec, Origin(space, SECRET.id)).published
+    listed = ListedCells(np.zeros(cells, dtype=np.uint64))
+    return method.publish(values, spec, Origin(space, SECRET.id), listed).published
 
 
 # ------------------------------------------------------------------ published examples
@@ -98,7 +100,8 @@ def test_the_hashed_look_up_uses_the_published_draws() -> None:
     audit = method.protect(island_cube("sex")).audit
     assert audit.effective_keys is not None
     keys = np.array([0, 1888058353, 4294967295], dtype=np.uint32)
-    assert audit.effective_keys(keys).tolist() == [3771097146, 2909567951, 3572026319]
+    numbers = np.arange(3, dtype=np.uint64)
+    assert audit.effective_keys(keys, numbers).tolist() == [3771097146, 2909567951, 3572026319]
 
 
 # ------------------------------------------------------------------ claims
@@ -220,8 +223,25 @@ def test_another_version_or_secret_is_another_series() -> None:
     keyless = Cube(cube.spec, Origin(KeySpace()), cube.values)
     first = protect(cube, CellKey(NO_ONES, SECRET)).published
     assert (first == protect(cube, CellKey(NO_ONES, SECRET)).published).all()
-    assert (first != protect(cube, CellKey(NO_ONES, SECRET, key_version=2)).published).any()
     assert (first != protect(keyless, CellKey(NO_ONES, other)).published).any()
+
+
+@pytest.mark.parametrize("modulus", [2**32, 10**8, 4096])
+@pytest.mark.parametrize("lookup", LOOKUPS)
+def test_every_look_up_draws_all_numbers_anew_with_another_version(
+    lookup: Lookup, modulus: int
+) -> None:
+    """Deviations of two versions are as unrelated as those of two cells."""
+    of = island(6_000, key_space=KeySpace(modulus)).tabulate("area", "sex", "age", "married")
+    assert isinstance(of, Cube)
+    first, second, again = (
+        (protect(of, CellKey(NO_ONES, SECRET, lookup, key_version=version)).published - of.count)
+        for version in (1, 2, 2)
+    )
+    assert (second == again).all()
+    large = of.count > 20
+    together = np.corrcoef(first[large], second[large])[0, 1]
+    assert abs(together) < 4.5 / np.sqrt(large.sum())
 
 
 def test_the_part_of_the_secret_for_look_ups_is_enough() -> None:
@@ -320,9 +340,10 @@ def test_zeros_are_perturbed_on_demand_but_not_structural_ones() -> None:
     assert not kept[empty].any()
 
 
-def test_an_empty_cell_has_one_number_however_it_is_reached() -> None:
+@pytest.mark.parametrize("lookup", ["hashed", "definition"])
+def test_an_empty_cell_has_one_number_however_it_is_reached(lookup: str) -> None:
     census = island(40)
-    method = CellKey(PERTURBED_ZEROS, SECRET, zeros=Zeros.PERTURB, schema=census.schema)
+    method = CellKey(PERTURBED_ZEROS, SECRET, lookup, zeros=Zeros.PERTURB, schema=census.schema)
 
     def table(*by: str, where: str | None = None) -> Table:
         cube = census.tabulate(*by, universe=where)
@@ -355,9 +376,10 @@ def test_sums_of_continuous_variables_are_refused() -> None:
 
 def test_a_table_of_another_key_space_is_refused() -> None:
     table = SMALL.table(256)
-    with pytest.raises(SpecError, match=r"keys below 256.*'hashed'.*--to plain"):
+    with pytest.raises(SpecError, match=r"keys below 256.*'definition'.*--to plain"):
         CellKey(table).protect(island_cube("sex"))
-    assert protect(island_cube("sex"), CellKey(table, SECRET, "hashed")).shape == (3,)
+    for lookup in ("hashed", "definition"):
+        assert protect(island_cube("sex"), CellKey(table, SECRET, lookup)).shape == (3,)
 
 
 def test_a_secret_that_changed_since_the_store_was_loaded_is_refused() -> None:
@@ -367,8 +389,11 @@ def test_a_secret_that_changed_since_the_store_was_loaded_is_refused() -> None:
 
 
 def test_a_look_up_without_its_secret_is_refused_at_once() -> None:
-    with pytest.raises(SecretError, match="'hashed' needs the office secret"):
-        CellKey(NO_ONES)
+    for perturbation in (NO_ONES, NO_ONES.table()):
+        with pytest.raises(SecretError, match="'definition' needs the office secret"):
+            CellKey(perturbation)
+    with pytest.raises(SecretError, match="Version 2 of the keys needs the office secret"):
+        CellKey(SMALL, key_version=2)
     with pytest.raises(SecretError, match="'scrambled' needs the office secret"):
         CellKey(SMALL, lookup="scrambled")
 
@@ -400,15 +425,17 @@ def test_wrong_arguments_are_refused_in_words() -> None:
 
 
 def test_default_look_ups() -> None:
-    """Hashed for deviations of three and more; ascending below, and for tables of others."""
+    """By definition for deviations of three and more, files included; ascending below."""
     cube = island_cube("area", "sex", "age", people=3_000)
 
     def published(method: CellKey) -> list[int]:
         return protect(cube, method).published.ravel().tolist()
 
-    assert published(CellKey(NO_ONES, SECRET)) == published(CellKey(NO_ONES, SECRET, "hashed"))
+    named = published(CellKey(NO_ONES, SECRET, "definition"))
+    assert published(CellKey(NO_ONES, SECRET)) == named
+    assert published(CellKey(NO_ONES.table(), SECRET)) == named
     assert published(CellKey(SMALL)) == published(CellKey(SMALL, SECRET, "ascending"))
-    assert published(CellKey(NO_ONES.table())) == published(CellKey(NO_ONES, lookup="ascending"))
+    assert len({tuple(published(CellKey(NO_ONES, SECRET, one))) for one in LOOKUPS}) == len(LOOKUPS)
 
 
 def test_it_shows_no_parameter() -> None:

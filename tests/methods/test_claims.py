@@ -32,6 +32,7 @@ METHODS: dict[str, Method] = {
     **{f"cell key, {name}": CellKey(strength(name), SECRET) for name in STRENGTHS},
     "cell key, ascending": CellKey(strength("medium"), lookup="ascending"),
     "cell key, scrambled": CellKey(strength("medium"), SECRET, "scrambled"),
+    "cell key, hashed": CellKey(strength("medium"), SECRET, "hashed"),
     "random rounding 3": RandomRounding(base=3),
     "random rounding 5, hashed": RandomRounding(base=5, lookup="hashed", secret=SECRET),
     "conventional rounding": ConventionalRounding(base=5),
@@ -68,7 +69,9 @@ def claiming(name: str) -> list[Method]:
 @pytest.mark.parametrize("method", CASES)
 def test_every_claim_has_a_test_of_its_name(method: Method) -> None:
     module = type(method).__module__.rpartition(".")[2]
-    text = (FOLDER / f"test_{module}.py").read_text(encoding="utf-8")
+    # What holds of all look-ups by definition is tested at one place.
+    files = (f"test_{module}.py", "test_definition_keys.py")
+    text = "".join((FOLDER / name).read_text(encoding="utf-8") for name in files)
     tests = re.findall(r"def (test_\w+)", text)
     for claim in set(method.claims().names()) - NOT_NUMBERS:
         assert [name for name in tests if claim in name], f"{module} claims {claim}"

@@ -79,7 +79,7 @@ def test_blocked_counts_never_appear_in_cells_nor_totals() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(SecretError, match="'hashed' needs the office secret"):
+    with pytest.raises(SecretError, match="'definition' needs the office secret"):
         LightTouch(scheme("CP3"))
     with pytest.raises(SpecError, match="needs a perturbation"):
         LightTouch("CP1")  # type: ignore[arg-type]

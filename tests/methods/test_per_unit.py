@@ -294,7 +294,8 @@ def test_the_audit_replays_the_look_up() -> None:
     audit = own().protect(table).audit
     assert audit.effective_keys is not None
     expected = effective_keys(table.key, rule=HASHED, hash_key=HASH_KEY)
-    assert (audit.effective_keys(table.key) == expected).all()
+    numbers = np.arange(3, dtype=np.uint64)
+    assert (audit.effective_keys(table.key, numbers) == expected).all()
 
 
 def test_tables_without_an_interior_need_totals_of_their_own() -> None:

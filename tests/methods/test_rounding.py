@@ -168,10 +168,11 @@ def test_never_negative(
         RandomRounding(3),
         RandomRounding(5),
         RandomRounding(5, lookup="hashed", secret=SECRET),
+        RandomRounding(5, lookup="definition", secret=SECRET),
         ConventionalRounding(5),
         ConventionalRounding(10),
     ],
-    ids=["base-3", "base-5", "hashed", "conventional-5", "conventional-10"],
+    ids=["base-3", "base-5", "hashed", "definition", "conventional-5", "conventional-10"],
 )
 def test_consistent_however_the_cell_is_reached(method: CellMethod, space: KeySpace) -> None:
     assert_consistent(method, space)
@@ -258,7 +259,7 @@ def test_the_numbers_are_those_of_a_look_up_in_the_perturbation_table(
 
 
 @pytest.mark.parametrize("base", [3, 5])
-@pytest.mark.parametrize("lookup", ["ascending", "hashed"])
+@pytest.mark.parametrize("lookup", ["ascending", "hashed", "definition"])
 def test_the_numbers_are_those_of_the_cell_key_method(base: int, lookup: str) -> None:
     table = cube(*FULL)
     by_table = CellKey(rounding_table(base, 2**32), secret=SECRET, lookup=lookup)
@@ -286,9 +287,12 @@ def test_hashed_and_ascending_differ_and_so_do_secrets_and_versions() -> None:
             RandomRounding(3, secret=SECRET, lookup="hashed"),
             RandomRounding(3, secret=OTHER_SECRET, lookup="hashed"),
             RandomRounding(3, secret=SECRET, lookup="hashed", key_version=2),
+            RandomRounding(3, secret=SECRET, key_version=2),
+            RandomRounding(3, secret=SECRET, lookup="definition"),
+            RandomRounding(3, secret=SECRET, lookup="definition", key_version=2),
         )
     }
-    assert len(numbers) == 4  # the secret alone changes nothing where no key is hashed
+    assert len(numbers) == 7  # the secret alone changes nothing where no key is hashed
 
 
 def test_part_of_the_secret_for_look_ups_is_enough() -> None:
@@ -300,12 +304,13 @@ def test_part_of_the_secret_for_look_ups_is_enough() -> None:
     )
 
 
-@pytest.mark.parametrize("lookup", ["ascending", "hashed"])
+@pytest.mark.parametrize("lookup", ["ascending", "hashed", "definition"])
 def test_the_audit_replays_every_number(lookup: str) -> None:
     table = cube(*FULL)
     protected = RandomRounding(5, secret=SECRET, lookup=lookup).protect(table)
     assert protected.audit.effective_keys is not None
-    keys = protected.audit.effective_keys(table.key).astype(np.int64)
+    numbers = np.arange(table.spec.cells, dtype=np.uint64).reshape(table.shape)
+    keys = protected.audit.effective_keys(table.key, numbers).astype(np.int64)
     rest = table.count % 5
     up = keys >= np.array(first_keys_up(5, 2**32))[rest]
     replayed = table.count - rest + 5 * (up & (rest > 0))
@@ -347,7 +352,7 @@ def test_conventional_rounding_takes_the_nearest_multiple() -> None:
         (lambda: RandomRounding(3.0), SpecError, "whole number"),  # type: ignore[arg-type]
         (lambda: RandomRounding(True), SpecError, "whole number"),
         (lambda: RandomRounding(draw="fixd"), SpecError, "Did you mean 'fixed'"),
-        (lambda: RandomRounding(lookup="scrambled"), SpecError, "'ascending' and 'hashed'"),
+        (lambda: RandomRounding(lookup="scrambled"), SpecError, "'hashed' and 'definition'"),
         (lambda: RandomRounding(lookup="hash"), SpecError, "Did you mean 'hashed'"),
         (lambda: RandomRounding(lookup="hashed"), SecretError, "needs the office secret"),
         (lambda: RandomRounding(secret="file"), SecretError, "not its file"),  # type: ignore[arg-type]

@@ -29,6 +29,7 @@ from sdcensus.kernels.keys import keys_from_decimals, record_digests, record_key
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
+from sdcensus.model.implications import declared_rules
 from sdcensus.model.missing import with_missing_codes
 from sdcensus.model.problems import OnProblem, Problem, refuse_if
 from sdcensus.model.schema import GridSpec, Schema
@@ -79,7 +80,7 @@ class FileRecords(Confidential):
     def origin(self) -> Origin:
         """Which secret made the keys. Files that were not loaded have no version of their data."""
         secret_id = "" if self._secret is None else self._secret.id
-        return Origin(self._schema.keys.space, secret_id)
+        return Origin(self._schema.keys.space, secret_id, rules=self._schema.kept(declared_rules))
 
     def check_unchanged(self) -> None:
         """Refuse an answer over files that were written meanwhile."""

@@ -18,9 +18,10 @@ from sdcensus.kernels.siphash import key_words, siphash_words
 
 Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]
+UInt64 = npt.NDArray[np.uint64]
 
-#: How the key that is looked up is made from the cell key.
-PLAIN, FOLDED, HASHED = 0, 1, 2
+#: How the key that is looked up is made from the cell key, and from the definition of the cell.
+PLAIN, FOLDED, HASHED, DEFINED = 0, 1, 2, 3
 
 #: Each row remembers for so many equal parts of the keys where to start looking.
 _BUCKETS = 1 << 8
@@ -28,6 +29,7 @@ _BUCKETS = 1 << 8
 PIECE = 1 << 17
 _TOP = np.uint64(32)
 _NO_KEY = (np.uint64(0), np.uint64(0))
+_NO_DEFINITION = np.zeros(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,6 +94,7 @@ def publish(
     *,
     rule: int = PLAIN,
     hash_key: bytes | None = None,
+    definition: UInt64 | None = None,
     threads: int | None = None,
 ) -> Int64:
     """The published value of each cell: its count and what its row adds for its key.
@@ -100,21 +103,24 @@ def publish(
         count: True counts, of any shape.
         key: Cell keys, of the same shape.
         rows: The perturbation table.
-        rule: ``PLAIN``, ``FOLDED`` (exclusive or of the four bytes) or ``HASHED``: the upper half
-            of SipHash-2-4 of the cell key.
-        hash_key: 16 bytes, for ``HASHED``.
+        rule: ``PLAIN``, ``FOLDED`` (exclusive or of the four bytes), ``HASHED``: the upper half of
+            SipHash-2-4 of the cell key, or ``DEFINED``: of the cell key and the definition.
+        hash_key: 16 bytes, for ``HASHED`` and ``DEFINED``.
+        definition: The definition of each cell, of the same shape, for ``DEFINED``.
         threads: How many threads share the work; as many as there are processors by default.
     """
     out = np.empty(count.shape, dtype=np.int64)
     counts, keys = np.ascontiguousarray(count).reshape(-1), np.ascontiguousarray(key).reshape(-1)
     flat = out.reshape(-1)
     first, second = _NO_KEY if hash_key is None else key_words(hash_key)
+    meanings = flat_definition(rule, count.shape, definition)
 
     def work(begin: int) -> None:
         piece = slice(begin, begin + PIECE)
         sound = _publish(
             frozen(counts[piece]),
             frozen(keys[piece]),
+            frozen(meanings[piece]),
             rows.uppers,
             rows.values,
             rows.guide,
@@ -139,14 +145,31 @@ def publish(
     return out
 
 
-def effective_keys(key: UInt32, *, rule: int = PLAIN, hash_key: bytes | None = None) -> UInt32:
+def effective_keys(
+    key: UInt32,
+    *,
+    rule: int = PLAIN,
+    hash_key: bytes | None = None,
+    definition: UInt64 | None = None,
+) -> UInt32:
     """The keys that ``publish`` really looks up."""
     if rule == PLAIN:
         return key
     first, second = _NO_KEY if hash_key is None else key_words(hash_key)
     out = np.empty(key.shape, dtype=np.uint32)
-    _effective(frozen(np.ascontiguousarray(key).reshape(-1)), rule, first, second, out.reshape(-1))
+    keys = frozen(np.ascontiguousarray(key).reshape(-1))
+    meanings = frozen(flat_definition(rule, key.shape, definition))
+    _effective(keys, meanings, rule, first, second, out.reshape(-1))
     return out
+
+
+def flat_definition(rule: int, shape: tuple[int, ...], definition: UInt64 | None) -> UInt64:
+    """The definitions of cells in one row; none where the rule does not look at them."""
+    if rule != DEFINED:
+        return _NO_DEFINITION
+    if definition is None or definition.shape != shape:
+        raise TypeError("The look-up by definition needs the definition of every cell.")
+    return np.ascontiguousarray(definition).reshape(-1)
 
 
 def in_pieces(work: Any, size: int, threads: int | None = None) -> None:
@@ -169,8 +192,12 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 @compiled
-def _looked_up(key: np.uint32, rule: int, first: np.uint64, second: np.uint64) -> np.uint64:
-    wide = np.uint64(key)
+def _looked_up(
+    cell: int, key: UInt32, definition: UInt64, rule: int, first: np.uint64, second: np.uint64
+) -> np.uint64:
+    wide = np.uint64(key[cell])
+    if rule == 3:
+        return siphash_words(first, second, (wide, definition[cell])) >> _TOP  # type: ignore[arg-type]
     if rule == 2:
         return siphash_words(first, second, (wide,)) >> _TOP  # type: ignore[arg-type]
     if rule == 1:
@@ -183,6 +210,7 @@ def _looked_up(key: np.uint32, rule: int, first: np.uint64, second: np.uint64) -
 def _publish(
     count: Int64,
     key: UInt32,
+    definition: UInt64,
     uppers: npt.NDArray[np.uint64],
     values: Int64,
     guide: npt.NDArray[np.int32],
@@ -205,7 +233,7 @@ def _publish(
         row = here
         if row >= start:
             row = start if period == 1 else start + (here - anchor) % period
-        wide = _looked_up(key[cell], rule, first, second)
+        wide = _looked_up(cell, key, definition, rule, first, second)
         # Either would read memory that is not the table's.
         if here < 0 or wide >= modulus:
             return False
@@ -217,6 +245,13 @@ def _publish(
 
 
 @compiled
-def _effective(key: UInt32, rule: int, first: np.uint64, second: np.uint64, out: UInt32) -> None:
+def _effective(
+    key: UInt32,
+    definition: UInt64,
+    rule: int,
+    first: np.uint64,
+    second: np.uint64,
+    out: UInt32,
+) -> None:
     for cell in range(key.size):
-        out[cell] = _looked_up(key[cell], rule, first, second)
+        out[cell] = _looked_up(cell, key, definition, rule, first, second)

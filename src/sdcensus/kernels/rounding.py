@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
-from sdcensus.kernels.lookup import PIECE, PLAIN, effective_keys, frozen, in_pieces
+from sdcensus.kernels.lookup import (
+    PIECE,
+    PLAIN,
+    effective_keys,
+    flat_definition,
+    frozen,
+    in_pieces,
+)
 from sdcensus.kernels.quantise import quantise
 from sdcensus.kernels.siphash import siphash24
 
@@ -51,6 +58,7 @@ def round_by_key(
     below: int | None = None,
     rule: int = PLAIN,
     hash_key: bytes | None = None,
+    definition: UInt64 | None = None,
     threads: int | None = None,
 ) -> Int64:
     """Each count as the multiple of the base below or above it, as its key says.
@@ -63,6 +71,7 @@ def round_by_key(
         below: Only counts below this are rounded; all by default.
         rule: How a cell key becomes the key that decides, as in ``lookup.publish``.
         hash_key: 16 bytes, for hashed keys.
+        definition: The definition of each cell, where keys are hashed with it.
         threads: How many threads share the work.
 
     Examples:
@@ -74,10 +83,11 @@ def round_by_key(
     out = np.empty(count.shape, dtype=np.int64)
     counts, keys = np.ascontiguousarray(count).reshape(-1), np.ascontiguousarray(key).reshape(-1)
     flat = out.reshape(-1)
+    meanings = flat_definition(rule, count.shape, definition)
 
     def work(begin: int) -> None:
         piece = slice(begin, begin + PIECE)
-        used = effective_keys(keys[piece], rule=rule, hash_key=hash_key)
+        used = effective_keys(keys[piece], rule=rule, hash_key=hash_key, definition=meanings[piece])
         _by_key(frozen(counts[piece]), frozen(used), firsts, base, limit, flat[piece])
 
     in_pieces(work, flat.size, threads)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.methods.method import AnySecret, Kind, Method, UInt32
+from sdcensus.methods.method import AnySecret, Kind, Method
 from sdcensus.model.areas import area_axis
 from sdcensus.model.axis import Axis, Block
 from sdcensus.model.claims import Claims
@@ -300,6 +300,7 @@ class LargeAreasExact(Method):
             before,
             blocked_counts_never_appear=False,
             consistent=False,
+            by_definition=False,
             additive=False,
             distribution=False,
             takes_sparse=False,
@@ -309,10 +310,6 @@ class LargeAreasExact(Method):
                 " another number in tables by other areas.",
             ),
         )
-
-    def effective_keys(self, key: UInt32) -> UInt32:
-        """The keys that the method looks up."""
-        return self.method.effective_keys(key)
 
     def protect(self, cube: Cube | SparseCube) -> Protected:
         """Publish small areas by the method, large ones exactly."""

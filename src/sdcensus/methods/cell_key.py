@@ -1,4 +1,4 @@
-"""The cell key method: what is added to a count depends on who is counted, and on nothing else."""
+"""The cell key method: what is added depends on who is counted and on what was asked."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sdcensus.methods.looking_up import (
     biased_on_purpose,
     check_lookup,
     chosen_lookup,
+    lookup_cautions,
 )
 from sdcensus.methods.method import (
     CellMethod,
@@ -35,7 +36,8 @@ from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.key_space import KeySpace
-from sdcensus.model.lookups import Lookup, suits_hashing
+from sdcensus.model.listed_cells import ListedCells
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.protected import Audit
@@ -58,16 +60,16 @@ class Zeros(StrEnum):
 class CellKey(CellMethod):
     """Add a small random number to each count, drawn by the keys of its records.
 
-    The same records give the same published number in every table, on every engine, in every
-    re-run, because the draw is a function of their keys.
+    The same question has the same published number in every table, on every engine, in every
+    re-run, because the draw is a function of the keys of the records and of what the cell asks.
 
     Attributes:
         perturbation: Which deviations, with which probabilities: a design, or a table in the key
             space of the census.
-        secret: The office secret, or the part of it for look-ups. Needed by the look-ups
-            ``hashed`` and ``scrambled``.
-        lookup: How a cell key picks a deviation; by default ``hashed`` for deviations of three
-            and more, else ``ascending``, and ``ascending`` for a table of somebody else.
+        secret: The office secret, or the part of it for look-ups. Needed by all look-ups but
+            ``ascending``.
+        lookup: How a cell key picks a deviation; by default ``definition`` for deviations of three
+            and more, else ``ascending``.
         key_version: The version of the series of published numbers.
         zeros: ``keep`` publishes empty cells as 0. ``perturb`` lets those grow that the schema
             does not call impossible; the perturbation then needs a row for 0.
@@ -103,7 +105,7 @@ class CellKey(CellMethod):
         object.__setattr__(self, "exempt", _tables(self.exempt))
         if self.zeros is Zeros.PERTURB:
             self._check_zeros()
-        check_lookup(self._lookup, self.secret)
+        check_lookup(self._lookup, self.secret, self.key_version)
 
     def _check_zeros(self) -> None:
         if all(value == 0 for value, _ in self.perturbation.distribution(0)):
@@ -157,8 +159,8 @@ class CellKey(CellMethod):
         perturbs_zeros = self.zeros is Zeros.PERTURB
         ignored = frozenset[int]() if perturbs_zeros else frozenset({0})
         meant = biased_on_purpose(self.perturbation) - ignored
-        # The hashed look-up counts keys anew, and mends what rounding in a file has left.
-        hashed_table = self._lookup is Lookup.HASHED and not isinstance(
+        # A look-up with keys of its own mends what rounding in a file has left.
+        hashed_table = self._lookup.has_own_keys and not isinstance(
             self.perturbation, PerturbationDesign
         )
         biased = meant if hashed_table else self.perturbation.biased - ignored
@@ -175,11 +177,7 @@ class CellKey(CellMethod):
                 "The table has so few keys that an outsider can try out all of them; it is for"
                 " exchange, not for a new publication."
             )
-        if self._lookup is Lookup.ASCENDING and suits_hashing(self.perturbation):
-            cautions.append(
-                "With the look-up 'ascending' the noise of a total depends on that of its parts:"
-                " published parts almost never add up. For publication take 'hashed'."
-            )
+        cautions += lookup_cautions(self._lookup, self.perturbation)
         if self.exempt:
             cautions.append(
                 "Exempt cells are published exactly. Two of them that differ by few people give"
@@ -192,18 +190,25 @@ class CellKey(CellMethod):
             never_negative=True,
             blocked_counts_never_appear=self.perturbation.blocked > 0 and not self.exempt,
             consistent=True,
+            by_definition=not self._lookup.is_set_key,
             distribution=True,
             takes_sparse=not perturbs_zeros,
             grows_empty_cells=perturbs_zeros,
             cautions=tuple(cautions),
         )
 
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+    def publish(
+        self,
+        cells: Accumulators,
+        spec: TableSpec,
+        origin: Origin,
+        listed: ListedCells | None = None,
+    ) -> Outcome:
         """Look every cell up; weighted counts take the mean weight of their records."""
         ready = self._ready(origin)
-        published = ready.publish(cells.count, cells.key)
+        published = ready.publish(cells.count, cells.key, ready.definitions(spec, origin, listed))
         if self.zeros is Zeros.PERTURB:
-            self._perturb_zeros(published, cells, spec, ready)
+            self._perturb_zeros(published, cells, spec, origin)
         if spec.measure is Measure.WEIGHTED:
             published = _weighted(cells, published, spec)
         return Outcome(published)
@@ -211,11 +216,12 @@ class CellKey(CellMethod):
     def audit(self, cube: Cube | SparseCube) -> Audit:
         """True counts with the keys that were looked up."""
         empty_keys = None
+        spec, origin = cube.spec, cube.origin
         if self.zeros is Zeros.PERTURB and self.secret is not None:
-            empty_keys = self._empty_keys(cube.spec, self.secret)
+            empty_keys = self._empty_keys(spec, origin, self.secret)
         return Audit(
             cube,
-            self._ready(cube.origin).effective_keys,
+            self._ready(origin).replayed(spec, origin),
             empty_keys=empty_keys,
             unchanged=(lambda: self._unchanged(cube.spec))
             if self.exempt or empty_keys is not None
@@ -244,19 +250,24 @@ class CellKey(CellMethod):
         return self._prepared[space]
 
     def _perturb_zeros(
-        self, published: Int64, cells: Accumulators, spec: TableSpec, ready: CellLookup
+        self, published: Int64, cells: Accumulators, spec: TableSpec, origin: Origin
     ) -> None:
         if self.secret is None or self.schema is None:  # refused when it was built
             return
         empty = (cells.count == 0) & ~structural_zeros(spec, self.schema)
-        keys = self._empty_keys(spec, self.secret)[empty].astype(np.uint64)
+        ready = self._ready(origin)
+        keys = self._empty_keys(spec, origin, self.secret)[empty].astype(np.uint64)
         row = ready.table.rows[0]
         # Keys of empty cells have 32 bits; the row may be of a smaller space.
         scaled = (keys * np.uint64(ready.table.modulus)) >> np.uint64(32)
         at = np.searchsorted(np.array(row.uppers, dtype=np.uint64), scaled, side="right")
         published[empty] = np.array(row.deviations, dtype=np.int64)[at]
 
-    def _empty_keys(self, spec: TableSpec, secret: Secret | SubSecret) -> UInt32:
+    def _empty_keys(self, spec: TableSpec, origin: Origin, secret: Secret | SubSecret) -> UInt32:
+        ready = self._ready(origin)
+        definition = ready.definitions(spec, origin)
+        if definition is not None:  # no records, so the definition alone decides
+            return ready.effective_keys(np.zeros(spec.shape, dtype=np.uint32), definition)
         return empty_cell_keys(spec, secret.sub_key(Purpose.LOOKUP, self.key_version))
 
     def exact(self, cells: Accumulators, spec: TableSpec) -> Int64:

@@ -8,7 +8,12 @@ from typing import Any, ClassVar
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import described
-from sdcensus.methods.looking_up import CellLookup, check_lookup, chosen_lookup
+from sdcensus.methods.looking_up import (
+    CellLookup,
+    check_lookup,
+    chosen_lookup,
+    lookup_cautions,
+)
 from sdcensus.methods.method import (
     AnySecret,
     Kind,
@@ -35,7 +40,7 @@ class LightTouch(TableMethod):
 
     Attributes:
         perturbation: Which deviations; by default one up or down for every second cell.
-        secret: The office secret, for the look-ups ``hashed`` and ``scrambled``.
+        secret: The office secret, for all look-ups but ``ascending``.
         lookup: How a cell key picks a deviation; as for the cell key method.
         key_version: The version of the series of published numbers.
     """
@@ -60,7 +65,7 @@ class LightTouch(TableMethod):
         check_secret(self.secret, type(self).__name__)
         check_key_version(self.key_version)
         object.__setattr__(self, "lookup", member(Lookup, "look-up", self.lookup))
-        check_lookup(self._lookup, self.secret)
+        check_lookup(self._lookup, self.secret, self.key_version)
 
     def __repr__(self) -> str:
         return "<LightTouch: confidential parameters>"
@@ -83,6 +88,7 @@ class LightTouch(TableMethod):
         ]
         if self.perturbation.max_deviation > 1:
             cautions.append("Interior cells change by more than one: the touch is not light.")
+        cautions += lookup_cautions(self._lookup, self.perturbation)
         return Claims(
             unbiased=not self.perturbation.biased - {0},
             zeros_kept=True,
@@ -90,6 +96,7 @@ class LightTouch(TableMethod):
             # A sum of counts that are 0 or above the blocked ones is one of these as well.
             blocked_counts_never_appear=self.perturbation.blocked > 0,
             additive=True,
+            by_definition=not self._lookup.is_set_key,
             cautions=tuple(cautions),
         )
 
@@ -97,12 +104,18 @@ class LightTouch(TableMethod):
         """Look the interior cells up, and add everything else up."""
         # The ellipsis keeps a table of one cell an array.
         inside: Any = (*interior(cube.spec), ...)
-        inner = self._ready(cube.origin).publish(cube.count[inside], cube.key[inside])
+        ready = self._ready(cube.origin)
+        definition = ready.definitions(cube.spec, cube.origin)
+        inner = ready.publish(
+            cube.count[inside],
+            cube.key[inside],
+            None if definition is None else definition[inside],
+        )
         return Outcome(with_totals(cube.spec, inner))
 
     def audit(self, cube: Cube | SparseCube) -> Audit:
         """True counts with the keys that were looked up."""
-        return Audit(cube, self._ready(cube.origin).effective_keys)
+        return Audit(cube, self._ready(cube.origin).replayed(cube.spec, cube.origin))
 
     def _ready(self, origin: Origin) -> CellLookup:
         return CellLookup.build(

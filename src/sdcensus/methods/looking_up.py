@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.lookup import FOLDED, HASHED, PLAIN, LookupRows, effective_keys, publish
+from sdcensus.kernels.lookup import (
+    DEFINED,
+    FOLDED,
+    HASHED,
+    PLAIN,
+    LookupRows,
+    effective_keys,
+    publish,
+)
 from sdcensus.kernels.quantise import quantise
 from sdcensus.methods.perturbation.order import scrambled
+from sdcensus.model.cell_hashes import cell_definitions
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Origin
 from sdcensus.model.key_space import LARGEST_MODULUS, KeySpace
-from sdcensus.model.lookups import Lookup, default_lookup
+from sdcensus.model.listed_cells import ListedCells
+from sdcensus.model.lookups import Lookup, default_lookup, suits_independence
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.secret import Purpose, Secret, SubSecret
+from sdcensus.model.table_spec import TableSpec
 
 #: Files with eight decimals leave a mean deviation of this at most, without meaning it.
 ROUNDING = 1e-6
 
 Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]
+UInt64 = npt.NDArray[np.uint64]
+
+#: What everybody who publishes with set keys has to know.
+SET_KEYS = (
+    "Equal groups of people have equal numbers in all tables (set keys): whoever compares tables"
+    " finds small groups and reads off what their members have in common."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -33,13 +54,18 @@ class CellLookup(Confidential):
         table: What is looked up, in the order in which it is looked up.
         rows: The same for the kernel.
         rule: How a cell key becomes the key that is looked up.
-        hash_key: The key of the hash, for the hashed look-up.
+        hash_key: The key of the hash, for look-ups that hash.
+        multiplier: With what cell keys are multiplied, for look-ups that do not hash: another
+            one for every version of keys.
+        modulus: How many keys the census has.
     """
 
     table: PerturbationTable
     rows: LookupRows
     rule: int
     hash_key: bytes | None = None
+    multiplier: int = 1
+    modulus: int = LARGEST_MODULUS
 
     @classmethod
     def build(
@@ -53,47 +79,135 @@ class CellLookup(Confidential):
         """Fit a perturbation to the keys of a census.
 
         A design is brought into the key space; a table must have been made for it, except that
-        the hashed look-up has its own.
+        look-ups that hash have their own.
         """
         chosen = chosen_lookup(perturbation, lookup)
-        hash_key = None
-        check_lookup(chosen, secret)
-        if chosen is Lookup.HASHED and secret is not None:
+        hash_key, multiplier = None, 1
+        check_lookup(chosen, secret, key_version)
+        if chosen.has_own_keys and secret is not None:
             table = _in_hashed_space(perturbation)
             hash_key = secret.sub_key(Purpose.LOOKUP, key_version)
-            rule = HASHED
+            rule = HASHED if chosen is Lookup.HASHED else DEFINED
         else:
             table = _in_key_space(perturbation, key_space)
             rule = FOLDED if table.key_rule is KeyRule.FOLD_BYTES else PLAIN
             if chosen is Lookup.SCRAMBLED and secret is not None:
                 table = scrambled(table, secret, key_version=key_version)
+            else:
+                multiplier = key_multiplier(key_space.modulus, secret, key_version)
         rows = [(row.deviations, row.widths) for row in table.rows]
         rows[0] = ((0,), (table.modulus,))  # empty cells have no records, and so no key
         tail = table.tail
         ready = LookupRows.build(
             rows, table.modulus, start=tail.start, period=tail.period, anchor=tail.first
         )
-        return cls(table, ready, rule, hash_key)
+        return cls(table, ready, rule, hash_key, multiplier, key_space.modulus)
 
     def __repr__(self) -> str:
         return "<CellLookup: confidential>"
 
-    def publish(self, count: Int64, key: UInt32) -> Int64:
+    @property
+    def needs_definitions(self) -> bool:
+        """Whether the definition of a cell takes part."""
+        return self.rule == DEFINED
+
+    def definitions(
+        self, spec: TableSpec, origin: Origin, cells: ListedCells | None = None
+    ) -> UInt64 | None:
+        """The definitions of some cells of a table, or of all; ``None`` where nobody needs them."""
+        return definitions_of(spec, origin, cells) if self.needs_definitions else None
+
+    def publish(self, count: Int64, key: UInt32, definition: UInt64 | None = None) -> Int64:
         """What is published for true counts with their cell keys."""
-        return publish(count, key, self.rows, rule=self.rule, hash_key=self.hash_key)
+        return publish(
+            count,
+            multiplied(key, self.multiplier, self.modulus),
+            self.rows,
+            rule=self.rule,
+            hash_key=self.hash_key,
+            definition=definition,
+        )
 
-    def effective_keys(self, key: UInt32) -> UInt32:
+    def effective_keys(self, key: UInt32, definition: UInt64 | None = None) -> UInt32:
         """The keys that are looked up for these cell keys."""
-        return effective_keys(key, rule=self.rule, hash_key=self.hash_key)
+        return effective_keys(
+            multiplied(key, self.multiplier, self.modulus),
+            rule=self.rule,
+            hash_key=self.hash_key,
+            definition=definition,
+        )
+
+    def replayed(self, spec: TableSpec, origin: Origin) -> Callable[[UInt32, UInt64], UInt32]:
+        """For an audit: from keys and numbers of cells of a table to the keys looked up."""
+
+        def keys_of(key: UInt32, numbers: UInt64) -> UInt32:
+            return self.effective_keys(key, self.definitions(spec, origin, ListedCells(numbers)))
+
+        return keys_of
 
 
-def check_lookup(lookup: Lookup, secret: Secret | SubSecret | None) -> None:
+def lookup_cautions(
+    lookup: Lookup, perturbation: PerturbationDesign | PerturbationTable
+) -> list[str]:
+    """What to know about noise that is looked up like this."""
+    made = []
+    if lookup.is_set_key and suits_independence(perturbation):
+        made.append(SET_KEYS + " It is for exchange; for publication leave the look-up out.")
+    if lookup is Lookup.ASCENDING and suits_independence(perturbation):
+        made.append(
+            "With the look-up 'ascending' the noise of a total depends on that of its parts:"
+            " published parts almost never add up, and whoever knows the perturbation decodes most"
+            " totals of large groups from their parts."
+        )
+    return made
+
+
+def definitions_of(spec: TableSpec, origin: Origin, cells: ListedCells | None = None) -> UInt64:
+    """The definitions of some cells of a table, or of all in its shape.
+
+    What the schema of the data declares takes part, whoever asks: it comes with the data.
+    """
+    known = cell_definitions(spec, origin.rules)
+    if cells is None:
+        return known.whole()
+    return np.broadcast_to(known.listed(cells.positions(spec)), cells.numbers.shape)
+
+
+def key_multiplier(modulus: int, secret: Secret | SubSecret | None, key_version: int) -> int:
+    """With what the keys of a census are multiplied in a version of a series.
+
+    A product of a record key and a number without a common divisor with the modulus is as good a
+    record key, and products add up as keys do: so the whole census has new keys. The first version
+    has those of the store.
+    """
+    if key_version <= 1 or secret is None:
+        return 1
+    drawn = int.from_bytes(secret.sub_key(Purpose.LOOKUP, key_version), "big") % modulus
+    while math.gcd(drawn, modulus) != 1:
+        drawn += 1
+    return drawn
+
+
+def multiplied(key: UInt32, multiplier: int, modulus: int) -> UInt32:
+    """Cell keys of another version of a series."""
+    if multiplier == 1:
+        return key
+    wide = key.astype(np.uint64) * np.uint64(multiplier)  # both below 2**32
+    return np.asarray(wide % np.uint64(modulus)).astype(np.uint32)
+
+
+def check_lookup(lookup: Lookup, secret: Secret | SubSecret | None, key_version: int = 1) -> None:
     """Refuse a look-up without the secret that it needs."""
+    give = "Give it (--secret FILE, SDCENSUS_SECRET_FILE, or secret=sc.read_secret(FILE))"
     if lookup is not Lookup.ASCENDING and secret is None:
         raise SecretError(
-            f"The look-up {lookup.value!r} needs the office secret. Give it (--secret FILE,"
-            " SDCENSUS_SECRET_FILE, or secret=sc.read_secret(FILE)), or take the look-up"
-            " 'ascending'."
+            f"The look-up {lookup.value!r} needs the office secret. {give}. For exchange with other"
+            " programs there is the look-up 'ascending', which needs none."
+        )
+    if key_version > 1 and secret is None:
+        raise SecretError(
+            f"Version {key_version} of the keys needs the office secret: it makes new keys of"
+            f" those in the store. {give}."
         )
 
 
@@ -117,9 +231,9 @@ def _in_key_space(
         convert = "--to plain" if own == LARGEST_MODULUS else f"--key-space {own}"
         raise SpecError(
             f"The perturbation table is for keys below {needed}, and the keys of this census are"
-            f" below {own}. Take the look-up 'hashed' (--lookup hashed), which fits any keys;"
-            f" convert the table (sdcensus ptable convert FILE NEW {convert}); or load the census"
-            f" with the keys of the table ([keys] modulus = {needed})."
+            f" below {own}. Take the look-up 'definition' (--lookup definition), which fits any"
+            f" keys; convert the table (sdcensus ptable convert FILE NEW {convert}); or load the"
+            f" census with the keys of the table ([keys] modulus = {needed})."
         )
     return perturbation
 

@@ -8,7 +8,7 @@ the truth, so it cannot give anything away that was not published before.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Self
@@ -21,7 +21,8 @@ from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.delivery import delivered_axis
+from sdcensus.model.delivery import DeliveredAxis, delivered_axis
+from sdcensus.model.listed_cells import ListedCells
 from sdcensus.model.options import Option, option
 from sdcensus.model.protected import Audit, Protected
 from sdcensus.model.provenance import Provenance, fingerprint
@@ -166,7 +167,7 @@ class Method(ABC):
 
     def audit(self, cube: Cube | SparseCube) -> Audit:
         """What the office needs to replay every number."""
-        return Audit(cube, self.effective_keys)
+        return Audit(cube, lambda keys, _: self.effective_keys(keys))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,8 +184,20 @@ class CellMethod(Method):
     __slots__ = ()
 
     @abstractmethod
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
-        """What is published for these cells; an array of any shape in, the same shape out."""
+    def publish(
+        self,
+        cells: Accumulators,
+        spec: TableSpec,
+        origin: Origin,
+        listed: ListedCells | None = None,
+    ) -> Outcome:
+        """What is published for these cells; an array of any shape in, the same shape out.
+
+        Args:
+            cells: The accumulators of the cells.
+            spec, origin: The table.
+            listed: Which cells these are; ``None`` for all of the table, in its shape.
+        """
 
     def exact(self, cells: Accumulators, spec: TableSpec) -> Int64:
         """The true values, for exempt cells."""
@@ -213,6 +226,7 @@ class CellMethod(Method):
         exempt: Numbers,
         spec: TableSpec,
         origin: Origin,
+        axes: Sequence[DeliveredAxis] | None = None,
     ) -> Int64:
         """What is published for cells of a table too large to be held.
 
@@ -221,8 +235,9 @@ class CellMethod(Method):
             numbers: Their numbers, ascending.
             exempt: The numbers of cells that are published exactly, ascending.
             spec, origin: The table.
+            axes: How its axes are delivered, where both are numbers over delivered places.
         """
-        outcome = self.publish(cells, spec, origin)
+        outcome = self.publish(cells, spec, origin, ListedCells(numbers, axes))
         if outcome.flags is not None and outcome.flags.any():
             raise SpecError(f"The method {self.name!r} cannot withhold cells of a sparse table.")
         if exempt.size and numbers.size:

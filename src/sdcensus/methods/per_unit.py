@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from sdcensus.errors import SecretError
 from sdcensus.kernels.lookup import HASHED, LookupRows, effective_keys, publish
 from sdcensus.kernels.unit_deviations import distinct_counts, unit_row
+from sdcensus.methods.looking_up import SET_KEYS
 from sdcensus.methods.method import (
     AnySecret,
     CellMethod,
@@ -26,6 +27,7 @@ from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.interior import interior, with_totals
 from sdcensus.model.key_space import LARGEST_MODULUS
+from sdcensus.model.listed_cells import ListedCells
 from sdcensus.model.protected import Protected
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sparse_cube import SparseCube
@@ -90,7 +92,7 @@ class PerUnitDeviations(CellMethod):
     def claims(self) -> Claims:
         """What the published numbers are promised to be."""
         own = self.totals is Totals.OWN
-        cautions = ["Deviations are small on average, but a single one can be large."]
+        cautions = ["Deviations are small on average, but a single one can be large.", SET_KEYS]
         if own:
             cautions.append("Totals have noise of their own, so they differ from sums of cells.")
         else:
@@ -109,7 +111,13 @@ class PerUnitDeviations(CellMethod):
             cautions=tuple(cautions),
         )
 
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+    def publish(
+        self,
+        cells: Accumulators,
+        spec: TableSpec,
+        origin: Origin,
+        listed: ListedCells | None = None,
+    ) -> Outcome:
         """Draw the deviation of every cell on its own."""
         distinct, row_of_cell = distinct_counts(cells.count)
         rows: list[tuple[range, list[int]]] = [(range(1), [LARGEST_MODULUS])]

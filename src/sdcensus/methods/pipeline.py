@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.method import AnySecret, Kind, Method, Step, UInt32
+from sdcensus.methods.method import AnySecret, Kind, Method, Step
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube
 from sdcensus.model.protected import Protected
@@ -101,10 +101,6 @@ class Pipeline(Method):
             claims = replace(claims, cautions=(*claims.cautions, _EXACT))
         # Steps look at a whole table: absent cells of a sparse one have no number to change.
         return replace(claims, takes_sparse=claims.takes_sparse and not self.steps)
-
-    def effective_keys(self, key: UInt32) -> UInt32:
-        """The keys that the method looks up."""
-        return self.first.effective_keys(key)
 
     def provenance(self, cube: Cube | SparseCube) -> Provenance:
         """How the published numbers were made: every part by name and version."""

@@ -6,19 +6,26 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.lookup import HASHED, PLAIN, effective_keys
+from sdcensus.kernels.lookup import DEFINED, HASHED, effective_keys
 from sdcensus.kernels.rounding import round_by_key, round_to_nearest
-from sdcensus.methods.looking_up import check_lookup
+from sdcensus.methods.looking_up import (
+    SET_KEYS,
+    check_lookup,
+    definitions_of,
+    key_multiplier,
+    multiplied,
+)
 from sdcensus.methods.method import (
     AnySecret,
     CellMethod,
     Int64,
     Kind,
+    Numbers,
     Outcome,
     UInt32,
     check_key_version,
@@ -29,6 +36,7 @@ from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.key_space import LARGEST_MODULUS
+from sdcensus.model.listed_cells import ListedCells
 from sdcensus.model.lookups import Lookup
 from sdcensus.model.protected import Audit
 from sdcensus.model.secret import Purpose
@@ -70,7 +78,8 @@ class RandomRounding(CellMethod):
         draw: From the cell key, or anew every time (not for publication).
         generator: The source of independent draws; the system's by default.
         lookup: ``ascending``: the smaller keys go down. ``hashed``: a keyed hash of the cell key
-            takes its place, which needs the secret.
+            takes its place; ``definition``: one of the cell key and of what the cell asks. Both
+            need the secret.
         secret: The office secret, or the part of it for look-ups.
         key_version: The version of the series of published numbers.
     """
@@ -92,9 +101,9 @@ class RandomRounding(CellMethod):
         check_key_version(self.key_version)
         object.__setattr__(self, "draw", member(Draw, "draw", self.draw))
         object.__setattr__(self, "lookup", rounding_lookup(self.lookup))
-        if self.lookup is Lookup.HASHED and self.draw is Draw.INDEPENDENT:
+        if self.lookup is not Lookup.ASCENDING and self.draw is Draw.INDEPENDENT:
             raise SpecError("Independent draws look no key up; leave the look-up out.")
-        check_lookup(Lookup(self.lookup), self.secret)
+        check_lookup(Lookup(self.lookup), self.secret, self.key_version)
         if self.generator is not None:
             if self.draw is Draw.FIXED:
                 raise SpecError(
@@ -120,6 +129,8 @@ class RandomRounding(CellMethod):
                 "Every table with the same cell draws anew, and the mean of the draws is the true"
                 " count: some 70 repetitions are enough to know it."
             )
+        elif Lookup(self.lookup).is_set_key:
+            cautions.append(SET_KEYS)
         return Claims(
             unbiased=True,
             bounded=True,
@@ -127,16 +138,23 @@ class RandomRounding(CellMethod):
             never_negative=True,
             blocked_counts_never_appear=True,
             consistent=fixed,
+            by_definition=fixed and not Lookup(self.lookup).is_set_key,
             distribution=True,
             takes_sparse=True,
             for_publication=fixed,
             cautions=tuple(cautions),
         )
 
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+    def publish(
+        self,
+        cells: Accumulators,
+        spec: TableSpec,
+        origin: Origin,
+        listed: ListedCells | None = None,
+    ) -> Outcome:
         """Round every cell on its own."""
         if self.draw is Draw.FIXED:
-            return Outcome(self._by_key(cells, origin))
+            return Outcome(self._by_key(cells, spec, origin, listed))
         generator = self.generator
         if generator is None:
             generator = np.random.default_rng(secrets.randbits(128))
@@ -145,34 +163,48 @@ class RandomRounding(CellMethod):
         keys = np.asarray(drawn, dtype=np.uint32)
         return Outcome(round_by_key(cells.count, keys, self.base, LARGEST_MODULUS))
 
-    def _by_key(self, cells: Accumulators, origin: Origin) -> Int64:
-        if self.lookup is Lookup.HASHED:
+    def _by_key(
+        self, cells: Accumulators, spec: TableSpec, origin: Origin, listed: ListedCells | None
+    ) -> Int64:
+        if Lookup(self.lookup).has_own_keys:
             return round_by_key(
                 cells.count,
                 cells.key,
                 self.base,
                 LARGEST_MODULUS,
-                rule=HASHED,
-                hash_key=self._hash_key,
+                **self._hashing(spec, origin, listed),
             )
-        return rounded_by_cell_key(cells, self.base, origin)
+        keys = self._of_version(cells.key, origin)
+        return rounded_by_cell_key(cells.count, keys, self.base, origin)
 
-    @property
-    def _hash_key(self) -> bytes | None:
-        if self.secret is None:
-            return None
-        return self.secret.sub_key(Purpose.LOOKUP, self.key_version)
+    def _hashing(
+        self, spec: TableSpec, origin: Origin, listed: ListedCells | None
+    ) -> dict[str, Any]:
+        """How the keys that decide are made by a hash, as the kernels take it."""
+        if self.secret is None:  # refused when it was built
+            return {}
+        hash_key = self.secret.sub_key(Purpose.LOOKUP, self.key_version)
+        if self.lookup is Lookup.HASHED:
+            return {"rule": HASHED, "hash_key": hash_key}
+        definition = definitions_of(spec, origin, listed)
+        return {"rule": DEFINED, "hash_key": hash_key, "definition": definition}
 
-    def effective_keys(self, key: UInt32) -> UInt32:
-        """The keys that decide, for the audit."""
-        hashed = self.lookup is Lookup.HASHED
-        return effective_keys(
-            key, rule=HASHED if hashed else PLAIN, hash_key=self._hash_key if hashed else None
-        )
+    def _of_version(self, key: UInt32, origin: Origin) -> UInt32:
+        modulus = origin.key_space.modulus
+        return multiplied(key, key_multiplier(modulus, self.secret, self.key_version), modulus)
 
     def audit(self, cube: Cube | SparseCube) -> Audit:
         """Independent draws leave no key behind with which they could be replayed."""
-        return Audit(cube, self.effective_keys if self.draw is Draw.FIXED else None)
+        if self.draw is Draw.INDEPENDENT:
+            return Audit(cube)
+        spec, origin = cube.spec, cube.origin
+
+        def keys_of(key: UInt32, numbers: Numbers) -> UInt32:
+            if not Lookup(self.lookup).has_own_keys:
+                return self._of_version(key, origin)
+            return effective_keys(key, **self._hashing(spec, origin, ListedCells(numbers)))
+
+        return Audit(cube, keys_of)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -218,7 +250,13 @@ class ConventionalRounding(CellMethod):
             ),
         )
 
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+    def publish(
+        self,
+        cells: Accumulators,
+        spec: TableSpec,
+        origin: Origin,
+        listed: ListedCells | None = None,
+    ) -> Outcome:
         """Round every cell on its own."""
         return Outcome(round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP))
 
@@ -228,7 +266,7 @@ class ConventionalRounding(CellMethod):
 
 
 def rounded_by_cell_key(
-    cells: Accumulators, base: int, origin: Origin, *, below: int | None = None
+    count: Int64, key: UInt32, base: int, origin: Origin, *, below: int | None = None
 ) -> Int64:
     """Counts rounded at random by their cell keys; those from ``below`` on stay."""
     modulus = origin.key_space.modulus
@@ -237,7 +275,7 @@ def rounded_by_cell_key(
             f"Counts cannot be rounded to multiples of {base} with {modulus} keys. Take a smaller"
             " base, or load the census with more keys ([keys] modulus)."
         )
-    return round_by_key(cells.count, cells.key, base, modulus, below=below)
+    return round_by_key(count, key, base, modulus, below=below)
 
 
 def check_base(base: object) -> None:
@@ -252,5 +290,5 @@ def rounding_lookup(lookup: Lookup | str) -> Lookup:
     """The look-up of that name, if rounding has it."""
     chosen = member(Lookup, "look-up", lookup)
     if chosen is None or chosen is Lookup.SCRAMBLED:
-        raise SpecError("Rounding has the look-ups 'ascending' and 'hashed'.")
+        raise SpecError("Rounding has the look-ups 'ascending', 'hashed' and 'definition'.")
     return chosen

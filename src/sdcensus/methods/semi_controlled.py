@@ -117,7 +117,7 @@ class SemiControlledRounding(TableMethod):
         hash_key = self._hash_key
         starts = _starts(key, cube.origin.key_space, hash_key)
         rounded = round_to_totals(count, key, target, starts, self.base, hash_key)
-        published = rounded_by_cell_key(cube.values, self.base, cube.origin)
+        published = rounded_by_cell_key(cube.count, cube.key, self.base, cube.origin)
         published[inside] = rounded.reshape(inner.shape).transpose(np.argsort(order))
         margin = _controlled_margin(spec, area)
         if margin is not None:

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from sdcensus.errors import SpecError
+from sdcensus.methods.looking_up import SET_KEYS
 from sdcensus.methods.method import Kind, Outcome, TableMethod
 from sdcensus.methods.rounding import check_base, rounded_by_cell_key
 from sdcensus.model.claims import Claims
@@ -62,6 +63,7 @@ class SmallCellAdjustment(TableMethod):
             cautions=(
                 "The same total differs between tables, since it is the sum of the cells that a"
                 " table shows. Deviations of a total grow with the number of its small cells.",
+                SET_KEYS,
                 "Cells that are not small are exact: two tables whose cells differ by few people"
                 " show those people.",
             ),
@@ -72,5 +74,7 @@ class SmallCellAdjustment(TableMethod):
         # The ellipsis keeps a table of one cell an array.
         inside: Any = (*interior(cube.spec), ...)
         cells = cube.values.map(lambda array: array[inside])
-        adjusted = rounded_by_cell_key(cells, self.base, cube.origin, below=self.threshold)
+        adjusted = rounded_by_cell_key(
+            cells.count, cells.key, self.base, cube.origin, below=self.threshold
+        )
         return Outcome(with_totals(cube.spec, adjusted))

@@ -16,6 +16,7 @@ from sdcensus.methods.rounding import Tie, check_base
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.claims import Claims
 from sdcensus.model.cube import Cube, Origin
+from sdcensus.model.listed_cells import ListedCells
 from sdcensus.model.protected import Audit
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Flag
@@ -90,7 +91,13 @@ class ThresholdRounding(CellMethod):
             ),
         )
 
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+    def publish(
+        self,
+        cells: Accumulators,
+        spec: TableSpec,
+        origin: Origin,
+        listed: ListedCells | None = None,
+    ) -> Outcome:
         """Withhold or round every cell on its own."""
         small = cells.count < self.threshold
         if self.zeros is Zeros.SHOW:

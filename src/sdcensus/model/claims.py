@@ -13,6 +13,7 @@ SENTENCES = {
     "never_negative": "No published count is below 0.",
     "blocked_counts_never_appear": "The counts that the method blocks are never published.",
     "consistent": "The same records give the same number, however the cell is reached.",
+    "by_definition": "Different questions have noise of their own, also about the same people.",
     "additive": "Totals of a table are the sums of its published cells.",
     "distribution": "Deviations have the distribution of the perturbation table.",
     "takes_sparse": "Tables too large to hold whole can be protected.",
@@ -20,9 +21,17 @@ SENTENCES = {
 }
 
 
+#: What ``consistent`` says where the definition of a cell takes part in the draw.
+SAME_QUESTION = (
+    "The same question has the same number, in every table and spelling, on every engine."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
     """What is promised; false means that nothing is promised, not that it never happens.
+
+    ``consistent`` is about questions where ``by_definition`` holds, else about sets of records.
 
     Attributes:
         shown_cells_add_up: Whether totals are the sums of their parts wherever all of them are
@@ -38,6 +47,7 @@ class Claims:
     never_negative: bool = False
     blocked_counts_never_appear: bool = False
     consistent: bool = False
+    by_definition: bool = False
     additive: bool = False
     distribution: bool = False
     takes_sparse: bool = False
@@ -61,4 +71,7 @@ class Claims:
 
     def sentences(self) -> tuple[str, ...]:
         """What is promised, in words."""
-        return tuple(SENTENCES[name] for name in self.names())
+        words = SENTENCES
+        if self.by_definition:
+            words = {**SENTENCES, "consistent": SAME_QUESTION}
+        return tuple(words[name] for name in self.names())

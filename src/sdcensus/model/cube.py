@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sdcensus.kernels.tabulate import Combine, identity
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.axis import TOTAL, Axis, Block, parse_axis
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.implications import PairRule
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.layout import Layout
 from sdcensus.model.table_spec import TableSpec
@@ -27,11 +28,20 @@ Integers = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the numbers of a cube come from: which secret made its keys, which data it counts."""
+    """Where the numbers of a cube come from: which secret made its keys, which data it counts.
+
+    Attributes:
+        key_space: How its keys add up.
+        secret_id: The secret that made them.
+        data_version: The data.
+        rules: What the schema of the data declares impossible. They come with every cube, so that
+            no question can be asked without them.
+    """
 
     key_space: KeySpace
     secret_id: str = ""
     data_version: str = ""
+    rules: tuple[PairRule, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

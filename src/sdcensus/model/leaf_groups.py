@@ -61,10 +61,12 @@ def leaf_blocks(
     for axis in spec.axes:
         if axis.variable.name == variable.name:
             made = []
+            # The axis knows its levels best: a question counts some codes of them only.
+            levels = {level.name: level for level in axis.levels}
             for block in axis.blocks:
                 group = np.zeros(inside.size, dtype=np.int64)
                 if block.level != TOTAL:
-                    group = axis.variable.level(block.level).group_array
+                    group = levels[block.level].group_array
                 made.append(_block(block.level, block.start, block.size, group, inside, places))
             return tuple(made)
     return (_block(TOTAL, 0, 1, np.zeros(inside.size, dtype=np.int64), inside, places),)

@@ -1,22 +1,27 @@
-"""How a cell key picks its deviation: three ways with one distribution, and which one suits."""
+"""How a cell key picks its deviation: four ways with one distribution, and which one suits."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.perturbation_table import PerturbationTable
 
-#: From this largest deviation on, independent noise is the better choice.
-HASHED_FROM = 3
+#: From this largest deviation on, noise of different cells had better be independent.
+INDEPENDENT_FROM = 3
 
 
 class Lookup(StrEnum):
     """How a cell key picks its deviation.
 
-    In all three, a single cell has the distribution of the perturbation table, and the same
-    records have the same deviation. They differ in how the noise of a total hangs together with
-    that of its parts.
+    In all of them, a single cell has the distribution of the perturbation table. They differ in
+    what has the same noise, and in how that of a total hangs together with that of its parts.
+
+    ``definition``: a keyed hash of the cell key and of the definition of the cell. The same
+    question has the same number in every table, and different questions have independent noise,
+    also about the same people.
+
+    The others are *set keys*: the cell key alone decides, so that equal sets of records have equal
+    noise, and whoever compares tables finds such sets. For exchange and for studies, by name.
 
     ``ascending``: the key is looked up as it is, in the intervals of the table as they stand; a
     design puts them in ascending order. For exchange with other programs.
@@ -29,21 +34,28 @@ class Lookup(StrEnum):
     ASCENDING = "ascending"
     SCRAMBLED = "scrambled"
     HASHED = "hashed"
+    DEFINITION = "definition"
+
+    @property
+    def is_set_key(self) -> bool:
+        """Whether equal sets of records have equal noise, whatever the question was."""
+        return self is not Lookup.DEFINITION
+
+    @property
+    def has_own_keys(self) -> bool:
+        """Whether keys are drawn anew by a hash, and so fit whatever the keys of a census are."""
+        return self in (Lookup.HASHED, Lookup.DEFINITION)
 
 
 def default_lookup(perturbation: Perturbation) -> Lookup:
-    """The look-up that suits a perturbation.
+    """The look-up that suits a perturbation, wherever it comes from.
 
-    A design has ``hashed`` where deviations reach three or more, and ``ascending`` for smaller
-    ones and for rounding, where the coupling by keys takes away about half of what can be
-    unpicked. A table was made for the keys of one census, to be exchanged with other programs: it
-    is looked up as it stands.
+    ``definition`` where deviations reach three or more; ``ascending`` for smaller ones and for
+    rounding, where the coupling by keys takes away about half of what can be unpicked.
     """
-    if isinstance(perturbation, PerturbationTable):
-        return Lookup.ASCENDING
-    return Lookup.HASHED if suits_hashing(perturbation) else Lookup.ASCENDING
+    return Lookup.DEFINITION if suits_independence(perturbation) else Lookup.ASCENDING
 
 
-def suits_hashing(perturbation: Perturbation) -> bool:
+def suits_independence(perturbation: Perturbation) -> bool:
     """Whether noise of different cells had better be independent: large, and not rounding."""
-    return perturbation.tail.period == 1 and perturbation.max_deviation >= HASHED_FROM
+    return perturbation.tail.period == 1 and perturbation.max_deviation >= INDEPENDENT_FROM

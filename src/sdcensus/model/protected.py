@@ -24,8 +24,8 @@ class Audit(Confidential):
 
     Attributes:
         cube: True counts and cell keys.
-        effective_keys: The keys that were really looked up, from cell keys; ``None`` where a
-            method looks nothing up.
+        effective_keys: The keys that were really looked up, from the keys of cells and from their
+            numbers in the table; ``None`` where a method looks nothing up.
         stages: The published values after each step but the last, by name of the step.
         empty_keys: The keys of empty cells where those are perturbed, below 2**32.
         unchanged: The numbers of cells that are published as they are whatever their keys:
@@ -33,7 +33,7 @@ class Audit(Confidential):
     """
 
     cube: Cube | SparseCube
-    effective_keys: Callable[[Keys], Keys] | None = None
+    effective_keys: Callable[[Keys, Numbers], Keys] | None = None
     stages: tuple[tuple[str, Table | SparseTable], ...] = ()
     empty_keys: Keys | None = None
     unchanged: Callable[[], Numbers] | None = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, UnknownName, told
 from sdcensus.model.entity import Entity, EntitySpec
@@ -12,6 +14,8 @@ from sdcensus.model.key_space import KeySpace
 from sdcensus.model.source import FileSource
 from sdcensus.model.text import Text
 from sdcensus.model.variable import CodeKind, Role, Variable
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +110,22 @@ class Schema:
     grids: tuple[GridSpec, ...] = ()
     files: tuple[CensusFile, ...] = ()
     _by_name: MappingProxyType[str, Variable] = field(init=False, repr=False, compare=False)
+    _made: dict[Callable[..., object], Any] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         by_name = {variable.name: variable for variable in self.variables}
         if len(by_name) != len(self.variables):
             raise SpecError("Two variables have the same name.")
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
+
+    def kept(self, make: Callable[[Schema], Made]) -> Made:
+        """What a function makes of this schema alone: made once, as a schema never changes."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
 
     def variable(self, name: str) -> Variable:
         """The variable of that name."""

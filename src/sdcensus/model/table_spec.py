@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, told
 from sdcensus.model.axis import Axis, parse_axis
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import Schema
 from sdcensus.model.universe import EVERYTHING, Universe, universe_of
+
+Made = TypeVar("Made")
 
 
 class Measure(StrEnum):
@@ -41,6 +44,7 @@ class TableSpec:
     weight_decimals: int = 0
     # Long code lists take a while, and a table is asked for its hash again and again.
     _hash: list[str] = field(init=False, default_factory=list)
+    _made: dict[Hashable, Any] = field(init=False, default_factory=dict)
 
     @classmethod
     def build(
@@ -139,6 +143,13 @@ class TableSpec:
                 return position
         shown = ", ".join(axis.variable.name for axis in self.axes) or "none"
         raise SpecError(f"The table has no axis {variable!r}. Its axes are: {shown}.")
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Something that is made of this table alone: made once, as a table never changes."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
 
     def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
         """The same table on other axes."""

@@ -88,7 +88,7 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
             masks[comparison] = _matching_leaves(comparison, schema, condition, known)
             by_variable.setdefault(comparison.operand.variable, []).append(masks[comparison])
     names = sorted(by_variable)
-    classes = [_classes(np.stack(by_variable[name])) for name in names]
+    classes = [classes_together(np.stack(by_variable[name])) for name in names]
     shape = tuple(int(one.max()) + 1 for one in classes)
     if np.prod(shape, dtype=float) > LARGEST_TRUTH_TABLE:
         raise SpecError(
@@ -114,7 +114,7 @@ def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:
     else:
         axis = names.index(variable.name)
     before = classes[axis]
-    classes[axis] = _classes(np.stack([before, leaves.astype(np.int64)]))
+    classes[axis] = classes_together(np.stack([before, leaves.astype(np.int64)]))
     _, first = np.unique(classes[axis], return_index=True)
     shape = [1] * len(classes)
     shape[axis] = first.size
@@ -122,7 +122,7 @@ def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:
     return _reduced(variables, classes, truth)
 
 
-def _classes(masks: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def classes_together(masks: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Number the distinct columns of ``masks`` by their first occurrence."""
     _, first, inverse = np.unique(masks, axis=1, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
@@ -157,7 +157,7 @@ def _reduced(
     """Merge classes that the truth table cannot tell apart; drop variables left with one."""
     for axis in range(len(variables)):
         slices = np.moveaxis(truth, axis, -1).reshape(-1, truth.shape[axis])
-        merged = _classes(slices)
+        merged = classes_together(slices)
         _, first = np.unique(merged, return_index=True)
         truth = np.take(truth, first, axis=axis)
         classes[axis] = merged[classes[axis]]

@@ -17,7 +17,7 @@ from sdcensus.model.text import Text
 Made = TypeVar("Made")
 
 #: How many things that were made of a variable are kept with it.
-MOST_MADE = 12
+MOST_MADE = 24
 
 
 class CodeKind(StrEnum):

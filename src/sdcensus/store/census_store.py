@@ -18,6 +18,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.encoding import NO_VALUE
 from sdcensus.model.entity import Entity
+from sdcensus.model.implications import declared_rules
 from sdcensus.model.schema import Schema
 from sdcensus.model.universe import Universe
 from sdcensus.model.variable import Role, Variable
@@ -84,7 +85,12 @@ class CensusStore(Confidential):
     def origin(self) -> Origin:
         """Where the numbers of this store's cubes come from."""
         manifest = self.manifest
-        return Origin(manifest.key_space, manifest.secret_id, manifest.data_version)
+        return Origin(
+            manifest.key_space,
+            manifest.secret_id,
+            manifest.data_version,
+            rules=self.schema.kept(declared_rules),
+        )
 
     def rows(self, entity: Entity) -> int:
         """How many records of a kind there are. Confidential."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sdcensus.errors import StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
+from sdcensus.model.implications import declared_rules
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
 from sdcensus.store.column import Column
@@ -35,7 +37,7 @@ class InMemoryRecords(Confidential):
         origin: Origin,
     ) -> None:
         self.schema = schema
-        self.origin = origin
+        self.origin = replace(origin, rules=declared_rules(schema))
         self._entity = entity
         self._codes = dict(codes)
         self._keys = keys

@@ -17,6 +17,7 @@ from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
+from sdcensus.model.implications import declared_rules
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
@@ -263,7 +264,12 @@ class ParquetCensus(Confidential):
     def origin(self) -> Origin:
         """Where the numbers come from: that of the store, since they are the same."""
         manifest = self.manifest
-        return Origin(manifest.key_space, manifest.secret_id, manifest.data_version)
+        return Origin(
+            manifest.key_space,
+            manifest.secret_id,
+            manifest.data_version,
+            rules=self.schema.kept(declared_rules),
+        )
 
     def rows(self, entity: Entity) -> int:
         """How many records of a kind there are. Confidential."""

@@ -193,7 +193,7 @@ class _Stream(Confidential):
         exempt = delivered_numbers(self._exempt, self._cube.spec.shape, self._axes)
 
         def work(cells: StreamedCells) -> _Part:
-            published, true = self._published(cells.values, cells.numbers, exempt)
+            published, true = self._published(cells.values, cells.numbers, exempt, self._axes)
             shown = published != 0
             numbers, listed = cells.numbers[shown], published[shown]
             return _Part(
@@ -214,11 +214,18 @@ class _Stream(Confidential):
             progress(STAGE, part.last / whole)
 
     def _published(
-        self, values: Accumulators, numbers: Numbers, exempt: Numbers
+        self,
+        values: Accumulators,
+        numbers: Numbers,
+        exempt: Numbers,
+        axes: Sequence[DeliveredAxis] | None = None,
     ) -> tuple[Int64, Int64]:
-        """Published and true values of cells; both and ``exempt`` are numbered alike."""
+        """Published and true values of cells; both and ``exempt`` are numbered alike.
+
+        Numbers count delivered places of ``axes``, or without them all positions of the table.
+        """
         spec, origin = self._cube.spec, self._cube.origin
-        published = self._method.publish_listed(values, numbers, exempt, spec, origin)
+        published = self._method.publish_listed(values, numbers, exempt, spec, origin, axes)
         return published, self._method.exact(values, spec)
 
     def digest(self) -> str:
