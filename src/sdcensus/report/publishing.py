@@ -38,6 +38,8 @@ def publish(
     old_store: str | Path | None = None,
     revision_minimum: int | None = None,
     restart: bool = False,
+    accept_risk: str | None = None,
+    reason: str = "",
     progress: Progress = no_progress,
 ) -> PublishReport:
     """Publish a plan with notes for its readers, and write its evaluation for the office.
@@ -56,6 +58,8 @@ def publish(
         old_store: The store that was published before, if it is not where it was.
         revision_minimum: How many changed records must stand behind every changed number.
         restart: Throw away what an interrupted run has left.
+        accept_risk: The name of who accepts that the plan would give people away, where it would.
+        reason: Why; kept with the name for those who approve.
         progress: Called with the stage and how much of it is done.
     """
     census: Census | None = None
@@ -74,6 +78,8 @@ def publish(
         old_store=old_store,
         revision_minimum=revision_minimum,
         restart=restart,
+        accept_risk=accept_risk,
+        reason=reason,
         pages=_notes,
         office_pages=_evaluation,
         progress=progress,

@@ -32,7 +32,8 @@ from sdcensus.session.publishing.guard import (
     series_key_version,
 )
 from sdcensus.session.publishing.making import Maker
-from sdcensus.session.publishing.office import OFFICE_FILE
+from sdcensus.session.publishing.group_risk import gate_of
+from sdcensus.session.publishing.office import ACCEPTED_RISK, OFFICE_FILE
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.workplace import (
     FORMAT_NAME,
@@ -43,6 +44,7 @@ from sdcensus.session.publishing.workplace import (
     WrittenFile,
     read_json,
 )
+from sdcensus.session.risk_gate import AcceptedRisk, refuse_publishing
 from sdcensus.store.owner_only import write_owner_only
 
 #: Gives further files of a publication, by name.
@@ -102,6 +104,8 @@ def publish(
     old_store: str | Path | None = None,
     revision_minimum: int | None = None,
     restart: bool = False,
+    accept_risk: str | None = None,
+    reason: str = "",
     pages: Pages | None = None,
     office_pages: Pages | None = None,
     progress: Progress = no_progress,
@@ -122,12 +126,14 @@ def publish(
         old_store: The store that was published before, if it is not where it was.
         revision_minimum: How many changed records must stand behind every changed number.
         restart: Throw away what an interrupted run has left.
+        accept_risk: The name of who accepts that the plan would give people away, where it would.
+        reason: Why; kept with the name for those who approve.
         pages: Gives further public files: names and contents, made from what is published.
         office_pages: The same for files that only the office may see.
         progress: Called with the stage and how much of it is done.
 
     Raises:
-        Refused: The policy, the lock or the revision guard does not let it pass.
+        Refused: The policy, the lock, the gate or the revision guard does not let it pass.
     """
     began = time.perf_counter()
     limit = parse_bytes(memory, what="The memory")
@@ -136,6 +142,9 @@ def publish(
         raise SpecError("Tables need at least one thread.")
     if engine is not None:
         option(EngineName, "engine", engine)
+    willing = None if accept_risk is None else AcceptedRisk(accept_risk, reason)
+    if willing is None and reason:
+        raise SpecError("A reason is for a risk that somebody accepts: --accept-risk NAME.")
 
     def ready() -> Resolved:
         return resolve(
@@ -176,6 +185,7 @@ def publish(
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
+        accepted = refuse_publishing(gate_of(resolved, progress), willing)
         finished = workplace.begin(
             {
                 **identity,
@@ -202,7 +212,9 @@ def publish(
             changes = list(_changes(ordered))
             warnings = guard.decide(changes)
             progress("putting it into its place", 0.0)
-            files = _prepare(resolved, workplace, ordered, identity, pages, office_pages)
+            files = _prepare(
+                resolved, workplace, ordered, identity, accepted, pages, office_pages
+            )
             recorded = guard.prepare(changes, workplace.notes)
             if not recorded:
                 guard.registry.batch().forget_others()
@@ -219,7 +231,7 @@ def publish(
         size=sum(one.size for one in files.public),
         scans=scans,
         changed=sum(one.changed for one in changes),
-        warnings=warnings,
+        warnings=(*warnings, *_nothing_to_accept(willing, accepted)),
         seconds=time.perf_counter() - began,
     )
 
@@ -308,6 +320,7 @@ def _prepare(
     workplace: Workplace,
     products: Sequence[Finished],
     identity: Mapping[str, Any],
+    accepted: AcceptedRisk | None,
     pages: Pages | None,
     office_pages: Pages | None,
 ) -> _Files:
@@ -333,8 +346,17 @@ def _prepare(
         "policy": None if policy is None else _named(resolved.plan.path(policy.file)),
         "office": [WrittenFile.of(workplace.notes / name).to_json() for name in private],
     }
+    if accepted is not None:
+        kept[ACCEPTED_RISK] = accepted.to_json()
     write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
     return _Files(files, tuple(private))
+
+
+def _nothing_to_accept(
+    willing: AcceptedRisk | None, accepted: AcceptedRisk | None
+) -> Iterator[str]:
+    if willing is not None and accepted is None:
+        yield "There was no risk to accept: --accept-risk and --reason can be left out."
 
 
 def _named(path: Path) -> dict[str, str | int]:
