@@ -115,7 +115,10 @@ class GroupNoise(Confidential):
         noise, farthest = self.perturbation, self.largest_deviation
         if noise is not None:
             return np.array(
-                [float(noise.probabilities(one)[noise.targets(one) >= least].sum()) for one in sizes]
+                [
+                    float(noise.probabilities(one)[noise.targets(one) >= least].sum())
+                    for one in sizes
+                ]
             )
         return np.array([float(farthest is None or one + farthest >= least) for one in sizes])
 
@@ -230,9 +233,7 @@ def measure_broken_down(
         raise SpecError(f"Groups are looked at up to {LARGEST_GROUP} units at least.")
     sizes = records.household_sizes()
     if is_proven(noise, largest, sizes, largest_household) and (noise.definition_keys or not twins):
-        return BrokenDown(
-            of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True
-        )
+        return BrokenDown(of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True)
     chosen = sample_of_kinds(kinds, records.units, most_work)
     variables = sorted({name for kind in kinds for name in kind.own | kind.finer})
     assembled = AssembledCounter(records.units, variables, above=noise.proven)
@@ -289,9 +290,7 @@ def measure_broken_down(
     )
 
 
-def is_proven(
-    noise: GroupNoise, largest: int, sizes: Int64 | None, largest_household: int
-) -> bool:
+def is_proven(noise: GroupNoise, largest: int, sizes: Int64 | None, largest_household: int) -> bool:
     """Whether no group, and no private household of the census, can be broken down at all."""
     private = 0
     if sizes is not None and sizes.size:

@@ -35,6 +35,4 @@ def counts_that_stay(perturbation: Perturbation, limit: float = LARGEST_STAY) ->
 
 def _chance(perturbation: Perturbation, count: int, published: int) -> float:
     """The probability that a count is published as another."""
-    return float(
-        perturbation.probabilities(count)[perturbation.targets(count) == published].sum()
-    )
+    return float(perturbation.probabilities(count)[perturbation.targets(count) == published].sum())

@@ -6,18 +6,26 @@ Read at design time and for the office only: every figure comes from true counts
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from sdcensus.documents.policy import read_policy
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
+from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.axis import Axis, make_axis
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.lookups import Lookup, default_lookup
 from sdcensus.model.menu import Menu
+from sdcensus.model.perturbation import Perturbation
+from sdcensus.model.plan import Plan
+from sdcensus.model.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.broken_down import (
     FEW_ATTRIBUTES,
@@ -35,6 +43,7 @@ from sdcensus.risk.shown_cells import KindOfCells, kinds_of_menu, kinds_of_table
 from sdcensus.risk.unit_records import NO_HOUSEHOLD, UnitRecords
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.census import Census
+from sdcensus.session.protecting import DEFAULT_STRENGTH
 from sdcensus.store.column import RecordSource
 
 #: Tables that are counted where only an engine can read the records.
@@ -65,6 +74,92 @@ def has_definition_keys(method: Method) -> bool:
     """Whether cells of different definitions have noise of their own."""
     first = first_of(method)
     return isinstance(first, CellKey) and first.parameters()["lookup"] == "definition"
+
+
+def smallest_group_of(policy: Policy | None, plan: Plan | None = None) -> int | None:
+    """The smallest group that tables break down: the policy's, or a larger one of the plan."""
+    sizes = [
+        getattr(policy, "smallest_group", None),
+        getattr(plan.protect if plan is not None else None, "smallest_group", None),
+    ]
+    return max((one for one in sizes if one is not None), default=None)
+
+
+def broken_down_in_policy(
+    census: Census,
+    policy: Policy,
+    *,
+    of: str | Entity = Entity.PERSON,
+    role: str | UserRole = UserRole.PUBLIC,
+    perturbation: Perturbation | None = None,
+    progress: Progress = no_progress,
+) -> BrokenDown:
+    """What everything that a policy opens to a role breaks down together.
+
+    Args:
+        census: The census.
+        policy: The policy.
+        of: What is counted.
+        role: For whom it is open.
+        perturbation: The noise that will protect it, looked up as suits it; of medium strength
+            unless it is given.
+        progress: Told how far it is.
+    """
+    noise = perturbation or named_noise(None)
+    return broken_down_in_menu(
+        census,
+        menu_of(policy, census.schema, of=of, role=role),
+        GroupNoise.of(
+            noise,
+            smallest_group=smallest_group_of(policy),
+            definition_keys=default_lookup(noise) is Lookup.DEFINITION,
+        ),
+        progress=progress,
+    )
+
+
+def broken_down_in_plan(
+    census: Census, plan: Plan, policy: Policy | None, *, progress: Progress = no_progress
+) -> tuple[BrokenDown, ...]:
+    """What all tables of a plan together break down, by what they count. Needs no secret.
+
+    Args:
+        census: The census.
+        plan: The plan.
+        policy: The policy that it obeys, if it names one.
+        progress: Told how far it is.
+    """
+    # Here and not above: whoever asks about a policy needs nothing of what publishing needs.
+    from sdcensus.session.look_budget import planned_specs
+    from sdcensus.session.plan_method import planned_method
+
+    def noise(of: Entity) -> GroupNoise:
+        # Nothing is drawn, so any secret will do.
+        method = planned_method(plan, census, of, secret=Secret(bytes(LONGEST)))
+        return group_noise(method, smallest_group_of(policy, plan))
+
+    specs = planned_specs(plan, census.schema)
+    return broken_down_in_tables(census, specs, noise, progress=progress)
+
+
+def named_noise(name: str | None) -> Perturbation:
+    """The noise of a named scheme; of medium strength if none is named."""
+    return scheme(name or STRENGTHS[DEFAULT_STRENGTH].scheme)
+
+
+def read_policy_of(census: Census, path: str | Path) -> Policy:
+    """A policy, checked against the census."""
+    return read_policy(path, census.schema)
+
+
+def read_plan_of(census: Census, path: str | Path) -> tuple[Plan, Policy | None]:
+    """A plan, checked against the census, with the policy that it obeys, if it names one."""
+    from sdcensus.documents.plan import read_plan
+
+    plan = read_plan(path, lambda _: census.schema)
+    if plan.policy is None:
+        return plan, None
+    return plan, read_policy(plan.path(plan.policy.file), census.schema)
 
 
 def broken_down_in_menu(
@@ -190,6 +285,15 @@ def largest_private_household(census: Census) -> int:
     rows = records.household_rows(Entity.PERSON)[slice(0, records.rows(Entity.PERSON))]
     _, sizes = np.unique(rows[rows != NO_ROW], return_counts=True)
     return int(sizes[sizes <= LARGEST_HOUSEHOLD].max(initial=0))
+
+
+def smallest_group_text(census: Census, noise: GroupNoise) -> str:
+    """The setting that leaves no group and no private household broken down."""
+    farthest = noise.largest_deviation
+    if farthest is None:
+        return "smallest_group = K (with a method that bounds every deviation, such as cell-key)"
+    size = max(LARGEST_GROUP, largest_private_household(census)) + farthest + 1
+    return f"smallest_group = {size}"
 
 
 def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) -> UnitRecords:

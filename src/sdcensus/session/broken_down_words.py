@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sdcensus.model.entity import Entity
 from sdcensus.risk.broken_down import FEW_ATTRIBUTES, BrokenDown, KindFigures
-from sdcensus.session.risk_gate import GateReport, GroupShare
+from sdcensus.session.risk_gate import GateReport
 
 #: Kinds of cells that are listed, those with the most small groups first.
 MOST_LISTED = 8
@@ -58,12 +58,9 @@ def _small_lines(found: BrokenDown) -> Iterator[str]:
     if told is not None and told.units:
         most = max(number for number, often in enumerate(told.alone) if often)
         enough = max(most - 2, 1)
+        who = "who" if found.of is Entity.PERSON else "that"
         yield (
-            f"{units.capitalize()} who stand alone in such a cell: {told.units:,}, with"
-            f" {told.mean:.1f} of {told.variables} variables on average;"
-            f" {told.at_least(enough):,} with {enough} or more."
-            if found.of is Entity.PERSON
-            else f"{units.capitalize()} that stand alone in such a cell: {told.units:,}, with"
+            f"{units.capitalize()} {who} stand alone in such a cell: {told.units:,}, with"
             f" {told.mean:.1f} of {told.variables} variables on average;"
             f" {told.at_least(enough):,} with {enough} or more."
         )
@@ -112,23 +109,14 @@ def help_line(measures: Sequence[BrokenDown], text: str) -> str:
     return f"What would help: {' and '.join(remedies)}." if remedies else ""
 
 
-def gate_lines(gate: GateReport) -> Iterator[str]:
-    """What the gate found, a line for each kind of unit; for the office."""
-    for one in gate.shares:
-        yield _gate_line(one, gate.limit)
+def excused_lines(gate: GateReport) -> Iterator[str]:
+    """What the tables of a programme break down that must deliver every cell, and the advice."""
     for risk in gate.excused:
         yield (
-            f"{risk.of.plural}: the programme must deliver every cell, so this keeps nothing"
-            " closed. Swap records before tables are made, and say so to readers."
+            f"{risk.of.plural}: the programme must deliver every cell, so this does not keep the"
+            " plan from being published. Swap records before the tables are made, and tell readers"
+            " that it was done."
         )
-
-
-def _gate_line(one: GroupShare, limit: float) -> str:
-    head = f"{one.of.plural}: visible groups of one, two and three that can be claimed with more"
-    head += f" than {_number(FEW_ATTRIBUTES)} attributes:"
-    if one.bounded and one.share == 0:
-        return f"{head} 0, by the smallest group ({one.noise.smallest_group:,})."
-    return f"{head} at most {one.share:.1%} ({limit:.1%} are accepted)."
 
 
 def _number(value: int) -> str:

@@ -22,19 +22,18 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
 from sdcensus.model.headings import joined
 from sdcensus.model.menu import Menu
-from sdcensus.model.plan import Plan
 from sdcensus.model.policy import BROKEN_DOWN, Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table_spec import Measure, TableSpec
-from sdcensus.risk.broken_down import LARGEST_GROUP, GroupNoise
+from sdcensus.risk.broken_down import GroupNoise
 from sdcensus.risk.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.broken_down import (
     group_noise,
     has_definition_keys,
-    largest_private_household,
     share_in_kinds,
+    smallest_group_text,
 )
 from sdcensus.session.census import Census
 
@@ -103,9 +102,7 @@ class AcceptedRisk:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> AcceptedRisk:
         """Read what ``to_json`` made."""
-        return cls(
-            str(content["name"]), str(content["reason"]), tuple(map(str, content["risks"]))
-        )
+        return cls(str(content["name"]), str(content["reason"]), tuple(map(str, content["risks"])))
 
     @property
     def sentence(self) -> str:
@@ -153,15 +150,6 @@ class GateReport(Confidential):
 
     def __repr__(self) -> str:
         return f"<GateReport: {len(self.risks)} risks>"
-
-
-def smallest_group_of(policy: Policy | None, plan: Plan | None = None) -> int | None:
-    """The smallest group that tables break down: the policy's, or a larger one of the plan."""
-    sizes = [
-        getattr(policy, "smallest_group", None),
-        getattr(plan.protect if plan is not None else None, "smallest_group", None),
-    ]
-    return max((one for one in sizes if one is not None), default=None)
 
 
 def risks_of_menus(
@@ -352,9 +340,7 @@ def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]
     return risks
 
 
-def _broken_down(
-    census: Census, of: Entity, noise: GroupNoise, limit: float, where: str
-) -> Risk:
+def _broken_down(census: Census, of: Entity, noise: GroupNoise, limit: float, where: str) -> Risk:
     return Risk(
         RiskCode.BROKEN_DOWN,
         of,
@@ -363,12 +349,3 @@ def _broken_down(
         f"a smallest group: {smallest_group_text(census, noise)} in {where}, or fewer variables in"
         " a table",
     )
-
-
-def smallest_group_text(census: Census, noise: GroupNoise) -> str:
-    """The setting that leaves no group and no private household broken down."""
-    farthest = noise.largest_deviation
-    if farthest is None:
-        return "smallest_group = K (with a method that bounds every deviation, such as cell-key)"
-    size = max(LARGEST_GROUP, largest_private_household(census)) + farthest + 1
-    return f"smallest_group = {size}"

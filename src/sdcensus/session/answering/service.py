@@ -42,7 +42,6 @@ from sdcensus.session.answering.compiling import Compiled, compile_question, com
 from sdcensus.session.answering.delivering import delivered
 from sdcensus.session.answering.shown import verdict_of_shown
 from sdcensus.session.census import Census
-from sdcensus.session.risk_gate import GateReport
 from sdcensus.session.policy import (
     Outcome,
     Reason,
@@ -52,6 +51,7 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
+from sdcensus.session.risk_gate import GateReport
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 128 << 20

@@ -13,10 +13,14 @@ from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.look_budget import Looks, look_budget_of_tables
 from sdcensus.session.assessing_knowledge import variance_of
-from sdcensus.session.broken_down import broken_down_in_tables, group_noise
+from sdcensus.session.broken_down import (
+    broken_down_in_tables,
+    group_noise,
+    smallest_group_of,
+)
 from sdcensus.session.look_budget import LIMIT
 from sdcensus.session.publishing.resolving import Resolved
-from sdcensus.session.risk_gate import GateReport, risks_of_tables, smallest_group_of
+from sdcensus.session.risk_gate import GateReport, risks_of_tables
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -24,6 +24,7 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
 from sdcensus.session.publishing.counting import count_tables
+from sdcensus.session.publishing.group_risk import gate_of
 from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -32,7 +33,6 @@ from sdcensus.session.publishing.guard import (
     series_key_version,
 )
 from sdcensus.session.publishing.making import Maker
-from sdcensus.session.publishing.group_risk import gate_of
 from sdcensus.session.publishing.office import ACCEPTED_RISK, OFFICE_FILE
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.workplace import (
@@ -212,9 +212,7 @@ def publish(
             changes = list(_changes(ordered))
             warnings = guard.decide(changes)
             progress("putting it into its place", 0.0)
-            files = _prepare(
-                resolved, workplace, ordered, identity, accepted, pages, office_pages
-            )
+            files = _prepare(resolved, workplace, ordered, identity, accepted, pages, office_pages)
             recorded = guard.prepare(changes, workplace.notes)
             if not recorded:
                 guard.registry.batch().forget_others()
