@@ -263,9 +263,7 @@ def test_without_the_rule_every_visible_group_counts() -> None:
         records,
         KINDS[3],
         of=Entity.PERSON,
-        noise=GroupNoise.of(
-            design_perturbation(8, 7.0), smallest_group=12, definition_keys=True
-        ),
+        noise=GroupNoise.of(design_perturbation(8, 7.0), smallest_group=12, definition_keys=True),
     )
     assert strong.proven and not strong.exceeds(0.0)
     almost = measure_broken_down(

@@ -141,9 +141,9 @@ def test_a_summary_has_one_default_look_up_and_its_reason(name: str) -> None:
     summary = perturbation.summarise(perturbation.scheme(name))
     assert [risk.lookup for risk in summary.lookups] == list(perturbation.Lookup)
     [chosen] = [risk for risk in summary.lookups if risk.is_default]
-    hashed = name in ("CP3(EU)", "CP3", "CP4", "CP3(1,2)")
-    assert chosen.name == summary.default_lookup == ("hashed" if hashed else "ascending")
-    reason = "Changes reach 3" if hashed else "Rows take" if name[0] == "R" else "Changes stay"
+    large = name in ("CP3(EU)", "CP3", "CP4", "CP3(1,2)")
+    assert chosen.name == summary.default_lookup == ("definition" if large else "ascending")
+    reason = "Changes reach 3" if large else "Rows take" if name[0] == "R" else "Changes stay"
     assert summary.why_default.startswith(reason)
 
 
@@ -160,7 +160,8 @@ def test_the_scrambled_order_is_that_of_the_secret_if_it_is_given() -> None:
 def test_a_table_in_another_order_is_looked_up_as_it_stands() -> None:
     table = perturbation.scrambled(perturbation.scheme("CP2").table(), SECRET)
     summary = perturbation.summarise(table)
-    assert [risk.name for risk in summary.lookups] == ["as it stands", "scrambled", "hashed"]
+    names = [risk.name for risk in summary.lookups]
+    assert names == ["as it stands", "scrambled", "hashed", "definition"]
     assert summary.default_lookup == "as it stands"
 
 

@@ -87,8 +87,9 @@ def test_medium_is_the_strength_that_is_taken(secret: Path) -> None:
 def test_a_perturbation_file_publishes_what_the_design_does(secret: Path, tmp_path: Path) -> None:
     census = island()
     file = write_perturbation(scheme("CP3").table(), tmp_path / "cp3.csv", "plain")
-    by_file = published(census, "cell-key", secret, perturbation=file, lookup="hashed")
+    by_file = published(census, "cell-key", secret, perturbation=file)
     assert by_file == published(census, "cell-key", secret, scheme="CP3")
+    assert by_file == published(census, "cell-key", secret, scheme="CP3", lookup="definition")
 
 
 def test_a_broken_perturbation_file_is_explained(secret: Path, tmp_path: Path) -> None:

@@ -116,7 +116,9 @@ Repeat = Annotated[
 LookupOption = Annotated[
     Lookup | None,
     typer.Option(
-        "--lookup", help="cell-key, light-touch, random-rounding: how a key picks a deviation."
+        "--lookup",
+        help="cell-key, light-touch, random-rounding: how a key picks a deviation. Best left out:"
+        " by definition where deviations reach 3. The others are set keys, for exchange.",
     ),
 ]
 Zeros = Annotated[

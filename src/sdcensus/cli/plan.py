@@ -122,6 +122,8 @@ def check(
             f"warning: {memory} of memory is too little for the largest table. Allow more by"
             " --memory, or take fewer or coarser axes."
         )
+    for caution in found.cautions:
+        output.note(f"caution: {caution}")
     _show_risk(output, found)
 
 

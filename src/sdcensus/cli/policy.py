@@ -271,7 +271,8 @@ def design(
     """Run the rules that read true counts, and say what they propose to decide.
 
     Small areas and categories, detail by size of area, exempt totals that are few people or differ
-    by few, small groups that the menu breaks down. The answer holds true counts: it is for the person who decides.
+    by few, small groups that the menu breaks down. The answer holds true counts: it is for the
+    person who decides.
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import policy_text, read_policy

@@ -177,6 +177,8 @@ def _say(output: Output, report: PublishReport) -> None:
     output.show(facts)
     for warning in report.warnings:
         output.note(f"warning: {warning}")
+    for caution in report.cautions:
+        output.note(f"caution: {caution}")
     output.say(
         f"Check the files with: sdcensus verify {typed(report.published)}\n"
         f"Try to break them with: sdcensus attack {typed(report.published)}"

@@ -182,6 +182,8 @@ def serve(
         )
         _say_offer(output, service)
         _say_budget(output, service)
+        for caution in service.cautions:
+            output.note(f"caution: {caution}")
         if check:
             output.say("All is well: it can be opened.")
             return

@@ -82,7 +82,7 @@ SETTING_NOTES: Mapping[str, str] = MappingProxyType(
         "strength": f"For cell-key: {_listed(STRENGTH_NAMES)}.",
         "scheme": "For cell-key: a scheme of the literature by its name, such as CP3.",
         "perturbation": "For cell-key: the file of a perturbation table.",
-        "lookup": "How a cell key picks a deviation: ascending, scrambled or hashed.",
+        "lookup": "How a cell key picks a deviation; best left out. For exchange: ascending.",
         "key_version": "The version of the series of published numbers.",
         "allow_bias": "Whether rows of the perturbation file may change the expected count.",
         "repeat": "How many of its last rows serve larger counts in turn.",

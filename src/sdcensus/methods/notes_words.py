@@ -57,6 +57,19 @@ CONSISTENT = Text.of(
         " toont.",
     }
 )
+SAME_QUESTION = Text.of(
+    {
+        "en": "The same question has the same published value in every table. Groups that are"
+        " described differently can have different values, even if they are the same people.",
+        "es": "La misma pregunta tiene el mismo valor publicado en todas las tablas. Grupos"
+        " descritos de otro modo pueden tener valores distintos, aunque sean las mismas personas.",
+        "fr": "Une même question a la même valeur publiée dans tous les tableaux. Des groupes"
+        " décrits autrement peuvent avoir des valeurs différentes, même s’il s’agit des mêmes"
+        " personnes.",
+        "nl": "Dezelfde vraag heeft in elke tabel dezelfde gepubliceerde waarde. Groepen die"
+        " anders zijn omschreven kunnen andere waarden hebben, ook als het dezelfde mensen zijn.",
+    }
+)
 INCONSISTENT = Text.of(
     {
         "en": "The same group can have slightly different published values in different tables.",

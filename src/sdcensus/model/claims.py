@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 #: Each claim as a sentence, for documentation and for people who choose a method.
@@ -69,9 +70,9 @@ class Claims:
             if one.name in SENTENCES and getattr(self, one.name) is True
         )
 
-    def sentences(self) -> tuple[str, ...]:
-        """What is promised, in words."""
+    def sentences(self, only: Collection[str] = tuple(SENTENCES)) -> tuple[str, ...]:
+        """What is promised, in words; of some claims only if these are named."""
         words = SENTENCES
         if self.by_definition:
             words = {**SENTENCES, "consistent": SAME_QUESTION}
-        return tuple(words[name] for name in self.names())
+        return tuple(words[name] for name in self.names() if name in only)

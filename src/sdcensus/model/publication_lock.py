@@ -102,6 +102,14 @@ class Making:
             *(self.data_version, self.key_version, self.secret_id, self.series),
         )
 
+    @property
+    def lookup(self) -> str | None:
+        """How keys were looked up; ``None`` for a method that looks none up."""
+        settings = _flat(json.loads(self.settings or "{}"))
+        found = (one for name, one in settings.items() if name.split(": ")[-1] == "lookup")
+        named = next(found, None)
+        return named if isinstance(named, str) else None
+
     def changed_settings(self, other: Making) -> tuple[str, ...]:
         """The names of the settings that another making has otherwise."""
         mine, theirs = _flat(json.loads(self.settings)), _flat(json.loads(other.settings))
@@ -228,6 +236,19 @@ class PublicationLock:
             ),
             default=None,
         )
+
+    def lookup(self, series: str | None = None, plan: str = "") -> str | None:
+        """How keys were looked up for what was published last; ``None`` if nothing was.
+
+        Args:
+            series: Of one census only.
+            plan: Of one plan, if it has published anything; else of all.
+        """
+        tables = [one for one in self.tables if series in (None, one.series)]
+        own = [one for one in tables if one.plan == plan]
+        latest = sorted(own or tables, key=lambda one: one.event, reverse=True)
+        found = (self.making(one).lookup for one in latest)
+        return next((one for one in found if one is not None), None)
 
     def with_event(
         self,

@@ -40,6 +40,7 @@ class PublicationNotes:
         signs: The marks that stand in the tables, with the signs for them.
         adds_up: Whether the totals of all tables are the sums of their parts.
         consistent: Whether a group has the same number in all tables.
+        by_definition: Whether that is so for the same question only.
         zeros: What a published 0 means: ``true`` for nobody, ``hides`` for nobody or a few,
             ``grows`` where a small number can mean nobody as well.
     """
@@ -54,6 +55,7 @@ class PublicationNotes:
     signs: tuple[tuple[Mark, str], ...] = ()
     adds_up: bool = False
     consistent: bool = True
+    by_definition: bool = False
     zeros: str = "hides"
 
 
@@ -111,7 +113,8 @@ def _users(notes: PublicationNotes, language: str) -> list[str]:
 
 def _researchers(notes: PublicationNotes, language: str) -> list[str]:
     said = RESEARCHERS[language]
-    return [*said[_same(notes)], *said["always"]]
+    same = "question" if notes.consistent and notes.by_definition else _same(notes)
+    return [*said[same], *said["always"]]
 
 
 def _same(notes: PublicationNotes) -> str:

@@ -145,7 +145,8 @@ def constellation_probability(
         perturbation: A design, or a table in its own key space.
         counts: The true counts of one to four parts; their sum is that of the total.
         published: What is published for each part, and then for the total.
-        lookup: ``ascending`` for a table as it stands, scrambled or not; ``hashed``; or
+        lookup: ``ascending`` for a table as it stands, scrambled or not; ``hashed``;
+            ``definition``; or
             ``independent``, the product of the probabilities of the cells.
     """
     if not 1 <= len(counts) <= MOST_PARTS or len(published) != len(counts) + 1:
@@ -189,6 +190,8 @@ def _named(lookup: Lookup | Together | str) -> Together:
             "Give the scrambled table itself, with the look-up 'ascending': it is looked up as it"
             " stands."
         )
+    if str(lookup) == Lookup.DEFINITION:  # every cell of a line is a question of its own
+        return Together.INDEPENDENT
     return option(Together, "look-up", str(lookup))
 
 

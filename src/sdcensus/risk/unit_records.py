@@ -66,7 +66,7 @@ class UnitRecords(Confidential):
             return None
         held = np.flatnonzero(self.households >= 0)
         held = held[np.argsort(self.households[held], kind="stable")]
-        _, starts, sizes = np.unique(self.households[held], return_index=True, return_counts=True)
+        _, sizes = np.unique(self.households[held], return_counts=True)
         wanted = (sizes >= 2) & (sizes <= largest)
         members = held[np.repeat(wanted, sizes)]
         ends = np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64)

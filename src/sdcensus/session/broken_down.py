@@ -309,10 +309,10 @@ def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) 
     }
     households = None
     entities = {one.entity for one in schema.entities}
-    if of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities:
-        if schema.path(of, Entity.HOUSEHOLD):
-            found = store.household_rows(of)[every]
-            households = np.where(found == NO_ROW, NO_HOUSEHOLD, found.astype(np.int64))
+    lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
+    if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
+        found = store.household_rows(of)[every]
+        households = np.where(found == NO_ROW, NO_HOUSEHOLD, found.astype(np.int64))
     return UnitRecords(codes, households, rows)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
 from sdcensus.methods.perturbation.sources import single_count_delta
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.lookups import HASHED_FROM, Lookup, default_lookup, suits_hashing
+from sdcensus.model.lookups import INDEPENDENT_FROM, Lookup, default_lookup
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign, Relaxation
 from sdcensus.model.perturbation_table import KeyRule, PerturbationTable
@@ -175,23 +175,19 @@ def _name(perturbation: Perturbation, lookup: Lookup) -> str:
 
 def _why(perturbation: Perturbation, suits: Lookup) -> str:
     """Why a look-up is the default."""
-    if suits is Lookup.HASHED:
+    if suits is Lookup.DEFINITION:
         return (
-            f"Changes reach {HASHED_FROM} or more: with a keyed hash they are independent of each"
-            " other, so that parts and totals agree as often as chance allows, and nothing links"
-            " the change of a total to those of its parts."
+            f"Changes reach {INDEPENDENT_FROM} or more: with a keyed hash of the cell key and of"
+            " what the cell asks they are independent of each other. Parts and totals agree as"
+            " often as chance allows, and equal groups of people have no number by which they"
+            " could be found again in other tables. The other look-ups are for exchange, by name."
         )
-    if isinstance(perturbation, PerturbationTable):
-        text = "A table in a file is for exchange, so keys are looked up in it as it stands."
-        if suits_hashing(perturbation):
-            text += " For a publication of your own, ask for the look-up hashed."
-        return text
     if perturbation.tail.period > 1:
         return (
             "Rows take turns, as in rounding: there the link between the keys of parts and total"
             " takes away about half of what could be unpicked from published tables."
         )
     return (
-        f"Changes stay below {HASHED_FROM}: there the link between the keys of parts and total"
+        f"Changes stay below {INDEPENDENT_FROM}: there the link between the keys of parts and total"
         " takes away about half of what could be unpicked from published tables."
     )

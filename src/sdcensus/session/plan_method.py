@@ -25,6 +25,7 @@ def planned_method(
     *,
     secret: str | Path | Secret | SubSecret | None = None,
     key_version: int | None = None,
+    lookup: str | None = None,
 ) -> Method:
     """The method of a plan for tables of one kind of unit.
 
@@ -34,6 +35,7 @@ def planned_method(
         of: What the tables count.
         secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
         key_version: The version of the series of numbers, where it is not the plan's.
+        lookup: How keys are looked up where the plan does not say it.
     """
     protect = plan.protect or DEFAULT
     settings: dict[str, Any] = dict(protect.settings)
@@ -45,6 +47,8 @@ def planned_method(
         settings["perturbation"] = plan.path(str(settings["perturbation"]))
     if key_version is not None and takes_option(protect.method, protect.then, "key_version"):
         settings["key_version"] = key_version
+    if lookup is not None and takes_option(protect.method, protect.then, "lookup"):
+        settings.setdefault("lookup", lookup)
     return build_method(
         protect.method,
         census,

@@ -33,8 +33,9 @@ def noise_words(noise: Noise) -> Iterator[str]:
     yield (
         f"The look-up {noise.lookup}: "
         + (
-            "noise of different cells is independent, also that of a total and of its parts."
-            if noise.lookup is Lookup.HASHED
+            "the same question has the same number everywhere, and noise of different questions is"
+            " independent, also about the same people, and that of a total and of its parts."
+            if noise.lookup is Lookup.DEFINITION
             else "with deviations this small, noise that hangs together is harder to unpick."
         )
     )

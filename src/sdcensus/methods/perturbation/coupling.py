@@ -87,7 +87,7 @@ def coupling_of(
         grid: How many keys stand for all of them where a row has about as many intervals as keys.
     """
     chosen = option(Lookup, "look-up", lookup)
-    if chosen is Lookup.HASHED:
+    if chosen.has_own_keys:
         return _figures(perturbation, None, grid)
     table = _table(perturbation)
     if chosen is Lookup.ASCENDING:

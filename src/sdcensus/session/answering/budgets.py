@@ -170,13 +170,10 @@ def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
         f"stronger noise: sdcensus ptable design --max-deviation {settings['max_deviation']}"
         f" --variance {settings['variance']:g} --format plain --out noise.csv"
     )
-    written = 'perturbation = "noise.csv", lookup = "hashed" in [protect] of'
+    written = 'perturbation = "noise.csv" in [protect] of'
     if planned:
         return f"{made} beside the plan, then {written} this plan and of all others of the office"
-    return (
-        f"{made}, then here --perturbation noise.csv --lookup hashed and {written} the plans of the"
-        " office"
-    )
+    return f"{made}, then here --perturbation noise.csv and {written} the plans of the office"
 
 
 def _enough_dimensions(

@@ -203,6 +203,12 @@ class TableService(Confidential):
         return mapped_levels(self.census, variable)
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the office should know about its methods, each sentence once."""
+        told = [one for method in self._methods.values() for one in method.claims().cautions]
+        return tuple(dict.fromkeys(told))
+
+    @property
     def versions(self) -> Versions:
         """Which numbers it gives."""
         origin = self.census.origin

@@ -15,6 +15,7 @@ from sdcensus.risk.broken_down import BrokenDown
 from sdcensus.session.census import Census, default_threads
 from sdcensus.session.loading import SECRET_VARIABLE
 from sdcensus.session.publishing.group_risk import PlanLooks, gate_of, looks_of, measures_of
+from sdcensus.session.publishing.guard_run import series_lookup
 from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
@@ -69,6 +70,7 @@ class PlanCheck(Confidential):
         looks: Its noise against its look budget.
         measures: What its tables together break down.
         census: The census that it is about.
+        cautions: What to know before relying on what is published.
     """
 
     file: Path
@@ -89,6 +91,7 @@ class PlanCheck(Confidential):
     census: Census
     looks: tuple[PlanLooks, ...] = ()
     measures: tuple[BrokenDown, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<PlanCheck of {self.file.name}: {len(self.products)} products>"
@@ -120,7 +123,12 @@ def check_plan(
     """
     # Nothing is drawn here, so whoever writes a plan need not have the secret.
     named = secret or os.environ.get(SECRET_VARIABLE) or Secret(bytes(LONGEST))
-    resolved = resolve(plan, out=out, secret=named)
+    resolved = resolve(
+        plan,
+        out=out,
+        secret=named,
+        lookup=lambda office, info, publication: series_lookup(office, info=info, plan=publication),
+    )
     limit = parse_bytes(memory)
     found = scheduled(resolved, memory=limit, threads=threads or default_threads())
     return PlanCheck(
@@ -142,6 +150,7 @@ def check_plan(
         census=resolved.census,
         looks=looks_of(resolved),
         measures=measures_of(resolved, most_work=CHECK_WORK, progress=progress),
+        cautions=resolved.cautions(),
     )
 
 

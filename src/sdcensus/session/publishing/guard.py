@@ -34,6 +34,7 @@ from sdcensus.session.publishing.guard_run import (
     open_registry,
     read_lock,
     series_key_version,
+    series_lookup,
 )
 from sdcensus.session.publishing.harmonising import Imported, coexistence_warnings, imported
 from sdcensus.session.publishing.table_changes import TableChanges
@@ -50,6 +51,7 @@ __all__ = [
     "open_registry",
     "read_lock",
     "series_key_version",
+    "series_lookup",
 ]
 
 

@@ -91,6 +91,23 @@ def series_key_version(
     return None if version == 1 else version
 
 
+def series_lookup(
+    office: Path, *, info: CensusInfo | None = None, plan: str = "", rekey: bool = False
+) -> str | None:
+    """The look-up with which a series goes on where its plan names none; ``None`` for the default.
+
+    What was published with one look-up is not changed by another default: numbers are permanent.
+    Re-keying draws all of them anew, and so does it as it is done today.
+
+    Args:
+        office, info, plan, rekey: As in ``series_key_version``.
+    """
+    if rekey:
+        return None
+    lock = read_lock(office)
+    return lock.lookup(None if info is None else lock.series_of(info), plan)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GuardRun:
     """What a run is about.

@@ -114,8 +114,8 @@ def nothing_redrawn() -> str:
     return (
         "Re-keying has changed next to no numbers besides those of corrected records, so the"
         f" corrections would stand out. {_UNTOUCHED} The method does not draw by the key version:"
-        " the look-up 'ascending' and methods without random draws do not. Take the look-up"
-        " 'hashed' (lookup = \"hashed\" in [protect]), or load the census with a new secret."
+        " methods without the office secret or without random draws do not. Take the method"
+        " 'cell-key', or load the census with a new secret."
     )
 
 

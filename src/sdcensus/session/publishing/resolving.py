@@ -20,6 +20,7 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
 from sdcensus.model.headings import table_heading
+from sdcensus.model.lookups import Lookup
 from sdcensus.model.plan import Plan, PlanOutput
 from sdcensus.model.plan_words import SYMBOLS
 from sdcensus.model.policy import Policy
@@ -50,6 +51,9 @@ _OUTPUT = PlanOutput(folder="published")
 #: Gives the version of a series of numbers, from the office's folder, the plan's own wish, the
 #: census, and the name of the publication.
 KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]
+#: Gives the look-up with which a series goes on whose plan names none, from the office's folder,
+#: the census, and the name of the publication.
+LookupOf = Callable[[Path, CensusInfo, str], str | None]
 #: Refused tables that a message lists.
 _MOST_LISTED = 10
 
@@ -68,6 +72,7 @@ class Resolved(Confidential):
         heading: What stands above every table.
         secret: The office secret or its file, if it was named.
         key_version: The version of the series of numbers where it is not the plan's.
+        lookup: The look-up of what was published before, where the plan names none.
         original: The census before its records were swapped, for the evaluation.
     """
 
@@ -83,6 +88,7 @@ class Resolved(Confidential):
     heading: Heading
     secret: str | Path | Secret | None = None
     key_version: int | None = None
+    lookup: str | None = None
     original: Census | None = None
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
@@ -103,9 +109,26 @@ class Resolved(Confidential):
                 of,
                 secret=self.secret,
                 key_version=self.key_version,
+                lookup=self.lookup,
             )
             self._methods[of] = planned if self.policy is None else exempting(planned, self.policy)
         return self._methods[of]
+
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before relying on what is published, each sentence once."""
+        made: list[str] = []
+        if self.lookup is not None and Lookup(self.lookup).is_set_key:
+            default = replace(self, lookup=None, _methods={})
+            if any(default.method(of).claims().by_definition for of in self.units()):
+                made.append(
+                    f"This series goes on with the look-up {self.lookup!r}, with which it was"
+                    " published before this version: numbers that are out stay. Draw all of them"
+                    " anew by definition (--revision NAME --rekey), or name the look-up in"
+                    " [protect] to keep it for good."
+                )
+        for of in self.units():
+            made += self.method(of).claims().cautions
+        return tuple(dict.fromkeys(made))
 
     @property
     def imports(self) -> bool:
@@ -161,6 +184,7 @@ def resolve(
     census: Census | None = None,
     memory_limit: str | None = None,
     key_version: KeyVersion | None = None,
+    lookup: LookupOf | None = None,
 ) -> Resolved:
     """Read a plan and everything that it names, and check all of it before any work.
 
@@ -172,6 +196,7 @@ def resolve(
         memory_limit: How much memory the engine duckdb may take.
         key_version: Gives the version of the series of numbers, from the office's folder and
             what the plan says about it.
+        lookup: Gives the look-up with which the series goes on if the plan names none.
 
     Raises:
         DocumentError: The plan, or a document that it names, has mistakes.
@@ -218,6 +243,9 @@ def resolve(
         key_version=None
         if key_version is None
         else key_version(office, _asked_version(plan), info, _publication(info, file)),
+        lookup=None
+        if lookup is None or "lookup" in _settings(plan)
+        else lookup(office, info, _publication(info, file)),
     )
     # A secret that only stands in for the office's has made no keys; see ``check_plan``.
     origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
@@ -235,9 +263,13 @@ def _publication(info: CensusInfo, file: Path) -> str:
 
 def _asked_version(plan: Plan) -> int | None:
     """The version of the series of numbers that a plan names."""
-    settings = {} if plan.protect is None else dict(plan.protect.settings)
-    asked = settings.get("key_version")
+    asked = _settings(plan).get("key_version")
     return asked if type(asked) is int else None
+
+
+def _settings(plan: Plan) -> dict[str, object]:
+    """What a plan says about its method."""
+    return {} if plan.protect is None else dict(plan.protect.settings)
 
 
 def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:

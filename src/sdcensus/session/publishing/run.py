@@ -31,6 +31,7 @@ from sdcensus.session.publishing.guard import (
     TableChanges,
     open_guard,
     series_key_version,
+    series_lookup,
 )
 from sdcensus.session.publishing.making import Maker
 from sdcensus.session.publishing.office import ACCEPTED_RISK, OFFICE_FILE
@@ -69,6 +70,7 @@ class PublishReport(Confidential):
         scans: How often the records were gone through.
         changed: How many numbers that were published before have changed.
         warnings: What the office should know.
+        cautions: What to know before relying on what is published.
         seconds: How long it took.
         unchanged: Whether everything was published already.
     """
@@ -84,6 +86,7 @@ class PublishReport(Confidential):
     changed: int
     warnings: tuple[str, ...]
     seconds: float
+    cautions: tuple[str, ...] = ()
     unchanged: bool = False
 
     def __repr__(self) -> str:
@@ -155,6 +158,9 @@ def publish(
             memory_limit=f"{limit}B",
             key_version=lambda office, asked, info, publication: series_key_version(
                 office, asked, info=info, plan=publication, revision=revision, rekey=rekey
+            ),
+            lookup=lambda office, info, publication: series_lookup(
+                office, info=info, plan=publication, rekey=rekey
             ),
         )
 
@@ -230,6 +236,7 @@ def publish(
         scans=scans,
         changed=sum(one.changed for one in changes),
         warnings=(*warnings, *_nothing_to_accept(willing, accepted)),
+        cautions=resolved.cautions(),
         seconds=time.perf_counter() - began,
     )
 
