@@ -19,6 +19,7 @@ from sdcensus.cli.options import (
     Language,
     Quiet,
     SecretFile,
+    SmallestGroup,
     Units,
     Where,
     examples,
@@ -86,6 +87,7 @@ def assess(
     *,
     method_options: MethodOptions,
     then: Then = "",
+    smallest_group: SmallestGroup = None,
     registry: Annotated[
         Path | None,
         typer.Option(
@@ -183,6 +185,7 @@ def assess(
         registry=registry,
         policy=policy,
         recovery_limit=recovery_limit,
+        smallest_group=smallest_group,
     )
     chosen = _Chosen(None if method is None else method.value, listed(then), method_options, secret)
     began = time.perf_counter()
@@ -313,6 +316,7 @@ def _typed(
         words += [(name.replace("_", "-"), one) for one in each]
     words += [("registry", options.registry), ("policy", options.policy)]
     words += [("recovery-limit", options.recovery_limit)]
+    words += [("smallest-group", options.smallest_group)]
     parts = [f"sdcensus assess {typed(source.name)}"]
     for name, value in words:
         if value is True:

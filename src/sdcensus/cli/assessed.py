@@ -31,6 +31,8 @@ def say_assessment(
     _say_lost(output, assessment)
     for sentence in conclusions(assessment):
         output.say(f"\n{sentence}")
+    if assessment.smallest_group is not None:
+        output.say(f"\n{assessment.smallest_group.sentence}")
     for sentence in assessment.left_out:
         output.note(f"not measured: {sentence}")
     output.say("")

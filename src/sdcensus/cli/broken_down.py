@@ -37,14 +37,14 @@ def show_broken_down(
         if worst:
             table = plain_table()
             table.add_column("cells by", overflow="fold")
-            for title in ("broken down\nby", "of 1, 2, 3", f"up to {found.largest:,}"):
+            for title in ("further\nvariables", "of 1, 2, 3", f"up to {found.largest:,}"):
                 table.add_column(title, justify="right", no_wrap=True)
             table.add_column("one\nhousehold", justify="right")
             table.add_column("with a\ntwin", justify="right")
             for one in worst:
                 table.add_row(
                     one.title,
-                    f"{one.finer} variables",
+                    f"{one.finer}",
                     ", ".join(f"{number:,}" for number in one.groups),
                     f"{one.small:,}",
                     f"{one.households:,}",

@@ -17,6 +17,7 @@ from sdcensus.cli.options import (
     Language,
     Quiet,
     SecretFile,
+    SmallestGroup,
     Store,
     Units,
     Where,
@@ -111,6 +112,7 @@ def compare(
             help="The intruder also knows that empty cells are published as 0.",
         ),
     ] = False,
+    smallest_group: SmallestGroup = None,
     of: Units = "persons",
     where: Where = None,
     secret: SecretFile = None,
@@ -144,7 +146,14 @@ def compare(
     specs = _specs(census, by, ways, table or [], tables, of, where)
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "counting") as stages:
-        study = run(census, specs, candidates, language=language, progress=stages)
+        study = run(
+            census,
+            specs,
+            candidates,
+            smallest_group=smallest_group,
+            language=language,
+            progress=stages,
+        )
         written = write_study(study, out, progress=stages)
     took = time.perf_counter() - began
     _say(output, study, took)

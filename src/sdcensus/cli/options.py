@@ -105,6 +105,16 @@ Language = Annotated[
         "--language", "-l", metavar="LANGUAGE", help="Language of the labels, such as es."
     ),
 ]
+SmallestGroup = Annotated[
+    int | None,
+    typer.Option(
+        "--smallest-group",
+        metavar="K",
+        min=2,
+        help="Do not break down further what is published below this: a cell is shown only if"
+        " every group that it is a part of is published at K or more.",
+    ),
+]
 SecretFile = Annotated[
     Path | None,
     typer.Option(

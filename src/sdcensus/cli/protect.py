@@ -21,6 +21,7 @@ from sdcensus.cli.options import (
     MeasureOption,
     Quiet,
     SecretFile,
+    SmallestGroup,
     Store,
     Units,
     Where,
@@ -65,6 +66,7 @@ def protect(
     *,
     method_options: MethodOptions,
     then: Then = "",
+    smallest_group: SmallestGroup = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -155,7 +157,14 @@ def protect(
     )
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
-        protected = protect_table(census, spec, chosen, engine=engine.value, progress=stages)
+        protected = protect_table(
+            census,
+            spec,
+            chosen,
+            engine=engine.value,
+            smallest_group=smallest_group,
+            progress=stages,
+        )
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:

@@ -271,6 +271,7 @@ class _Reader:
             then=tuple(section.then),
             settings=tuple(settings),
             import_published=section.import_published,
+            smallest_group=section.smallest_group,
         )
 
     def _output(self, head: PlanHead | None, protect: ProtectSection | None) -> PlanOutput | None:

@@ -99,6 +99,7 @@ SETTING_NOTES: Mapping[str, str] = MappingProxyType(
         "mean_cell_size": "Areas whose cells hold fewer units on average are sparse.",
         "below": "Which values are withheld in sparse areas.",
         "import_published": "Whether numbers of the same records that are out are taken over.",
+        "smallest_group": "Groups that are published below this are not broken down further.",
         "policy": "The file of the rules that every table must obey.",
         "role": "In whose name the policy is asked: usually production.",
         "folder": "The folder for everybody.",
@@ -144,5 +145,6 @@ OFFICE_NOTES: Mapping[str, str] = MappingProxyType(
         "refused": "Your sign for what is not published for an area.",
         "not_available": "Your sign for what is not available.",
         "low_reliability": "Your sign for low reliability.",
+        "not_broken_down": "Your sign for parts of groups that are too small to break down.",
     }
 )

@@ -299,6 +299,10 @@ class OfficeSection(Section):
     symbols: Symbols = Field(default_factory=dict)
 
 
+#: What a plan says in ``[protect]`` that is not about its method or the steps after it.
+_NOT_OF_METHODS = ("method", "then", "import_published", "smallest_group")
+
+
 class ProtectSection(Section):
     """``[protect]``: a method, the steps after it, and what is said about them."""
 
@@ -324,6 +328,7 @@ class ProtectSection(Section):
     mean_cell_size: Number | None = None
     below: int | None = Field(default=None, ge=0)
     import_published: bool = False
+    smallest_group: int | None = Field(default=None, ge=2)
 
     def settings(self) -> dict[str, Any]:
         """What was said, besides the names of the method and of the steps."""
@@ -331,7 +336,7 @@ class ProtectSection(Section):
         return {
             name: value
             for name, value in said.items()
-            if value is not None and name not in ("method", "then", "import_published")
+            if value is not None and name not in _NOT_OF_METHODS
         }
 
 

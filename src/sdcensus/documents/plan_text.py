@@ -148,6 +148,8 @@ def _protect(protect: Protection) -> Iterator[str]:
         yield f"{name} = {toml(value)}"
     if protect.import_published:
         yield f"import_published = {toml(protect.import_published)}"
+    if protect.smallest_group is not None:
+        yield f"smallest_group = {protect.smallest_group}"
 
 
 def _output(output: PlanOutput) -> Iterator[str]:

@@ -137,6 +137,8 @@ def _settings(plan: Plan) -> dict[str, str]:
         values |= {"method": plan.protect.method, "then": plan.protect.then}
         values |= dict(plan.protect.settings)
         values["import_published"] = plan.protect.import_published
+        if plan.protect.smallest_group is not None:
+            values["smallest_group"] = plan.protect.smallest_group
     if plan.policy is not None:
         values |= {"policy": plan.policy.file, "role": plan.policy.role}
     if plan.output is not None:

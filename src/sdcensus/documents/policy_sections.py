@@ -138,6 +138,7 @@ class OnlineSection(Section):
     minimum_population: int | None = None
     recovery: Number | None = None
     brackets: int | None = None
+    smallest_group: int | None = None
 
 
 class DesignSection(Section):

@@ -143,6 +143,11 @@ class CellKey(CellMethod):
         """Weighted counts are published as whole numbers."""
         return True
 
+    @property
+    def largest_deviation(self) -> int | None:
+        """That of the perturbation; confidential."""
+        return self.perturbation.max_deviation
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         if not self._described:

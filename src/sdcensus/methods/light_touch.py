@@ -75,6 +75,11 @@ class LightTouch(TableMethod):
         asked = self.lookup
         return chosen_lookup(self.perturbation, None if asked is None else Lookup(asked))
 
+    @property
+    def largest_deviation(self) -> int | None:
+        """That of the perturbation, for interior cells; confidential."""
+        return self.perturbation.max_deviation
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         return {"lookup": self._lookup.value, **described(self.perturbation)}

@@ -92,6 +92,14 @@ class Method(ABC):
         return False
 
     @property
+    def largest_deviation(self) -> int | None:
+        """How far a count can be moved that it looks at; ``None`` where it names no limit.
+
+        Confidential. Sums of such counts may be farther off: see the claim ``bounded``.
+        """
+        return None
+
+    @property
     def described_name(self) -> str:
         """How messages call it."""
         return self.name

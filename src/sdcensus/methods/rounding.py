@@ -116,6 +116,11 @@ class RandomRounding(CellMethod):
     def __repr__(self) -> str:
         return f"<RandomRounding to multiples of {self.base}, {self.draw}: other parameters hidden>"
 
+    @property
+    def largest_deviation(self) -> int | None:
+        """One less than the base."""
+        return self.base - 1
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         return {"base": self.base, "draw": str(self.draw), "lookup": str(self.lookup)}
@@ -229,6 +234,11 @@ class ConventionalRounding(CellMethod):
 
     def __repr__(self) -> str:
         return f"<ConventionalRounding to multiples of {self.base}, ties {self.tie}>"
+
+    @property
+    def largest_deviation(self) -> int | None:
+        """Half of the base."""
+        return self.base // 2
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""

@@ -81,6 +81,11 @@ class SemiControlledRounding(TableMethod):
     def __repr__(self) -> str:
         return f"<SemiControlledRounding to multiples of {self.base}, {self.to}>"
 
+    @property
+    def largest_deviation(self) -> int | None:
+        """One less than the base."""
+        return self.base - 1
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         return {"base": self.base, "to": str(self.to), "area": self.area}

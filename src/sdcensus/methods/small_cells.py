@@ -48,6 +48,11 @@ class SmallCellAdjustment(TableMethod):
     def __repr__(self) -> str:
         return f"<SmallCellAdjustment of counts below {self.threshold} to multiples of {self.base}>"
 
+    @property
+    def largest_deviation(self) -> int | None:
+        """One less than the base, for interior cells."""
+        return self.base - 1
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""
         return {"base": self.base, "threshold": self.threshold}

@@ -66,6 +66,11 @@ class ThresholdRounding(CellMethod):
             f" zeros {self.zeros}, ties {self.tie}>"
         )
 
+    @property
+    def largest_deviation(self) -> int | None:
+        """Half of the base, for counts that are shown."""
+        return self.base // 2
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""
         return {

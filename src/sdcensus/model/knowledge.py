@@ -137,6 +137,8 @@ class Knowledge:
                 most = self.withheld_below - 1 + self.max_deviation
             lower = np.where(hidden, 0, lower)
             upper = np.where(hidden, most, upper)
+            # Parts of a small group are not shown whatever their values are.
+            upper = np.where(table.flags == Flag.NOT_BROKEN_DOWN, UNBOUNDED, upper)
         if exact is not None:
             known = cell_mask(table.spec, exact) & ~hidden
             lower, upper = np.where(known, published, lower), np.where(known, published, upper)

@@ -10,7 +10,9 @@ from sdcensus.model.text import Text
 class Mark(IntEnum):
     """Why a delivered cell has no number, or what is to be known about the one that it has.
 
-    The first members have the values of ``Flag``, so that flags of a table are marks as they are.
+    Those that are also a ``Flag`` have its values, so that flags of a table are marks as they are.
+    Of several that could stand in the place of a sum, the largest does: that a group is not broken
+    down tells nothing about the values below it.
     """
 
     NONE = 0
@@ -20,6 +22,7 @@ class Mark(IntEnum):
     NOT_AVAILABLE = 4
     LOW_RELIABILITY = 5
     POPULATED = 6
+    NOT_BROKEN_DOWN = 7
 
     @property
     def has_number(self) -> bool:
@@ -37,7 +40,7 @@ class Mark(IntEnum):
         return _MEANING[self.value]
 
 
-_SIGNS = ("", "c", "..", ".", ":", "( )", "populated")
+_SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "#")
 _MEANING = (
     Text(),
     Text.of(
@@ -86,6 +89,14 @@ _MEANING = (
             "es": "la celda está habitada",
             "fr": "la case est habitée",
             "nl": "de cel is bewoond",
+        }
+    ),
+    Text.of(
+        {
+            "en": "part of a group that is too small to be broken down",
+            "es": "parte de un grupo demasiado pequeño para desglosarlo",
+            "fr": "partie d’un groupe trop petit pour être détaillé",
+            "nl": "deel van een groep die te klein is om uit te splitsen",
         }
     ),
 )

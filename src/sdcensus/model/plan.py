@@ -114,12 +114,15 @@ class Protection:
         settings: What is said about them, by name; the perturbation file among it.
         import_published: Whether numbers that were published before for the same records, by
             another method or from other data, are taken over instead of drawn anew.
+        smallest_group: Groups that are published below this are not broken down further; not
+            below that of the policy.
     """
 
     method: str
     then: tuple[str, ...] = ()
     settings: tuple[tuple[str, Setting], ...] = ()
     import_published: bool = False
+    smallest_group: int | None = None
 
     def __repr__(self) -> str:
         # What is said about a method may be what nobody outside may know.

@@ -64,6 +64,7 @@ SYMBOLS: Mapping[str, Mark] = MappingProxyType(
             Mark.REFUSED,
             Mark.NOT_AVAILABLE,
             Mark.LOW_RELIABILITY,
+            Mark.NOT_BROKEN_DOWN,
         )
     }
 )

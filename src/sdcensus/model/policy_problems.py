@@ -51,6 +51,7 @@ def _online(policy: Policy) -> Found:
     yield from _whole(("online", "minimum_population"), rules.minimum_population, 0)
     yield from _whole(("online", "brackets"), rules.brackets, 1)
     yield from _whole(("online", "below"), rules.below, 1)
+    yield from _whole(("online", "smallest_group"), rules.smallest_group, 2)
     for name in ("ones", "ones_and_twos"):
         share = getattr(rules, name)
         if share is not None and not (_is_number(share) and 0 <= share <= 1):

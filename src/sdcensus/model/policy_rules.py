@@ -101,6 +101,8 @@ class OnlineRules:
             count away; the look budget is measured against it.
         brackets: Published values from 1 to below this stand in brackets: they are too small to
             rely on. The table builder shows them so; nothing is withheld.
+        smallest_group: Groups that are published below this are not broken down further. In the
+            table builder for every role, in plans for roles under which these rules are on.
     """
 
     mean_cell_size: float | None = None
@@ -113,6 +115,7 @@ class OnlineRules:
     minimum_population: int | None = None
     recovery: float | None = None
     brackets: int | None = None
+    smallest_group: int | None = None
 
     def __post_init__(self) -> None:
         action = option(WhenSparse, "action for sparse areas", self.when_sparse)

@@ -22,6 +22,7 @@ class Provenance:
         data_version, key_version, secret_id: Which records, which series of keys.
         package_version: The version of sdcensus.
         spec_hash: The table that was asked for.
+        smallest_group: Groups that are published below this are not broken down; 0 for no rule.
     """
 
     method: str
@@ -32,10 +33,14 @@ class Provenance:
     secret_id: str
     package_version: str
     spec_hash: str
+    smallest_group: int = 0
 
     def to_json(self) -> dict[str, str | int]:
-        """The same as plain values."""
-        return asdict(self)
+        """The same as plain values; a rule that there is not is left out."""
+        made = asdict(self)
+        if not self.smallest_group:
+            del made["smallest_group"]
+        return made
 
 
 def fingerprint(

@@ -50,6 +50,8 @@ class Making:
         census: Which census it was: its code, or its name where it has none.
         reference_date: The date to which its records refer.
         series: Which of the censuses of this lock; tables of other ones have other records.
+        smallest_group: Groups that are published below this are not broken down; 0 for no rule,
+            as in every lock from before there was one.
     """
 
     method: str
@@ -65,6 +67,7 @@ class Making:
     census: str = ""
     reference_date: str = ""
     series: str = ""
+    smallest_group: int = 0
 
     @classmethod
     def of(
@@ -100,6 +103,7 @@ class Making:
         return (
             *(self.method, self.method_version, self.settings, self.fingerprint),
             *(self.data_version, self.key_version, self.secret_id, self.series),
+            self.smallest_group,
         )
 
     @property
@@ -250,6 +254,13 @@ class PublicationLock:
         found = (self.making(one).lookup for one in latest)
         return next((one for one in found if one is not None), None)
 
+    def smallest_group(self, series: str) -> int:
+        """The smallest group of what was published last of a census; 0 for no rule."""
+        own = [one for one in self.tables if one.series == series]
+        newest = max((one.event for one in own), default=0)
+        sizes = [self.making(one).smallest_group for one in own if one.event == newest]
+        return max(sizes, default=0)
+
     def with_event(
         self,
         event: LockEvent,
@@ -349,7 +360,7 @@ def days_apart(first: str, second: str) -> int | None:
 def _making(one: Mapping[str, Any]) -> Making:
     text = json.dumps(one["settings"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     made = Making(**{**one, "settings": text})
-    if type(made.key_version) is not int:
+    if type(made.key_version) is not int or type(made.smallest_group) is not int:
         raise TypeError("key version")
     return made
 

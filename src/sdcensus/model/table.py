@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.frames import frame
 from sdcensus.model.layout import mixed_radix, positions_on, values_at
+from sdcensus.model.marks import Mark
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 
@@ -21,42 +22,22 @@ Int64 = npt.NDArray[np.int64]
 
 
 class Flag(IntEnum):
-    """Why a cell has no number; ``PUBLISHED`` cells have one."""
+    """Why a cell has no number; ``PUBLISHED`` cells have one. The values are those of ``Mark``."""
 
     PUBLISHED = 0
     WITHHELD = 1
     BELOW_THRESHOLD = 2
+    NOT_BROKEN_DOWN = 7
 
     @property
     def sign(self) -> str:
         """What stands in the cell instead of a number."""
-        return {0: "", 1: "c", 2: ".."}[self.value]
+        return Mark(self.value).sign
 
     @property
     def meaning(self) -> Text:
         """What the sign means, for a legend."""
-        return _MEANING[self.value]
-
-
-_MEANING = (
-    Text(),
-    Text.of(
-        {
-            "en": "confidential: withheld",
-            "es": "confidencial: no se publica",
-            "fr": "confidentiel\u202f: non publié",
-            "nl": "vertrouwelijk: niet gepubliceerd",
-        }
-    ),
-    Text.of(
-        {
-            "en": "too small to be published",
-            "es": "demasiado pequeño para publicarse",
-            "fr": "trop petit pour être publié",
-            "nl": "te klein om te publiceren",
-        }
-    ),
-)
+        return Mark(self.value).meaning
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,8 @@ def _annex(assessment: Assessment, reproduce: str) -> Html:
         parts += ["Figures that have no meaning for this table, or need care:", bullets(reasons)]
     if assessment.cautions:
         parts += ["What the method itself warns of:", bullets(assessment.cautions)]
+    if assessment.smallest_group is not None:
+        parts += ["The smallest group:", bullets([assessment.smallest_group.sentence])]
     parts.append(made_table(assessment.provenance))
     if reproduce:
         parts.append(paragraph(together("Reproduce with ", code(reproduce), ".")))

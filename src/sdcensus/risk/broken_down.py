@@ -313,6 +313,6 @@ def sample_of_kinds(
         return tuple(kinds)
     order = sorted(
         range(len(kinds)),
-        key=lambda at: hashlib.blake2b(kinds[at].title.encode(), digest_size=8).digest(),
+        key=lambda at: hashlib.blake2b(repr(kinds[at].key).encode(), digest_size=8).digest(),
     )
     return tuple(kinds[at] for at in sorted(order[:most]))

@@ -79,8 +79,11 @@ class KindOfCells:
 
     @property
     def title(self) -> str:
-        """What the cells are by."""
-        return ", ".join(one.name for one in self.parts) or "everything"
+        """What the cells are by; a condition is named once."""
+        names = [one.name for one in self.parts if one.size > 1]
+        held_by_all = all((one.group >= 0).all() for one in self.parts)
+        narrowed = not held_by_all or not self.universe.everything
+        return ", ".join([*names, *(["under a condition"] if narrowed else [])]) or "everything"
 
     @property
     def area(self) -> str:
@@ -259,7 +262,7 @@ class _Table:
             for variable in universe.variables:
                 inside = leaves_in(universe, variable)
                 group = np.where(inside, 0, -1).astype(np.int64)
-                selected[variable.name] = _parts(variable, f"{variable.name} (filtered)", group)
+                selected[variable.name] = _parts(variable, variable.name, group)
         #: For each variable the parts that may be shown; ``None`` where it may be left out.
         self.options: dict[str, tuple[Parts | None, ...]] = {}
         for axis in spec.axes:
@@ -271,7 +274,7 @@ class _Table:
                     shown.append(parts_of_level(variable, level))
                 else:
                     group = np.where(chosen.group >= 0, level.group_array, -1)
-                    shown.append(_parts(variable, f"{_name(variable, level)} (filtered)", group))
+                    shown.append(_parts(variable, _name(variable, level), group))
             if any(block.level == TOTAL for block in axis.blocks):
                 shown.append(chosen)
             self.options[variable.name] = tuple(dict.fromkeys(map(_told, shown)))

@@ -59,6 +59,7 @@ from sdcensus.session.assessing_knowledge import (
 )
 from sdcensus.session.assessing_public import PublicAssessment, public_assessment
 from sdcensus.session.assessing_together import Tabulate, budgets_of, differences_of
+from sdcensus.session.smallest_group import GroupClaim, group_claim
 from sdcensus.session.study import Study
 from sdcensus.session.study_cells import CellFigures, worst
 from sdcensus.utility.by_row import RowMeasures
@@ -115,6 +116,7 @@ class Assessment(Confidential):
         evaluation: The row of the evaluation sheet.
         left_out: What could not be measured, and why.
         provenance: How the table was made, if that is known.
+        smallest_group: What the rule of the smallest group guarantees, where it was applied.
     """
 
     public: PublicAssessment
@@ -152,6 +154,7 @@ class Assessment(Confidential):
     evaluation: EvaluationRow
     left_out: tuple[str, ...]
     provenance: Provenance | None
+    smallest_group: GroupClaim | None = None
 
     def __repr__(self) -> str:
         return f"<Assessment of {self.public.table.spec.title}: confidential>"
@@ -333,7 +336,15 @@ def assess_table(
         evaluation=evaluation_row(number, cube, table),
         left_out=tuple(dict.fromkeys(left_out)),
         provenance=provenance,
+        smallest_group=_group_claim(method, provenance),
     )
+
+
+def _group_claim(method: Method | None, provenance: Provenance | None) -> GroupClaim | None:
+    """What the smallest group guarantees; ``method.protect`` alone applies and claims nothing."""
+    if method is None or provenance is None or not provenance.smallest_group:
+        return None
+    return group_claim(method, provenance.smallest_group)
 
 
 def _wanted(cube: Cube, compare: bool | None, left_out: list[str]) -> bool:

@@ -18,8 +18,7 @@ from sdcensus.methods.cell_key import CellKey, Zeros
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import CellMethod, Kind, Method
 from sdcensus.methods.pipeline import Pipeline
-from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
-from sdcensus.methods.semi_controlled import SemiControlledRounding
+from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
@@ -236,11 +235,8 @@ def _hidden(table: Table, cells: Mask) -> Table:
 
 def _stated_bound(first: Method | None, noise: Perturbation | None) -> int | None:
     """The largest change that a method makes by design; ``None`` where it names none."""
-    if isinstance(first, RandomRounding | SemiControlledRounding | SmallCellAdjustment):
-        return first.base - 1
-    if isinstance(first, ConventionalRounding | ThresholdRounding):
-        return first.base // 2
-    return None if noise is None else noise.max_deviation
+    stated = None if first is None else first.largest_deviation
+    return noise.max_deviation if stated is None and noise is not None else stated
 
 
 def _support(first: Method | None, noise: Perturbation | None) -> Support | None:

@@ -16,6 +16,7 @@ from sdcensus.model.axis import Axis, make_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Table
@@ -32,10 +33,11 @@ from sdcensus.session.assessing_together import (
 )
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import opened_plan
-from sdcensus.session.plan_method import planned_method
+from sdcensus.session.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.protecting import protect_table
 from sdcensus.session.publishing.products import Product
 from sdcensus.session.publishing.resolving import planned_products
+from sdcensus.session.smallest_group import in_force
 from sdcensus.store.registry import Registry
 
 #: Larger tables are counted anew rather than kept in memory.
@@ -52,6 +54,8 @@ class AssessOptions:
         policy: The file of a policy: everything that it opens is taken together, and its limit
             for the chance of recovery holds.
         recovery_limit: The chance of recovery that is accepted, instead of the policy's.
+        smallest_group: Groups that are published below this are not broken down further; not below
+            what a plan or a policy says.
     """
 
     sensitive: tuple[str, ...] | None = None
@@ -62,6 +66,7 @@ class AssessOptions:
     registry: str | Path | None = None
     policy: str | Path | None = None
     recovery_limit: float | None = None
+    smallest_group: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,10 @@ def assess_spec(
 ) -> Assessment:
     """Count a table, protect it, and assess what would be published."""
     said = options or AssessOptions()
+    if said.policy is not None:
+        policy = read_policy(said.policy, census.schema)
+        smallest = in_force(policy, UserRole.PUBLIC, said.smallest_group)
+        said = replace(said, smallest_group=smallest)
     around = _surroundings(census, spec, said)
     return _assessed(
         census, spec, method, said, around, _Counter(census), number=1, progress=progress
@@ -198,6 +207,10 @@ def assess_plan(
     chosen = _chosen(path, products, names or [one.name for one in plan.tables])
     planned = tuple({spec.hash(): spec for one in products.values() for spec in one.specs}.values())
     policy = None if plan.policy is None else plan.path(plan.policy.file)
+    smallest = planned_smallest_group(plan, census.schema)
+    if said.smallest_group is not None and said.smallest_group < (smallest or 0):
+        raise SpecError(f"The plan says smallest_group = {smallest}: it can be raised only.")
+    said = replace(said, smallest_group=said.smallest_group or smallest)
     found: list[tuple[str, Assessment]] = []
     skipped: list[str] = []
     arounds: dict[Entity, _Surroundings] = {}
@@ -265,7 +278,9 @@ def _assessed(
     title: str = "",
     progress: Progress,
 ) -> Assessment:
-    protected = protect_table(census, spec, method, progress=progress)
+    protected = protect_table(
+        census, spec, method, smallest_group=said.smallest_group, progress=progress
+    )
     return assess_table(
         protected.audit.cube,
         protected,

@@ -15,7 +15,7 @@ from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
-from sdcensus.methods.rounding import RandomRounding
+from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.axis import Axis, make_axis
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
@@ -60,29 +60,23 @@ def group_noise(method: Method, smallest_group: int | None = None) -> GroupNoise
         smallest_group: Groups that are published below it are not broken down; ``None`` without
             the rule.
     """
+    steps = method.steps if isinstance(method, Pipeline) else ()
+    if any(step.claims().additive for step in steps):
+        # A number that is not shown is then a total less the others: the rule hides nothing.
+        smallest_group = None
+    definition_keys = has_definition_keys(method)
     noise = noise_of(method)
     if noise is not None:
-        return GroupNoise.of(
-            noise, smallest_group=smallest_group, definition_keys=has_definition_keys(method)
-        )
+        return GroupNoise.of(noise, smallest_group=smallest_group, definition_keys=definition_keys)
     first = first_of(method)
-    farthest = first.base - 1 if isinstance(first, RandomRounding) else None
-    return GroupNoise(None, farthest, smallest_group, has_definition_keys(method))
+    farthest = None if first is None else first.largest_deviation
+    return GroupNoise(None, farthest, smallest_group, definition_keys)
 
 
 def has_definition_keys(method: Method) -> bool:
     """Whether cells of different definitions have noise of their own."""
     first = first_of(method)
     return isinstance(first, CellKey) and first.parameters()["lookup"] == "definition"
-
-
-def smallest_group_of(policy: Policy | None, plan: Plan | None = None) -> int | None:
-    """The smallest group that tables break down: the policy's, or a larger one of the plan."""
-    sizes = [
-        getattr(policy, "smallest_group", None),
-        getattr(plan.protect if plan is not None else None, "smallest_group", None),
-    ]
-    return max((one for one in sizes if one is not None), default=None)
 
 
 def broken_down_in_policy(
@@ -111,7 +105,7 @@ def broken_down_in_policy(
         menu_of(policy, census.schema, of=of, role=role),
         GroupNoise.of(
             noise,
-            smallest_group=smallest_group_of(policy),
+            smallest_group=policy.online_for(role).smallest_group,
             definition_keys=default_lookup(noise) is Lookup.DEFINITION,
         ),
         progress=progress,
@@ -131,12 +125,14 @@ def broken_down_in_plan(
     """
     # Here and not above: whoever asks about a policy needs nothing of what publishing needs.
     from sdcensus.session.look_budget import planned_specs
-    from sdcensus.session.plan_method import planned_method
+    from sdcensus.session.plan_method import planned_method, planned_smallest_group
+
+    smallest = planned_smallest_group(plan, census.schema, policy)
 
     def noise(of: Entity) -> GroupNoise:
         # Nothing is drawn, so any secret will do.
         method = planned_method(plan, census, of, secret=Secret(bytes(LONGEST)))
-        return group_noise(method, smallest_group_of(policy, plan))
+        return group_noise(method, smallest)
 
     specs = planned_specs(plan, census.schema)
     return broken_down_in_tables(census, specs, noise, progress=progress)

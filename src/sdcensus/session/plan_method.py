@@ -6,13 +6,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from sdcensus.documents.policy import read_policy
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.plan import Plan, Protection
+from sdcensus.model.policy import Policy
+from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census import Census
 from sdcensus.session.protecting import DEFAULT_STRENGTH, MethodOptions, build_method, takes_option
+from sdcensus.session.smallest_group import in_force
 
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
@@ -57,3 +61,17 @@ def planned_method(
         options=MethodOptions(**settings),
         secret=secret,
     )
+
+
+def planned_smallest_group(plan: Plan, schema: Schema, policy: Policy | None = None) -> int | None:
+    """The smallest group of a plan: its own, or that of the policy that it obeys.
+
+    Args:
+        plan: The plan.
+        schema: Of the census that it is about.
+        policy: The policy, where it is read already.
+    """
+    if policy is None and plan.policy is not None:
+        policy = read_policy(plan.path(plan.policy.file), schema)
+    own = None if plan.protect is None else plan.protect.smallest_group
+    return in_force(policy, "" if plan.policy is None else plan.policy.role, own)

@@ -323,13 +323,22 @@ def protect_table(
     method: Method,
     *,
     engine: str | None = None,
+    smallest_group: int | None = None,
     progress: Progress = no_progress,
 ) -> Protected:
-    """Count a table, protect it, and add the notes that its readers need."""
+    """Count a table, protect it, and add the notes that its readers need.
+
+    Groups that are published below ``smallest_group`` are not broken down further.
+    """
+    from sdcensus.session.smallest_group import GroupRule
+
+    rule = GroupRule(smallest_group)
     progress(f"counting {spec.title}", 0.0)
-    cube = census.tabulate(spec, engine=engine)
+    cube = census.tabulate(rule.counted(spec), engine=engine)
     progress("protecting", 0.0)
-    protected = method.protect(cube)
+    protected = rule.protect(
+        spec, method, lambda one: census.tabulate(one, engine=engine), counted=cube
+    )
     notes = notes_for(protected.table, method.claims())
     return replace(protected, table=protected.table.with_notes(*notes))
 

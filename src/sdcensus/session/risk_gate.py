@@ -183,7 +183,7 @@ def risks_of_menus(
         )
         shares.append(found)
         if found.share > limit:
-            risks.append(_broken_down(census, menu.of, noise, limit, "the policy"))
+            risks.append(_broken_down(census, menu.of, noise, limit, "[online] of the policy"))
     return GateReport(limit, tuple(shares), tuple(risks))
 
 
@@ -278,6 +278,24 @@ def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> Acce
         )
     codes = tuple(dict.fromkeys(one.code.value for one in report.risks))
     return AcceptedRisk(accepted.name.strip(), " ".join(accepted.reason.split()), codes)
+
+
+def willing_to_accept(name: str | None, reason: str) -> AcceptedRisk | None:
+    """Who is willing to accept a risk, as they were named; ``None`` if nobody was."""
+    if name is not None:
+        return AcceptedRisk(name, reason)
+    if reason:
+        raise SpecError("A reason is for a risk that somebody accepts: --accept-risk NAME.")
+    return None
+
+
+def nothing_to_accept(
+    willing: AcceptedRisk | None, accepted: AcceptedRisk | None
+) -> tuple[str, ...]:
+    """Tells somebody who was willing that there was nothing to accept."""
+    if willing is None or accepted is not None:
+        return ()
+    return ("There was no risk to accept: --accept-risk and --reason can be left out.",)
 
 
 def _share(

@@ -32,7 +32,9 @@ from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL, feasibility
 from sdcensus.session.census import Census
+from sdcensus.session.smallest_group import GroupRule
 from sdcensus.session.study_cells import CellFigures, DeviationProfile, given_away, profile, worst
+from sdcensus.session.study_grouped import Grouped
 from sdcensus.session.study_published import preset_of
 from sdcensus.session.study_sums import InteriorSums, interior_sums
 from sdcensus.session.study_tables import cubes_of, with_fresh_keys
@@ -266,6 +268,7 @@ def compare(
     specs: Sequence[TableSpec],
     candidates: Sequence[Candidate],
     *,
+    smallest_group: int | None = None,
     generator: np.random.Generator | None = None,
     workers: int | None = None,
     language: str | None = None,
@@ -277,17 +280,21 @@ def compare(
         census: Whose tables.
         specs: The tables.
         candidates: The methods: ``scheme_candidates(...)``, and any others.
+        smallest_group: Groups that are published below this are not broken down further, by any
+            of the methods.
         generator: Draws the independent noise; by default one that begins where it always does.
         workers: How many threads; by default one for each processor.
         language: The language of labels.
         progress: Called with the stage and how much of it is done.
     """
     _check(specs, candidates)
+    rule = GroupRule(smallest_group)
     progress("counting", 0.0)
     return compare_cubes(
-        cubes_of(census, specs),
+        cubes_of(census, [rule.counted(spec) for spec in specs]),
         candidates,
         census=census.schema.census.name,
+        grouped=Grouped(rule, tuple(specs), census.tabulate) if rule else None,
         generator=generator,
         workers=workers,
         language=language,
@@ -300,23 +307,30 @@ def compare_cubes(
     candidates: Sequence[Candidate],
     *,
     census: str = "",
+    grouped: Grouped | None = None,
     generator: np.random.Generator | None = None,
     workers: int | None = None,
     language: str | None = None,
     progress: Progress = no_progress,
 ) -> Study:
     """The same for tables that are counted already; ``census`` is what it is called."""
+    counted = cubes
+    if grouped is not None:
+        cubes = grouped.cubes(counted)
     _check([cube.spec for cube in cubes], candidates)
     draw = np.random.default_rng(SEED) if generator is None else generator
     fresh: dict[int, Cube] = {}
     if any(one.draw is Draw.INDEPENDENT for one in candidates):
-        fresh = {at: with_fresh_keys(cube, draw) for at, cube in enumerate(cubes)}
+        fresh = {at: with_fresh_keys(cube, draw) for at, cube in enumerate(counted)}
 
     persons = max(int(cube.count[interior(cube.spec)].sum()) for cube in cubes)
     printed = preset_of([cube.spec for cube in cubes], persons) is not None
 
     def measured(at: int, candidate: Candidate) -> StudyResult:
-        source = fresh[at] if candidate.draw is Draw.INDEPENDENT else cubes[at]
+        source = fresh[at] if candidate.draw is Draw.INDEPENDENT else counted[at]
+        if grouped is not None:
+            cube, table = grouped.protect(at, source, candidate.method)
+            return _measured(cube, table, candidate, language, printed=printed)
         return _measure(source, candidate, language, printed=printed)
 
     # The largest first: the others fill the time until the last of them ends.
@@ -375,6 +389,12 @@ def _measure(
     table = candidate.method.protect(cube).table
     if not isinstance(table, Table):
         raise SpecError(f"{cube.spec.title}: the table is too large to be compared whole.")
+    return _measured(cube, table, candidate, language, printed=printed)
+
+
+def _measured(
+    cube: Cube, table: Table, candidate: Candidate, language: str | None, *, printed: bool
+) -> StudyResult:
     fits = feasibility(cube, table, candidate.knowledge)
     design = candidate.perturbation
     return StudyResult(

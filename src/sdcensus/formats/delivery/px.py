@@ -32,7 +32,13 @@ from sdcensus.model.marks import Mark
 from sdcensus.model.text import Text
 
 #: How many dots stand in a cell for each mark that takes the place of a number.
-DOTS = {Mark.REFUSED: 1, Mark.BELOW_THRESHOLD: 2, Mark.WITHHELD: 3, Mark.NOT_AVAILABLE: 4}
+DOTS = {
+    Mark.REFUSED: 1,
+    Mark.BELOW_THRESHOLD: 2,
+    Mark.WITHHELD: 3,
+    Mark.NOT_AVAILABLE: 4,
+    Mark.NOT_BROKEN_DOWN: 5,
+}
 
 _SUBJECT = Text.of(
     {

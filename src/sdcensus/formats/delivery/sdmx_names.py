@@ -37,6 +37,7 @@ STATUS_OF = {
     Mark.NOT_AVAILABLE: ("O", "F"),
     Mark.LOW_RELIABILITY: ("U", "F"),
     Mark.POPULATED: ("A", "F"),
+    Mark.NOT_BROKEN_DOWN: ("Q", "D"),
 }
 
 

@@ -126,6 +126,14 @@ _CONFIDENTIALITIES = {
             "nl": "Vertrouwelijke statistische informatie",
         }
     ),
+    "D": Text.of(
+        {
+            "en": "Secondary confidentiality set by the sender",
+            "es": "Confidencialidad secundaria fijada por el emisor",
+            "fr": "Confidentialité secondaire fixée par l’émetteur",
+            "nl": "Secundaire vertrouwelijkheid, door de afzender bepaald",
+        }
+    ),
     "F": Text.of({"en": "Free", "es": "Libre", "fr": "Libre", "nl": "Vrij"}),
     "N": Text.of(
         {

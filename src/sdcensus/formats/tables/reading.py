@@ -303,12 +303,13 @@ def _values_column(raw: RawTable) -> str:
 
 
 def _provenance(document: object, path: Path) -> Provenance:
-    kinds = {one.name: int if one.name == "key_version" else str for one in fields(Provenance)}
-    if not isinstance(document, dict) or any(
-        type(document.get(name)) is not kind for name, kind in kinds.items()
-    ):
+    numbers = ("key_version", "smallest_group")
+    kinds = {one.name: int if one.name in numbers else str for one in fields(Provenance)}
+    # A rule that there is not is left out, as in every file from before there was one.
+    given = {"smallest_group": 0, **document} if isinstance(document, dict) else {}
+    if any(type(given.get(name)) is not kind for name, kind in kinds.items()):
         raise InputError(f'{path}: how the table was made ("provenance") is damaged.')
-    return Provenance(**{name: document[name] for name in kinds})
+    return Provenance(**{name: given[name] for name in kinds})
 
 
 def _numbers(raw: RawTable, spec: TableSpec) -> np.ndarray[Any, np.dtype[np.uint64]]:

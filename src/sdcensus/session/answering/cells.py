@@ -142,7 +142,8 @@ def _with_ruling(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
     sparse = rows(ruling.sparse)
     if sparse or ruling.everywhere:
         marks = np.zeros(spec.shape, dtype=np.uint8) if marks is None else marks
-        small = published.values < ruling.below
+        # Parts of small groups are not shown whatever their values are.
+        small = (published.values < ruling.below) & (marks == 0)
         if ruling.everywhere:
             marks[small] = Mark.WITHHELD
         for at, places in sparse:

@@ -15,18 +15,17 @@ import numpy.typing as npt
 
 from sdcensus.errors import QuestionError, told
 from sdcensus.model.axis import TOTAL, Axis, make_axis
+from sdcensus.model.narrowing import narrowed
 from sdcensus.model.policy_levels import coarser_or_equal
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.universe import Universe
-from sdcensus.model.variable import Code, Level, Variable
+from sdcensus.model.variable import Level, Variable
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 
 #: A condition that falls into more products of sets of codes than this is refused.
 MOST_TERMS = 200
-#: The code for everything of a level that nobody asked for. It is counted and never shown.
-REST = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -185,12 +184,12 @@ def counted(variable: Variable, parts: Iterable[Part]) -> Counted:
     by_level: dict[str, list[int]] = {}
     for one in sorted(wanted - {WHOLE}):
         by_level.setdefault(one.level, []).append(one.at)
-    found = {name: _narrowed(variable.level(name), at) for name, at in by_level.items()}
+    found = {name: narrowed(variable.level(name), at) for name, at in by_level.items()}
     levels = [level for level, _ in found.values()]
     if not levels:
         # Nothing but the total: the coarsest level carries it.
         coarsest = min(variable.levels(), key=lambda one: (len(one.codes), one.name))
-        levels = [_narrowed(coarsest, [])[0]]
+        levels = [narrowed(coarsest, [])[0]]
     axis = make_axis(variable, levels, total=WHOLE in wanted)
     places = {WHOLE: len(axis.codes) - 1} if WHOLE in wanted else {}
     for block in axis.blocks:
@@ -199,22 +198,3 @@ def counted(variable: Variable, parts: Iterable[Part]) -> Counted:
             for at in by_level[block.level]:
                 places[Part(block.level, at)] = block.start + int(place[at])
     return Counted(axis, places)
-
-
-def _narrowed(level: Level, wanted: Sequence[int]) -> tuple[Level, Int64]:
-    """A level with these of its codes and one code for all others, and where each code is in it.
-
-    The others stand where the first of them stood: levels that tell the same apart have the same
-    order, so that what was counted for one question is right for another.
-    """
-    size = len(level.codes)
-    if len(wanted) == size:
-        return level, np.arange(size)
-    other = np.ones(size, dtype=bool)
-    other[list(wanted)] = False
-    first = int(np.flatnonzero(other)[0])
-    shown = sorted([*wanted, first])
-    place = np.full(size, shown.index(first), dtype=np.int64)
-    place[shown] = np.arange(len(shown))
-    codes = [Code(REST) if at == first else level.codes[at] for at in shown]
-    return Level(level.name, tuple(codes), tuple(place[level.group_array].tolist())), place

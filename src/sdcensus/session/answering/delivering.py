@@ -23,9 +23,13 @@ from sdcensus.session.answering.cells import AnswerCells, error_factor
 from sdcensus.session.answering.compiling import Compiled
 from sdcensus.session.answering.levels import axis_label, question_heading
 from sdcensus.session.policy import Verdict
+from sdcensus.session.smallest_group import note_for
 
 #: Characters that the name of a download has at most, without its ending.
 LONGEST_NAME = 80
+
+#: Marks that a note explains; areas that are withheld have a sign that the table explains.
+_EXPLAINED = (Mark.WITHHELD, Mark.BELOW_THRESHOLD, Mark.NOT_BROKEN_DOWN)
 
 
 def delivered(
@@ -57,7 +61,7 @@ def delivered(
         values=cells.values,
         marks=cells.marks,
         unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
-        notes=tuple(_notes(compiled, cells, verdict, claims)),
+        notes=tuple(_notes(compiled, cells, verdict, claims, provenance.smallest_group)),
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
         source=source,
@@ -73,12 +77,13 @@ def _file_name(asked: TableSpec) -> str:
     return "-".join(parts)[:LONGEST_NAME].rstrip("-_")
 
 
-def _notes(compiled: Compiled, cells: AnswerCells, verdict: Verdict, claims: Claims) -> list[Text]:
+def _notes(
+    compiled: Compiled, cells: AnswerCells, verdict: Verdict, claims: Claims, smallest: int
+) -> list[Text]:
     if compiled.declared:
         table = Table(compiled.spec, _numbers(cells), _flags(cells))
-        # Areas that are withheld have a sign of their own, which the table explains.
         marks = cells.marks
-        whole = marks is None or not np.isin(marks, [Mark.WITHHELD, Mark.BELOW_THRESHOLD]).any()
+        whole = marks is None or not np.isin(marks, _EXPLAINED).any()
         notes = [*notes_for(table, claims, legend=not whole)]
     else:
         spec = compiled.spec
@@ -92,6 +97,8 @@ def _notes(compiled: Compiled, cells: AnswerCells, verdict: Verdict, claims: Cla
         notes.append(words.PARTLY)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(words.LOW_RELIABILITY)
+    if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
+        notes.append(note_for(smallest))
     areas, available = verdict.areas, verdict.available
     if areas is not None and available is not None and available < areas:
         figures = {"available": available, "areas": areas, "withheld": areas - available}
@@ -114,7 +121,8 @@ def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
         return None
     flags = np.zeros(cells.marks.shape, dtype=np.uint8)
     flags[np.isin(cells.marks, [Mark.WITHHELD, Mark.REFUSED])] = Flag.WITHHELD
-    flags[cells.marks == Mark.BELOW_THRESHOLD] = Flag.BELOW_THRESHOLD
+    for flag in (Flag.BELOW_THRESHOLD, Flag.NOT_BROKEN_DOWN):
+        flags[cells.marks == flag] = flag
     return flags
 
 

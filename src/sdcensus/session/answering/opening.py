@@ -11,19 +11,19 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.plan import Plan
-from sdcensus.model.policy import Policy
+from sdcensus.model.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.answering.budgets import open_budgets, open_menu, refuse_weak
 from sdcensus.session.answering.service import TableService
-from sdcensus.session.broken_down import smallest_group_of
 from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
 from sdcensus.session.risk_gate import refuse_serving, risks_of_menus
+from sdcensus.session.smallest_group import in_force
 
 
 def open_service(
@@ -66,19 +66,28 @@ def open_service(
     budgets = open_budgets(rules, methods)
     refuse_weak(rules, budgets, methods, planned=planned is not None)
     progress("looking for groups that are broken down", 0.6)
+    smallest = None
+    if planned is not None and planned.protect is not None:
+        smallest = planned.protect.smallest_group
     menus = [open_menu(rules, of) for of in methods]
     gate = risks_of_menus(
         census,
         [menu for menu in menus if menu is not None],
         methods,
-        smallest_group=smallest_group_of(rules, planned),
+        smallest_group=in_force(rules, UserRole.PUBLIC, smallest),
         limit=rules.broken_down,
         planned=planned is not None,
         progress=progress,
     )
     refuse_serving(rules, gate)
     service = TableService(
-        census, rules, methods, source=Text.of(source), budgets=budgets, gate=gate
+        census,
+        rules,
+        methods,
+        source=Text.of(source),
+        budgets=budgets,
+        gate=gate,
+        smallest_group=smallest,
     )
     progress("finding what can be offered", 0.8)
     _ = service.catalogue

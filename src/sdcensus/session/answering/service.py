@@ -52,6 +52,7 @@ from sdcensus.session.policy import (
     decide,
 )
 from sdcensus.session.risk_gate import GateReport
+from sdcensus.session.smallest_group import GroupRule, in_force, judging_method
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 128 << 20
@@ -128,6 +129,7 @@ class Versions:
     package: str
     policy: str
     secret_id: str
+    smallest_group: int = 0
 
 
 class TableService(Confidential):
@@ -140,6 +142,8 @@ class TableService(Confidential):
         source: Whose numbers these are.
         budgets: The look budgets of what is open; confidential.
         gate: What the gate found before it was opened; confidential.
+        smallest_group: Groups that are published below this are not broken down further; that of
+            the policy if it is not said, and never less.
         kept_bytes: How much memory tables may take that are kept for the next question.
     """
 
@@ -148,6 +152,7 @@ class TableService(Confidential):
         "_catalogue",
         "_judged",
         "_methods",
+        "_rule",
         "_source",
         "budgets",
         "census",
@@ -164,6 +169,7 @@ class TableService(Confidential):
         source: Text = Text(),
         budgets: tuple[OpenedBudget, ...] = (),
         gate: GateReport | None = None,
+        smallest_group: int | None = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
         self.census = census
@@ -173,6 +179,10 @@ class TableService(Confidential):
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source
+        self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
+        for method in self._methods.values() if self._rule else ():
+            judging_method(method)
+        # Tables are kept as the one rule of this service shows them.
         self._cache: RecentlyUsed[tuple[PublishedCells, Provenance]] = RecentlyUsed(
             kept_bytes, lambda one: one[0].bytes
         )
@@ -220,7 +230,13 @@ class TableService(Confidential):
             package=__version__,
             policy=self.policy.name,
             secret_id=origin.secret_id,
+            smallest_group=self.smallest_group,
         )
+
+    @property
+    def smallest_group(self) -> int:
+        """Groups that are published below this are not broken down; 0 for no rule. Public."""
+        return self._rule.smallest or 0
 
     def verdict(self, spec: TableSpec, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
         """What the policy says of a table, by code lists and by published numbers."""
@@ -341,7 +357,7 @@ class TableService(Confidential):
         def make() -> Table | SparseTable:
             if not spec.universe.everything:
                 return self._chosen(spec)
-            return self._methods[spec.of].protect(self.census.tabulate(spec)).table
+            return self._rule.protect(spec, self._methods[spec.of], self.census.tabulate).table
 
         return self._judged.get(_kept_as(spec), make)
 
@@ -361,9 +377,11 @@ class TableService(Confidential):
 
         def make() -> tuple[PublishedCells, Provenance]:
             progress("counting", 0.0)
-            cube = self.census.tabulate(spec)
+            cube = self.census.tabulate(self._rule.counted(spec))
             progress("protecting", 0.5)
-            protected = self._methods[spec.of].protect(cube)
+            protected = self._rule.protect(
+                spec, self._methods[spec.of], self.census.tabulate, counted=cube
+            )
             table = protected.table
             if isinstance(table, SparseTable):
                 table = table.whole()

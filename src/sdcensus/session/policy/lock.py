@@ -15,7 +15,12 @@ from sdcensus.model.policy_levels import coarser_or_equal
 
 _STRICTNESS = (WhenSparse.C, WhenSparse.WITHHOLD_AREA, WhenSparse.REFUSE_TABLE)
 _SMALLER_IS_STRICTER = ("ones", "ones_and_twos", "recovery")
-_LARGER_IS_STRICTER = ("mean_cell_size", "mean_cell_size_of_table", "minimum_population")
+_LARGER_IS_STRICTER = (
+    "mean_cell_size",
+    "mean_cell_size_of_table",
+    "minimum_population",
+    "smallest_group",
+)
 _QUOTAS = ("dimensions", "cells", "cells_per_hour", "tables_per_day", "jobs")
 
 

@@ -11,12 +11,14 @@ from sdcensus.formats.delivery.streamed import check_streamed_formats
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.entity import Entity
+from sdcensus.model.layout import Layout
 from sdcensus.model.policy import Policy
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.publishing.products import Product, TableProduct
 from sdcensus.session.publishing.workplace import MANIFEST
+from sdcensus.session.smallest_group import GroupRule, judging_method, too_large
 
 #: File systems allow no longer names, in bytes.
 LONGEST_NAME = 255
@@ -96,6 +98,37 @@ def check_large_tables(
                 f" held whole, so the rules of the policy {policy.name!r} on published numbers and"
                 " on single codes cannot be applied to it. Take fewer or coarser axes."
             )
+
+
+def check_smallest_group(
+    products: Sequence[Product],
+    method: Callable[[Entity], Method],
+    smallest: int | None,
+    *,
+    imports: bool,
+) -> None:
+    """Refuse what cannot obey the rule of the smallest group.
+
+    Args:
+        products: What is published.
+        method: Gives the method for what is counted.
+        smallest: The smallest group, if there is a rule.
+        imports: Whether numbers are taken over that other methods made.
+    """
+    if smallest is None:
+        return
+    if imports:
+        raise SpecError(
+            "smallest_group reads the numbers that the method of the plan publishes, and"
+            " import_published takes others over: what is hidden would not follow from what is"
+            " shown. Leave one of the two out."
+        )
+    for product in products:
+        for spec in product.specs:
+            judging_method(method(spec.of))
+            counted = GroupRule(smallest).counted(spec)
+            if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
+                raise Refused(f"{product.name}: {too_large(spec, smallest)}")
 
 
 def _own_files(languages: Sequence[str]) -> Iterator[str]:

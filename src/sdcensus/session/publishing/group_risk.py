@@ -16,7 +16,6 @@ from sdcensus.session.assessing_knowledge import variance_of
 from sdcensus.session.broken_down import (
     broken_down_in_tables,
     group_noise,
-    smallest_group_of,
 )
 from sdcensus.session.look_budget import LIMIT
 from sdcensus.session.publishing.resolving import Resolved
@@ -72,10 +71,10 @@ def gate_of(resolved: Resolved, progress: Progress = no_progress) -> GateReport:
         resolved.census,
         own,
         resolved.method,
-        smallest_group=smallest_group_of(policy, resolved.plan),
+        smallest_group=resolved.smallest_group,
         limit=BROKEN_DOWN if policy is None else policy.broken_down,
         must_deliver=programme,
-        where="[protect] of the plan" if policy is None else "the policy",
+        where="[protect] of the plan" if policy is None else "[online] of the policy",
         progress=progress,
     )
 
@@ -84,10 +83,9 @@ def measures_of(
     resolved: Resolved, *, most_work: int = MOST_WORK, progress: Progress = no_progress
 ) -> tuple[BrokenDown, ...]:
     """Everything that the tables of a plan together break down, by what they count."""
-    smallest = smallest_group_of(resolved.policy, resolved.plan)
 
     def noise(of: Entity) -> GroupNoise:
-        return group_noise(resolved.method(of), smallest)
+        return group_noise(resolved.method(of), resolved.smallest_group)
 
     return broken_down_in_tables(
         resolved.census, resolved.specs(), noise, most_work=most_work, progress=progress

@@ -29,6 +29,7 @@ from sdcensus.session.publishing.products import Mask, Product, PublishedPart, T
 from sdcensus.session.publishing.resolving import Resolved
 from sdcensus.session.publishing.streaming import stream_table
 from sdcensus.session.publishing.workplace import Finished, Workplace, WrittenFile
+from sdcensus.session.smallest_group import GroupRule, too_large
 
 Office = dict[str, Any]
 
@@ -63,12 +64,17 @@ class Maker:
         self._memory = memory // 4
         self._waiting: dict[str, list[Product]] = {}
         self._parts: dict[str, dict[str, tuple[PublishedPart, Office]]] = {}
+        self._rule = GroupRule(resolved.smallest_group)
         self._judged: dict[str, Table | SparseTable] = {}
         self._lock, self._judging = threading.Lock(), threading.Lock()
         for product in products:
             self._parts[product.name] = {}
             for key in dict.fromkeys(spec_key(spec) for spec in product.specs):
                 self._waiting.setdefault(key, []).append(product)
+
+    def counted(self) -> tuple[TableSpec, ...]:
+        """What is counted for each of ``specs``: with the groups above its cells, under a rule."""
+        return tuple(self._rule.counted(spec) for spec in self.specs())
 
     def specs(self) -> tuple[TableSpec, ...]:
         """The tables that are needed, each once."""
@@ -79,19 +85,27 @@ class Maker:
                     found[key] = spec
         return tuple(found.values())
 
-    def take(self, spec: TableSpec, cube: Cube | SparseCube) -> None:
-        """Protect a table and finish the products that waited for it."""
+    def take(self, spec: TableSpec, counted: Cube | SparseCube) -> None:
+        """Protect a table and finish the products that waited for it.
+
+        Args:
+            spec: The table.
+            counted: What was counted for it.
+        """
         key = spec_key(spec)
         products = self._waiting[key]
-        if isinstance(cube, SparseCube):
+        if isinstance(counted, SparseCube):
             for product in products:
-                self._stream(product, cube)
+                self._stream(product, spec, counted)
             return
         method = self._resolved.method(spec.of)
-        protected = method.protect(cube)
-        table = protected.table
+        protected = self._rule.protect(
+            spec, method, self._resolved.census.tabulate, counted=counted
+        )
+        table, cube = protected.table, protected.audit.cube
         if isinstance(table, SparseTable):
             table = table.whole()
+        assert isinstance(cube, Cube)
         taken_over = 0
         if self._resolved.imports:
             found = self._guard.imported(table, protected.provenance)
@@ -157,8 +171,9 @@ class Maker:
         key = spec_key(spec)
         with self._judging:
             if key not in self._judged:
-                cube = self._resolved.census.tabulate(spec)
-                self._judged[key] = self._resolved.method(spec.of).protect(cube).table
+                method = self._resolved.method(spec.of)
+                tabulate = self._resolved.census.tabulate
+                self._judged[key] = self._rule.protect(spec, method, tabulate).table
             return self._judged[key]
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:
@@ -186,9 +201,11 @@ class Maker:
         office = {"tables": [one for _, one in once]}
         self._note(Finished(product.name, _written(paths), public, office))
 
-    def _stream(self, product: Product, cube: SparseCube) -> None:
+    def _stream(self, product: Product, spec: TableSpec, cube: SparseCube) -> None:
         """A table too large to hold goes to its files part by part."""
         resolved = self._resolved
+        if self._rule.smallest is not None:
+            raise Refused(f"{product.name}: {too_large(spec, self._rule.smallest)}")
         if not isinstance(product, TableProduct):
             raise Refused(
                 f"{product.name}: a table behind it is too large to be held. Take coarser areas."

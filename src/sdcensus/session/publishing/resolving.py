@@ -32,10 +32,10 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.method_checks import check_methods, exempting
-from sdcensus.session.plan_method import planned_method
+from sdcensus.session.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.programme import open_programme, programme_tables
-from sdcensus.session.publishing.checks import check_large_tables, check_names
+from sdcensus.session.publishing.checks import check_large_tables, check_names, check_smallest_group
 from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
 from sdcensus.session.publishing.products import (
@@ -74,6 +74,7 @@ class Resolved(Confidential):
         key_version: The version of the series of numbers where it is not the plan's.
         lookup: The look-up of what was published before, where the plan names none.
         original: The census before its records were swapped, for the evaluation.
+        smallest_group: Groups that are published below this are not broken down further.
     """
 
     plan: Plan
@@ -90,6 +91,7 @@ class Resolved(Confidential):
     key_version: int | None = None
     lookup: str | None = None
     original: Census | None = None
+    smallest_group: int | None = None
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -162,6 +164,7 @@ class Resolved(Confidential):
                 ]
             ),
             "the policy": _digest([policy, self._document_digest(named), self.role]),
+            **({} if self.smallest_group is None else {"the smallest group": self.smallest_group}),
             "the store": _digest([origin.data_version, origin.secret_id]),
             "the schema of the store": schema_digest(self.census.schema),
             "the store before swapping": "" if original is None else original.origin.data_version,
@@ -240,6 +243,7 @@ def resolve(
         ),
         secret=secret,
         original=_original(plan, output, opened.schema),
+        smallest_group=planned_smallest_group(plan, opened.schema, policy),
         key_version=None
         if key_version is None
         else key_version(office, _asked_version(plan), info, _publication(info, file)),
@@ -252,6 +256,9 @@ def resolve(
     check_methods(resolved.specs(), origin, resolved.method)
     for of in resolved.units() if resolved.imports else ():
         check_importable(resolved.method(of))
+    check_smallest_group(
+        products, resolved.method, resolved.smallest_group, imports=resolved.imports
+    )
     _check_policy(resolved)
     check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved

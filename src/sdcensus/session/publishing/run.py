@@ -45,7 +45,13 @@ from sdcensus.session.publishing.workplace import (
     WrittenFile,
     read_json,
 )
-from sdcensus.session.risk_gate import AcceptedRisk, refuse_publishing
+from sdcensus.session.risk_gate import (
+    AcceptedRisk,
+    nothing_to_accept,
+    refuse_publishing,
+    willing_to_accept,
+)
+from sdcensus.session.smallest_group import GroupRule
 from sdcensus.store.owner_only import write_owner_only
 
 #: Gives further files of a publication, by name.
@@ -145,9 +151,7 @@ def publish(
         raise SpecError("Tables need at least one thread.")
     if engine is not None:
         option(EngineName, "engine", engine)
-    willing = None if accept_risk is None else AcceptedRisk(accept_risk, reason)
-    if willing is None and reason:
-        raise SpecError("A reason is for a risk that somebody accepts: --accept-risk NAME.")
+    willing = willing_to_accept(accept_risk, reason)
 
     def ready() -> Resolved:
         return resolve(
@@ -235,7 +239,7 @@ def publish(
         size=sum(one.size for one in files.public),
         scans=scans,
         changed=sum(one.changed for one in changes),
-        warnings=(*warnings, *_nothing_to_accept(willing, accepted)),
+        warnings=(*warnings, *nothing_to_accept(willing, accepted)),
         cautions=resolved.cautions(),
         seconds=time.perf_counter() - began,
     )
@@ -268,10 +272,12 @@ def scheduled(
     engine: str | None = None,
     specs: Sequence[TableSpec] | None = None,
 ) -> Schedule:
-    """How the tables of a plan, or some of them, are counted."""
+    """How the tables of a plan, or what else is named, are counted."""
     chosen = EngineName(engine) if engine else resolved.census.default_engine
     return schedule(
-        resolved.specs() if specs is None else specs,
+        [GroupRule(resolved.smallest_group).counted(spec) for spec in resolved.specs()]
+        if specs is None
+        else specs,
         rows=resolved.census.rows,
         memory=memory,
         threads=threads,
@@ -302,7 +308,7 @@ def _make(
 
     maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
     specs = maker.specs()
-    plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=specs)
+    plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=maker.counted())
     progress("making the tables", max(len(finished) / total, 1e-9))
 
     def work(index: int, cube: Cube | SparseCube) -> None:
@@ -355,13 +361,6 @@ def _prepare(
         kept[ACCEPTED_RISK] = accepted.to_json()
     write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
     return _Files(files, tuple(private))
-
-
-def _nothing_to_accept(
-    willing: AcceptedRisk | None, accepted: AcceptedRisk | None
-) -> Iterator[str]:
-    if willing is not None and accepted is None:
-        yield "There was no risk to accept: --accept-risk and --reason can be left out."
 
 
 def _named(path: Path) -> dict[str, str | int]:

@@ -1,0 +1,253 @@
+"""The smallest group: nothing is broken down below a published group of fewer than K units.
+
+A cell is shown if and only if every proper ancestor is *published* at K or more: perturbed by the
+method, as an unweighted count, before any step after the method. The rule reads published values
+only, so what it hides follows from what is shown. It needs the ancestors of a table whether that
+shows them or not, so it is no part of a method: the table is counted with its ancestors here,
+protected, hidden in part, and cut back. Every road of the product goes through this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.methods.method import CellMethod, Method
+from sdcensus.methods.pipeline import Pipeline
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.ancestors import ancestry_of
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube import Cube
+from sdcensus.model.policy import Policy
+from sdcensus.model.protected import Protected
+from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.text import Text
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Tabulate = Callable[[TableSpec], Cube | SparseCube]
+
+#: The smallest group that makes a rule: below it nothing would ever be hidden but empty cells.
+LEAST = 2
+
+
+def checked_size(smallest: object, *, where: str = "smallest_group") -> int | None:
+    """The size of the smallest group as somebody wrote it; ``None`` stays."""
+    if smallest is None:
+        return None
+    if type(smallest) is not int or smallest < LEAST:
+        raise SpecError(f"{where} is a whole number, {LEAST} or more, such as 23.")
+    return smallest
+
+
+def in_force(policy: Policy | None, role: str, own: int | None) -> int | None:
+    """The smallest group of a plan or a command under a policy; ``None`` for no rule.
+
+    Raises:
+        Refused: It would be below that of the policy.
+    """
+    own = checked_size(own)
+    of_policy = None if policy is None else policy.online_for(role).smallest_group
+    if policy is None or of_policy is None:
+        return own
+    if own is not None and own < of_policy:
+        raise Refused(
+            f"smallest_group = {own} is below that of the policy {policy.name!r} ({of_policy}). It"
+            " can be raised, never lowered. Leave it out, or change the policy."
+        )
+    return own or of_policy
+
+
+def judging_method(method: Method) -> CellMethod:
+    """The part of a method whose published values the rule reads.
+
+    Raises:
+        SpecError: Its values have no bound in every cell, or depend on the table around them.
+    """
+    first = method.first if isinstance(method, Pipeline) else method
+    claims = first.claims()
+    why = ""
+    if not claims.bounded or first.largest_deviation is None:
+        why = (
+            "a single number of it can be far from the truth, so that a small group could be"
+            " published as a large one"
+        )
+    elif not claims.consistent or not isinstance(first, CellMethod):
+        why = (
+            "the same cell has other numbers in other tables, so that a cell would be hidden in one"
+            " and shown in another"
+        )
+    if why or not isinstance(first, CellMethod):
+        raise SpecError(
+            f"smallest_group needs a method with a limit on every number, the same in every table,"
+            f" and {method.described_name!r} is none: {why}. Take the method 'cell-key', or"
+            " 'random-rounding'; or leave smallest_group out."
+        )
+    return first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GroupClaim(Confidential):
+    """What the rule guarantees. For the office: together with K it gives the largest deviation.
+
+    Attributes:
+        smallest: The smallest group, K. Public by itself.
+        units: No cell of so many units or fewer is broken down; 0 where nothing is guaranteed.
+        adds_up: Whether totals are made to add up afterwards, so that hidden values can be
+            computed from the others, and nothing is guaranteed.
+    """
+
+    smallest: int
+    units: int
+    adds_up: bool = False
+
+    def __repr__(self) -> str:
+        return "<GroupClaim: confidential>"
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words; confidential."""
+        if self.adds_up:
+            return (
+                f"Groups that are published below {self.smallest} are not broken down. But totals"
+                " are made to add up afterwards, so a number that is not shown is a total less the"
+                " others: nothing is guaranteed. Leave the step out."
+            )
+        if not self.units:
+            return (
+                f"smallest_group = {self.smallest} guarantees nothing: the method can publish a"
+                " single unit as a group of that size. Take a larger one."
+            )
+        return (
+            f"No cell of {self.units} or fewer units is broken down, by any variable or level, and"
+            f" no cell of one private household of up to {self.units} persons. For the office:"
+            " together with the public size of the smallest group this tells the largest change."
+        )
+
+
+def group_claim(method: Method, smallest: int) -> GroupClaim:
+    """What the rule guarantees of everything that goes through it; confidential."""
+    largest = judging_method(method).largest_deviation or 0
+    steps = method.steps if isinstance(method, Pipeline) else ()
+    return GroupClaim(
+        smallest=smallest,
+        units=max(0, smallest - largest - 1),
+        adds_up=any(step.claims().additive for step in steps),
+    )
+
+
+class GroupRule:
+    """The rule for one size of the smallest group, or none.
+
+    Args:
+        smallest: The smallest group; without it every cell is shown.
+    """
+
+    __slots__ = ("smallest",)
+
+    def __init__(self, smallest: int | None) -> None:
+        self.smallest = checked_size(smallest)
+
+    def __repr__(self) -> str:
+        return f"<GroupRule {self.smallest or 'none'}>"
+
+    def __bool__(self) -> bool:
+        return self.smallest is not None
+
+    def counted(self, spec: TableSpec) -> TableSpec:
+        """What has to be counted for a table: itself, with its ancestors under the rule."""
+        return spec if self.smallest is None else ancestry_of(spec).extended
+
+    def protect(
+        self,
+        spec: TableSpec,
+        method: Method,
+        tabulate: Tabulate,
+        *,
+        counted: Cube | SparseCube | None = None,
+    ) -> Protected:
+        """Count a table with its ancestors, protect it, hide what is below a small group, cut.
+
+        Args:
+            spec: The table.
+            method: How it is protected.
+            tabulate: Counts a table, such as ``census.tabulate``.
+            counted: The cube of ``counted(spec)``, where it is at hand.
+        """
+        if self.smallest is None:
+            return method.protect(tabulate(spec) if counted is None else counted)
+        judge = judging_method(method)
+        ancestry = ancestry_of(spec)
+        cube = tabulate(ancestry.extended) if counted is None else counted
+        if isinstance(cube, SparseCube):
+            raise Refused(too_large(spec, self.smallest))
+        other = None
+        if ancestry.unconditioned is not None:
+            whole = tabulate(ancestry.unconditioned)
+            if isinstance(whole, SparseCube):
+                raise Refused(too_large(spec, self.smallest))
+            other = _judged(judge, whole)
+        hidden = ancestry.smallest(_judged(judge, cube), other) < self.smallest
+        protected = method.protect(ancestry.cut_cube(cube))
+        table = protected.table
+        if isinstance(table, SparseTable):
+            table = table.whole()
+        return replace(
+            protected,
+            table=_hidden(table, hidden, self.smallest),
+            provenance=replace(protected.provenance, smallest_group=self.smallest),
+        )
+
+
+def too_large(spec: TableSpec, smallest: int) -> str:
+    """Why a table cannot go through the rule that is too large to be held with its ancestors."""
+    return (
+        f"{spec.title}: with the groups above its cells the table is too large to be held whole,"
+        f" which smallest_group = {smallest} needs. Take fewer variables or coarser areas; or"
+        " publish it by a plan without smallest_group, where the risk has to be accepted by name."
+    )
+
+
+def _judged(judge: CellMethod, cube: Cube) -> Int64:
+    """What the rule reads: unweighted counts as the method publishes them; 0 for withheld ones."""
+    if cube.spec.measure is not Measure.COUNT:
+        spec = replace(cube.spec, measure=Measure.COUNT, weight_decimals=0)
+        cube = Cube(spec, cube.origin, Accumulators(cube.count, cube.key))
+    table = judge.protect(cube).table
+    return (table.whole() if isinstance(table, SparseTable) else table).published
+
+
+def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
+    """The table without some cells. What stood there, a sign included, says nothing any more."""
+    if not hidden.any():
+        return table
+    flags = np.zeros(table.shape, dtype=np.uint8) if table.flags is None else table.flags
+    return Table(
+        table.spec,
+        np.where(hidden, 0, table.published),
+        np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), flags).astype(np.uint8),
+        (*table.notes, note_for(smallest)),
+    )
+
+
+def note_for(smallest: int) -> Text:
+    """What readers are told, with what helps them."""
+    return Text.of({language: text.format(size=smallest) for language, text in _NOTE.items()})
+
+
+_NOTE = {
+    "en": "Groups of fewer than {size} are not broken down further. Coarser categories or larger"
+    " areas show more.",
+    "es": "Los grupos de menos de {size} no se desglosan más. Con categorías más amplias o zonas"
+    " más grandes se muestra más.",
+    "fr": "Les groupes de moins de {size} ne sont pas détaillés davantage. Des catégories plus"
+    " larges ou des zones plus grandes en montrent plus.",
+    "nl": "Groepen van minder dan {size} worden niet verder uitgesplitst. Grovere categorieën of"
+    " grotere gebieden tonen meer.",
+}
