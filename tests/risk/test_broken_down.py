@@ -258,14 +258,16 @@ def test_without_the_rule_every_visible_group_counts() -> None:
     weak = measure_broken_down(
         records, KINDS[3], of=Entity.PERSON, noise=GroupNoise.of(scheme("CP3(EU)")), twins=False
     )
-    assert weak.share == 1.0 and weak.exceeds(0.02)
+    assert weak.share == 1.0
+    assert weak.exceeds(0.02)
     strong = measure_broken_down(
         records,
         KINDS[3],
         of=Entity.PERSON,
         noise=GroupNoise.of(design_perturbation(8, 7.0), smallest_group=12, definition_keys=True),
     )
-    assert strong.proven and not strong.exceeds(0.0)
+    assert strong.proven
+    assert not strong.exceeds(0.0)
     almost = measure_broken_down(
         records,
         KINDS[3],
@@ -280,7 +282,8 @@ def test_what_a_menu_forbids_breaks_nothing_down() -> None:
     free, limited = menu(3), menu(3, never=((("faith", ""), ("area", "")),))
     finer = {one.title: one.finer for one in kinds_of_menu(limited)}
     assert {one.title: one.finer for one in kinds_of_menu(free)}["faith"] > finer["faith"]
-    assert "area" not in finer["faith"] and "faith" not in finer["area"]
+    assert "area" not in finer["faith"]
+    assert "faith" not in finer["area"]
     assert finer["area@district"] == {"area", "sex", "work", "tongue"}
     shown = shown_of_menu(limited)
     for kind in kinds_of_menu(limited):
@@ -363,7 +366,9 @@ def test_a_sample_of_kinds_is_the_same_each_time_and_said() -> None:
     found = measure_broken_down(
         records, kinds, of=Entity.PERSON, noise=GroupNoise(), most_work=300, twins=False
     )
-    assert found.sampled and len(found.kinds) == 10 and found.kinds_in_all == len(kinds)
+    assert found.sampled
+    assert len(found.kinds) == 10
+    assert found.kinds_in_all == len(kinds)
 
 
 def test_groups_below_three_cannot_be_asked_for() -> None:
@@ -376,4 +381,5 @@ def test_nothing_shows_its_content() -> None:
     records = UnitRecords({}, None, 7)
     found = measure_broken_down(records, (), of=Entity.PERSON, noise=GroupNoise())
     for one in (records, found, found.twins, found.assembled):
-        assert "confidential" in repr(one) and "7" not in repr(one)
+        assert "confidential" in repr(one)
+        assert "7" not in repr(one)

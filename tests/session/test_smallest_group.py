@@ -218,7 +218,8 @@ def test_what_is_hidden_is_the_definition(
         brute = Brute(census, store, method)
         np.testing.assert_array_equal(shown(made.table), brute.shown(spec, smallest))
         # What is shown is what the method alone publishes.
-        assert isinstance(made.table, Table) and isinstance(plain, Table)
+        assert isinstance(made.table, Table)
+        assert isinstance(plain, Table)
         kept = shown(made.table)
         np.testing.assert_array_equal(made.table.published[kept], plain.published[kept])
         if plain.flags is not None and made.table.flags is not None:

@@ -13,6 +13,7 @@ from sdcensus.report.page import (
     Html,
     Tile,
     Tone,
+    bullets,
     link,
     page,
     paragraph,
@@ -36,6 +37,7 @@ def evaluation_index(
     date: str = "",
     sheet: str = "evaluation.xlsx",
     published: str = "",
+    groups: Sequence[str] = (),
 ) -> str:
     """A page with a line for each table: what was counted, what is published, how far apart.
 
@@ -46,6 +48,7 @@ def evaluation_index(
         date: The date of the publication.
         sheet: The workbook with all figures.
         published: The published folder, as seen from the page.
+        groups: What all tables together give away about small groups, in sentences.
     """
     changed = [one for one in map(_published, rows) if one is not None]
     cells = sum(one.cells for one in changed)
@@ -64,6 +67,7 @@ def evaluation_index(
         "Evaluation of a publication",
         shown,
         section("All tables", _lines(rows, files, published), _reading()),
+        *([section("All tables together: small groups", bullets(list(groups)))] if groups else []),
         section(
             "All figures",
             paragraph(

@@ -14,6 +14,7 @@ from sdcensus.report.publication_index import evaluation_index
 from sdcensus.report.publication_notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.session.census import Census, open_parquet
 from sdcensus.session.publishing.evaluating import row_from_json
+from sdcensus.session.publishing.group_risk import small_group_lines
 from sdcensus.session.publishing.office import folder_of
 from sdcensus.session.publishing.resolving import Resolved
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, PublishReport
@@ -103,6 +104,7 @@ def _evaluation(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str
         date=resolved.heading.date,
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
+        groups=tuple(small_group_lines(resolved)),
     )
     return {SHEET: rows_workbook(rows), INDEX: page.encode("utf-8")}
 

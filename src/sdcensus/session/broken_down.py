@@ -359,7 +359,7 @@ def _levels_of(kind: KindOfCells) -> tuple[Axis, ...] | None:
         own = [one for one in variable.levels() if f"{variable.name}@{one.name}" == parts.name]
         if parts.name == variable.name:
             own = [variable.level()]
-        if not own:
+        if not own or (parts.group < 0).any():
             return None
         axes.append(make_axis(variable, own, total=False))
     return tuple(axes)

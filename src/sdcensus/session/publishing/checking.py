@@ -14,15 +14,19 @@ from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.risk.broken_down import BrokenDown
 from sdcensus.session.census import Census, default_threads
 from sdcensus.session.loading import SECRET_VARIABLE
-from sdcensus.session.publishing.group_risk import PlanLooks, gate_of, looks_of, measures_of
+from sdcensus.session.publishing.group_risk import (
+    EVALUATION_WORK,
+    PlanLooks,
+    gate_of,
+    looks_of,
+    measures_of,
+)
 from sdcensus.session.publishing.guard_run import series_lookup
 from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
 from sdcensus.session.risk_gate import GateReport
 
-#: How many units are put into cells at most, where tables are looked at for small groups.
-CHECK_WORK = 100_000_000
 # Seconds of one core, measured: before and behind the tables, for each product, and for each cell
 # in formats that take longer than csv.
 _ONCE, _PRODUCT = 2.0, 0.05
@@ -149,7 +153,7 @@ def check_plan(
         gate=gate_of(resolved, progress),
         census=resolved.census,
         looks=looks_of(resolved),
-        measures=measures_of(resolved, most_work=CHECK_WORK, progress=progress),
+        measures=measures_of(resolved, most_work=EVALUATION_WORK, progress=progress),
         cautions=resolved.cautions(),
     )
 

@@ -16,10 +16,15 @@ from sdcensus.session.assessing_knowledge import variance_of
 from sdcensus.session.broken_down import (
     broken_down_in_tables,
     group_noise,
+    smallest_group_text,
 )
+from sdcensus.session.broken_down_words import broken_down_lines, excused_lines, help_line
 from sdcensus.session.look_budget import LIMIT
 from sdcensus.session.publishing.resolving import Resolved
 from sdcensus.session.risk_gate import GateReport, risks_of_tables
+
+#: How many units are put into cells at most, for the evaluation of a publication.
+EVALUATION_WORK = 200_000_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -90,6 +95,22 @@ def measures_of(
     return broken_down_in_tables(
         resolved.census, resolved.specs(), noise, most_work=most_work, progress=progress
     )
+
+
+def small_group_lines(resolved: Resolved) -> Iterator[str]:
+    """What all tables of a plan together give away, in sentences for the office."""
+    # The figures of the evaluation: a sample will do where tables are very many.
+    measures = measures_of(resolved, most_work=EVALUATION_WORK)
+    limit = BROKEN_DOWN if resolved.policy is None else resolved.policy.broken_down
+    for one in looks_of(resolved):
+        yield one.sentence
+    for measure in measures:
+        for line in broken_down_lines(measure, limit):
+            yield f"{measure.of.plural}: {line}"
+    yield from excused_lines(gate_of(resolved))
+    if measures:
+        helps = help_line(measures, smallest_group_text(resolved.census, measures[0].noise))
+        yield from [helps] if helps else []
 
 
 def looks_of(resolved: Resolved) -> tuple[PlanLooks, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdcensus._version import __version__
 from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.confidential import Confidential
@@ -34,6 +32,7 @@ from sdcensus.session.publishing.guard import (
     series_lookup,
 )
 from sdcensus.session.publishing.making import Maker
+from sdcensus.session.publishing.manifest import as_bytes, manifest_of
 from sdcensus.session.publishing.office import ACCEPTED_RISK, OFFICE_FILE
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.workplace import (
@@ -359,7 +358,7 @@ def _prepare(
     }
     if accepted is not None:
         kept[ACCEPTED_RISK] = accepted.to_json()
-    write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
+    write_owner_only(workplace.notes / OFFICE_FILE, as_bytes(kept))
     return _Files(files, tuple(private))
 
 
@@ -398,27 +397,6 @@ def _check_published(resolved: Resolved, workplace: Workplace) -> None:
     )
 
 
-def manifest_of(
-    resolved: Resolved, products: Sequence[Finished], files: Sequence[WrittenFile]
-) -> bytes:
-    """What a published folder holds and how it was made: digests of all files, and no clock."""
-    content = {
-        "format": FORMAT_NAME,
-        "version": FORMAT_VERSION,
-        "publication": resolved.publication,
-        "census": str(resolved.census.schema.census.name),
-        "office": dict(resolved.heading.source.by_language),
-        "date": resolved.heading.date,
-        "package_version": __version__,
-        "tables": [
-            {"name": one.name, **one.public, "files": [file.name for file in one.files]}
-            for one in products
-        ],
-        "files": [one.to_json() for one in files],
-    }
-    return _bytes(content)
-
-
 def _is_published(resolved: Resolved, workplace: Workplace, identity: Mapping[str, Any]) -> bool:
     """Whether exactly this was published before and is still there."""
     known = read_json(workplace.own / OFFICE_FILE)
@@ -454,7 +432,3 @@ def _unchanged(resolved: Resolved, workplace: Workplace, seconds: float) -> Publ
 
 def _digest_of(path: Path) -> str:
     return WrittenFile.of(path).sha256 if path.is_file() else ""
-
-
-def _bytes(content: Mapping[str, Any]) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
