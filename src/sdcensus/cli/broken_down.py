@@ -56,4 +56,4 @@ def show_broken_down(
         helps = help_line(measures, text)
         if helps:
             output.say(helps)
-        output.note("These figures come from true counts: not for the public.")
+        output.say("These figures come from true counts: they are for the office.")

@@ -24,7 +24,7 @@ EXAMPLES = examples(
     "sdcensus publish plan.toml --memory 4GB --threads 2",
     "sdcensus publish plan.toml --revision 2026-corrections --old-store old.store",
     "sdcensus publish plan.toml --revision new-keys --rekey",
-    'sdcensus publish plan.toml --accept-risk "Ana Ruiz" --reason "ordered by the ministry"',
+    'sdcensus publish plan.toml --accept-risk "Ana Ruiz" --reason "by law"',
 )
 
 #: Names that a list shows.
