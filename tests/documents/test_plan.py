@@ -321,7 +321,9 @@ def test_the_words_are_those_that_the_methods_know() -> None:
     assert options == {name for takes in METHOD_SETTINGS.values() for name in takes} | {
         name for takes in STEP_SETTINGS.values() for name in takes
     }
-    assert set(ProtectSection.model_fields) == options | {"method", "then", "import_published"}
+    assert set(ProtectSection.model_fields) == options | {
+        *("method", "then", "import_published", "smallest_group")
+    }
     assert set(PROGRAMME_NAMES) == set(PROGRAMMES)
 
 

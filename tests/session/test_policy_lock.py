@@ -34,6 +34,7 @@ def locked(**rules: Any) -> Policy:
             ones=0.25,
             minimum_population=20,
             recovery=0.1,
+            smallest_group=23,
         ),
         design=DesignRules(minimum_population=100),
         exempt=(RecordSet("people by district", Entity.PERSON, ("area@district",)),),
@@ -62,6 +63,7 @@ def locked(**rules: Any) -> Policy:
         ({"online": {"ones": 0.3}}, "online.ones: 0.3 instead of 0.25"),
         ({"online": {"minimum_population": 19}}, "online.minimum_population"),
         ({"online": {"recovery": 0.2}}, "online.recovery"),
+        ({"online": {"smallest_group": 22}}, "online.smallest_group: 22 instead of 23"),
         ({"online": {"exclude_structural_zeros": True}}, "exclude_structural_zeros"),
         ({"design": {"minimum_population": 99}}, "design.minimum_population: 99 instead of 100"),
         ({"exempt": {"record_sets": ["people by parish"]}}, "'people by parish'"),
@@ -87,13 +89,19 @@ def test_a_locked_policy_can_be_made_stricter() -> None:
         locked(),
         {
             "limits": {"dimensions": 2, "cells": 50},
-            "online": {"mean_cell_size": 3, "ones": 0.1, "when_sparse": "refuse-table"},
+            "online": {
+                "mean_cell_size": 3,
+                "ones": 0.1,
+                "when_sparse": "refuse-table",
+                "smallest_group": 30,
+            },
             "variable": {"married": {"offered": False}},
             "never_together": {"combinations": [["married", "age"], ["area", "age"]]},
             "exempt": {"record_sets": []},
         },
     )
     assert made.online.mean_cell_size == 3
+    assert made.online.smallest_group == 30
     assert not made.rule_of("married").offered
     assert len(made.never_together) == 2
     assert made.lock

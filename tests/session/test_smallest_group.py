@@ -42,6 +42,7 @@ from sdcensus.model.universe import EVERYTHING, Universe, restrict
 from sdcensus.model.variable import Variable
 from sdcensus.session.census import Census
 from sdcensus.session.smallest_group import GroupRule, group_claim, note_for
+from sdcensus.session.smallest_group import Tabulate as Counting
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import leaf_of, small_store
 from sdcensus.testing.island import SECRET, island, island_store
@@ -200,6 +201,10 @@ def table_of(
     return spec, engine or MemoryEngine(store, threads=1)
 
 
+def counting(engine: MemoryEngine) -> Counting:
+    return lambda one: engine.tabulate(Tabulate(spec=one))
+
+
 @given(censuses_with_tables(most_units=30), st.sampled_from(METHODS), SIZES)
 @settings(max_examples=25)
 def test_what_is_hidden_is_the_definition(
@@ -210,9 +215,7 @@ def test_what_is_hidden_is_the_definition(
         store, _ = small_store(Path(folder) / "census.store", census)
         spec, engine = table_of(store, table)
 
-        def tabulate(one: TableSpec) -> Cube | SparseCube:
-            return engine.tabulate(Tabulate(spec=one))
-
+        tabulate = counting(engine)
         made = GroupRule(smallest).protect(spec, method, tabulate)
         plain = method.protect(tabulate(spec)).table
         brute = Brute(census, store, method)
@@ -233,7 +236,7 @@ def test_what_is_hidden_is_the_definition(
         for place in np.argwhere(kept).tolist():
             for one in brute.ancestors(spec, tuple(place)):
                 assert brute.true_count(spec, one)[0] > units or not units
-        del store, engine
+        del store, engine  # Windows removes no file that is mapped
 
 
 @given(st.data(), small_censuses(most_units=40), st.sampled_from(METHODS), SIZES)
@@ -251,16 +254,14 @@ def test_a_cell_is_hidden_in_all_tables_or_in_none(
             spec, _ = table_of(store, table, engine)
             if not is_product(spec.universe):
                 continue  # "any other condition is left out whole": judged by its own spelling
-            made = GroupRule(smallest).protect(
-                spec, method, lambda one: engine.tabulate(Tabulate(spec=one))
-            )
+            made = GroupRule(smallest).protect(spec, method, counting(engine))
             hashes = cell_hashes(spec)
             for (first, second), own in zip(
                 hashes.tolist(), shown(made.table).reshape(-1).tolist(), strict=True
             ):
                 if first or second:  # cells that can hold nobody are no groups
                     assert known.setdefault((first, second), own) is own
-        del store, engine
+        del store, engine  # Windows removes no file that is mapped
 
 
 @given(censuses_with_tables(most_units=40), st.sampled_from(METHODS), SIZES)
@@ -274,9 +275,7 @@ def test_what_is_shown_is_closed_upwards(
         store, _ = small_store(Path(folder) / "census.store", census)
         spec, engine = table_of(store, replace(table, where=None))
 
-        def tabulate(one: TableSpec) -> Cube | SparseCube:
-            return engine.tabulate(Tabulate(spec=one))
-
+        tabulate = counting(engine)
         kept = shown(GroupRule(smallest).protect(spec, method, tabulate).table)
         larger = shown(GroupRule(smallest + 2).protect(spec, method, tabulate).table)
         assert not (larger & ~kept).any()
@@ -295,7 +294,7 @@ def test_what_is_shown_is_closed_upwards(
             for other in np.argwhere(~kept).tolist():
                 theirs = [sets[at] for sets, at in zip(leaves, other, strict=True)]
                 assert not all(a <= b for a, b in zip(mine, theirs, strict=True))
-        del store, engine
+        del store, engine  # Windows removes no file that is mapped
 
 
 @given(censuses_with_tables(most_units=40), SIZES, st.integers(0, 2**32 - 1))
@@ -311,8 +310,7 @@ def test_only_published_values_are_read(
         store, _ = small_store(Path(folder) / "census.store", census)
         spec, engine = table_of(store, table)
 
-        def tabulate(one: TableSpec) -> Cube | SparseCube:
-            return engine.tabulate(Tabulate(spec=one))
+        tabulate = counting(engine)
 
         def other(one: TableSpec) -> Cube:
             """Other counts that are rounded to the same."""
@@ -327,7 +325,7 @@ def test_only_published_values_are_read(
         first = GroupRule(smallest).protect(spec, method, tabulate).table
         second = GroupRule(smallest).protect(spec, method, other).table
         assert first == second
-        del store, engine
+        del store, engine  # Windows removes no file that is mapped
 
 
 def test_weighted_tables_are_judged_by_their_units() -> None:
@@ -396,9 +394,7 @@ def test_a_table_too_large_for_its_ancestors_is_refused_with_what_helps(tmp_path
     spec = census.spec("area", "sex")
     engine = MemoryEngine(census.store, threads=1, largest_dense=0)
     with pytest.raises(Refused, match="fewer variables or coarser areas"):
-        GroupRule(5).protect(
-            spec, CellKey(THREE, secret=SECRET), lambda one: engine.tabulate(Tabulate(spec=one))
-        )
+        GroupRule(5).protect(spec, CellKey(THREE, secret=SECRET), counting(engine))
 
 
 def test_readers_are_told_in_their_language_and_only_what_is_public() -> None:

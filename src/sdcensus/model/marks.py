@@ -40,7 +40,7 @@ class Mark(IntEnum):
         return _MEANING[self.value]
 
 
-_SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "#")
+_SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "k")
 _MEANING = (
     Text(),
     Text.of(

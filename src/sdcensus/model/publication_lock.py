@@ -34,6 +34,7 @@ class EventKind(StrEnum):
     ADDITION = "further tables"
     REVISION = "revision"
     REKEYING = "re-keying"
+    SMALLEST_GROUP = "smallest group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

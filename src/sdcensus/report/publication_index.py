@@ -38,6 +38,7 @@ def evaluation_index(
     sheet: str = "evaluation.xlsx",
     published: str = "",
     groups: Sequence[str] = (),
+    guaranteed: Sequence[str] = (),
 ) -> str:
     """A page with a line for each table: what was counted, what is published, how far apart.
 
@@ -49,6 +50,7 @@ def evaluation_index(
         sheet: The workbook with all figures.
         published: The published folder, as seen from the page.
         groups: What all tables together give away about small groups, in sentences.
+        guaranteed: What is guaranteed of all tables; for the office only.
     """
     changed = [one for one in map(_published, rows) if one is not None]
     cells = sum(one.cells for one in changed)
@@ -68,6 +70,7 @@ def evaluation_index(
         shown,
         section("All tables", _lines(rows, files, published), _reading()),
         *([section("All tables together: small groups", bullets(list(groups)))] if groups else []),
+        *([section("What is guaranteed", bullets(guaranteed))] if guaranteed else ()),
         section(
             "All figures",
             paragraph(

@@ -43,6 +43,7 @@ class PublicationNotes:
         by_definition: Whether that is so for the same question only.
         zeros: What a published 0 means: ``true`` for nobody, ``hides`` for nobody or a few,
             ``grows`` where a small number can mean nobody as well.
+        groups: Which groups are not broken down further, if there is a rule for that.
     """
 
     census: str
@@ -57,6 +58,7 @@ class PublicationNotes:
     consistent: bool = True
     by_definition: bool = False
     zeros: str = "hides"
+    groups: Text = Text()
 
 
 def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, bytes]:
@@ -97,7 +99,8 @@ def _page(notes: PublicationNotes, language: str) -> str:
 
 def _everybody(notes: PublicationNotes, language: str) -> list[str]:
     said = EVERYBODY[language]
-    return [said["secret"], f"{said['large']} {said[notes.zeros]}", said[_same(notes)]]
+    told = [said["secret"], f"{said['large']} {said[notes.zeros]}", said[_same(notes)]]
+    return [*told, notes.groups.show(language)] if notes.groups else told
 
 
 def _users(notes: PublicationNotes, language: str) -> list[str]:

@@ -20,6 +20,7 @@ from sdcensus.session.publishing.resolving import Resolved
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, PublishReport
 from sdcensus.session.publishing.run import publish as run_plan
 from sdcensus.session.publishing.workplace import Finished
+from sdcensus.session.smallest_group import group_claim, note_for
 
 #: What the evaluation of a publication is called in the office's folder.
 SHEET, INDEX = "evaluation.xlsx", "evaluation.html"
@@ -105,8 +106,21 @@ def _evaluation(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
         groups=tuple(small_group_lines(resolved)),
+        guaranteed=_guaranteed(resolved),
     )
     return {SHEET: rows_workbook(rows), INDEX: page.encode("utf-8")}
+
+
+def _guaranteed(resolved: Resolved) -> list[str]:
+    """What the smallest group guarantees, by what is counted; for the office only."""
+    smallest = resolved.smallest_group
+    if smallest is None:
+        return []
+    units = resolved.units()
+    claims = {of: group_claim(resolved.method(of), smallest).sentence for of in units}
+    if len(set(claims.values())) == 1:
+        return [claims[units[0]]]
+    return [f"{of.plural}: {sentence}" for of, sentence in claims.items()]
 
 
 def _way(start: Path, end: Path) -> str:
@@ -147,6 +161,7 @@ def _notes(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str, byt
         consistent=all(one.consistent for one in claims),
         by_definition=any(one.by_definition for one in claims),
         zeros=_zeros(claims),
+        groups=Text() if resolved.smallest_group is None else note_for(resolved.smallest_group),
     )
     return notes_pages(notes, resolved.output.languages)
 

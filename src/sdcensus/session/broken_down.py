@@ -288,8 +288,17 @@ def smallest_group_text(census: Census, noise: GroupNoise) -> str:
     farthest = noise.largest_deviation
     if farthest is None:
         return "smallest_group = K (with a method that bounds every deviation, such as cell-key)"
-    size = max(LARGEST_GROUP, largest_private_household(census)) + farthest + 1
-    return f"smallest_group = {size}"
+    return f"smallest_group = {advised_smallest_group(census, farthest)}"
+
+
+def advised_smallest_group(census: Census, largest_deviation: int) -> int:
+    """The smallest group with which no group of three and no private household is broken down.
+
+    Args:
+        census: The census; its largest household that is no institution counts.
+        largest_deviation: Of the noise.
+    """
+    return max(LARGEST_GROUP, largest_private_household(census)) + largest_deviation + 1
 
 
 def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) -> UnitRecords:

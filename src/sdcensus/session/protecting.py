@@ -339,8 +339,8 @@ def protect_table(
     protected = rule.protect(
         spec, method, lambda one: census.tabulate(one, engine=engine), counted=cube
     )
-    notes = notes_for(protected.table, method.claims())
-    return replace(protected, table=protected.table.with_notes(*notes))
+    notes = (*notes_for(protected.table, method.claims()), *protected.table.notes)
+    return replace(protected, table=replace(protected.table, notes=notes))
 
 
 def check_targets(out: Path | None, audit: Path | None, *, confidential: bool) -> None:

@@ -113,6 +113,7 @@ def test_marks_become_flags_and_numbers_beside_marks_stay(tmp_path: Path, format
         Mark.BELOW_THRESHOLD: Flag.BELOW_THRESHOLD,
         Mark.REFUSED: Flag.WITHHELD,
         Mark.NOT_AVAILABLE: Flag.WITHHELD,
+        Mark.NOT_BROKEN_DOWN: Flag.NOT_BROKEN_DOWN,
     }
     assert found.flags.tolist() == [
         [expected.get(Mark(one), Flag.PUBLISHED) for one in row] for row in marks.tolist()

@@ -118,5 +118,6 @@ def published_values(
     if flags is None:
         return [("published", pa.array(values))]
     withheld = flags != 0
-    signs = pa.DictionaryArray.from_arrays(pa.array(flags.astype(np.int32)), _signs())
+    places = np.searchsorted([flag.value for flag in Flag], flags).astype(np.int32)
+    signs = pa.DictionaryArray.from_arrays(pa.array(places), _signs())
     return [("published", pa.array(values, mask=withheld)), ("flag", signs)]

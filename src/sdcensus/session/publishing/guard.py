@@ -171,7 +171,8 @@ class Guard(Confidential):
             if locked.digest == digest:
                 return replace(same, entry=locked.entry, compared=spec.cells)
         found = self._comparison.shared_numbers(spec, values, locked, making)
-        if locked is not None and not found.cells.size:
+        regrouped = bool(found.hidden or found.opened)
+        if locked is not None and not found.cells.size and not regrouped:
             # The same numbers in another order of axes or levels.
             return replace(same, entry=locked.entry, digest=locked.digest, compared=found.compared)
         entry = self._batch.add(
@@ -187,6 +188,8 @@ class Guard(Confidential):
             compared=found.compared,
             changed=int(found.cells.size),
             contradicts=found.contradicts,
+            hidden=found.hidden,
+            opened=found.opened,
         )
         if not found.cells.size:
             return made
@@ -290,11 +293,15 @@ class Guard(Confidential):
         notes += coexistence_warnings(
             self.lock, self.registry, run.specs, run.methods, run.census.schema
         )
+        groups = words.smallest_group(changes, self.lock.smallest_group(self._series))
+        if groups.lowered and run.revision is None:
+            raise Refused(groups.refusal)
+        notes += groups.notes
         if not changed:
             done = None if run.revision is None else self.lock.event(run.revision, run.plan)
             if run.rekey and done is None and any(one.known for one in changes):
                 raise Refused(words.nothing_redrawn())
-            if run.revision is not None and done is None:
+            if run.revision is not None and done is None and not groups.lowered:
                 notes += (f"The revision {run.revision!r} changes no published number.",)
             return notes
         if run.revision is None:
@@ -360,16 +367,16 @@ class Guard(Confidential):
             Names in that folder, and where each file belongs in the folder of the office; empty
             if nothing is to be recorded. The registry's file comes first, the lock last.
         """
-        fresh = [one for one in changes if one.changed or not one.known]
+        fresh = [one for one in changes if one.fresh]
         if not fresh:
             return {}
         event = self._run.event(fresh, self.lock)
         batch = self.registry.batch()
         tables = {}
         # A revision publishes all tables from the new data, also those that stay as they are.
-        again = [one for one in changes if one.other_data and not one.changed]
+        again = [one for one in changes if one.other_data and not one.fresh]
         for one in (*fresh, *(again if self._run.revision else ())):
-            if one.changed or not one.known:
+            if one.fresh:
                 batch.take(one.entry)
             table = LockedTable(
                 name=one.name,

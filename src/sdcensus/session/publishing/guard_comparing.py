@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Lock
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy.typing as npt
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.publication_lock import LockedTable, Making, PublicationLock
 from sdcensus.model.shared_cells import shared_cells
+from sdcensus.model.table import Flag
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.publishing.guard_counting import SharedNumbers
 from sdcensus.session.publishing.guard_run import GuardRun
 from sdcensus.store.registry import Entry, Registry
-from sdcensus.store.registry_values import Values, differences
+from sdcensus.store.registry_values import Differences, Values, differences
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -48,6 +50,7 @@ class Comparison(Confidential):
         """Compare with the same table, and with tables that this run does not publish anew."""
         compared, parts = 0, [np.zeros(0, dtype=np.uint64)]
         makings: list[Making] = []
+        hidden = opened = 0
         before = None
         if locked is not None:
             entry = self._registry.entry(locked.entry)
@@ -55,9 +58,11 @@ class Comparison(Confidential):
             found = differences(spec, values, entry.spec, before)
             if found is not None:
                 compared = found.compared
-                parts.append(found.cells)
-                if found.cells.size:
-                    makings.append(self._lock.making(locked))
+                made = self._lock.making(locked)
+                cells, hidden, opened = _by_numbers(found, made, making)
+                parts.append(cells)
+                if cells.size:
+                    makings.append(made)
         contradicts = []
         for entry, table in self._not_in_run():
             made = None if table is None else self._lock.making(table)
@@ -68,13 +73,23 @@ class Comparison(Confidential):
             if found is None:
                 continue
             compared = max(compared, found.compared)
-            cells = self._not_out(spec, values, found.cells, entry)
+            cells = found.cells
+            if made is not None:
+                cells, _, more = _by_numbers(found, made, making)
+                opened += more
+            cells = self._not_out(spec, values, cells, entry)
             if cells.size:
                 contradicts.append((self._named(entry, table), int(cells.size)))
                 parts.append(cells)
                 makings += [] if made is None else [made]
         return SharedNumbers(
-            compared, np.unique(np.concatenate(parts)), tuple(contradicts), tuple(makings), before
+            compared,
+            np.unique(np.concatenate(parts)),
+            tuple(contradicts),
+            tuple(makings),
+            before,
+            hidden,
+            opened,
         )
 
     def _named(self, entry: Entry, table: LockedTable | None) -> str:
@@ -113,3 +128,18 @@ class Comparison(Confidential):
                     if one.has_values and one.series in ("", self._series)
                 )
         return [(one, self._lock.table(one.spec_hash, self._series)) for one in self._others]
+
+
+def _by_numbers(found: Differences, before: Making, now: Making) -> tuple[Numbers, int, int]:
+    """Of cells that differ those with other numbers, and how many are only hidden or only shown.
+
+    A part of a group that is too small to be broken down tells nothing about its number, so
+    another smallest group changes no number. Where anything else is different, every difference
+    counts.
+    """
+    same = replace(before, smallest_group=now.smallest_group).decides == now.decides
+    if not same or before.smallest_group == now.smallest_group:
+        return found.cells, 0, 0
+    hidden = found.flags == Flag.NOT_BROKEN_DOWN
+    opened = (found.flags_before == Flag.NOT_BROKEN_DOWN) & ~hidden
+    return found.cells[~hidden & ~opened], int(hidden.sum()), int(opened.sum())

@@ -36,6 +36,8 @@ class SharedNumbers(Confidential):
         contradicts: In which tables that are not part of the run, how many.
         makings: How the numbers that change were made.
         before: What was published of the same table.
+        hidden, opened: Cells that another smallest group alone hides or shows, which change no
+            number.
     """
 
     compared: int
@@ -43,6 +45,8 @@ class SharedNumbers(Confidential):
     contradicts: tuple[tuple[str, int], ...]
     makings: tuple[Making, ...]
     before: Values | None = None
+    hidden: int = 0
+    opened: int = 0
 
     def __repr__(self) -> str:
         return "<SharedNumbers: confidential>"

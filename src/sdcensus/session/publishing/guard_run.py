@@ -166,6 +166,10 @@ class GuardRun:
             kind, name = EventKind.REKEYING, EventKind.REKEYING.value
         elif changed:
             kind, name = EventKind.REVISION, EventKind.REVISION.value
+        elif any(one.hidden or one.opened for one in fresh):
+            size = max(one.provenance.smallest_group for one in fresh)
+            kind = EventKind.SMALLEST_GROUP
+            name = f"{kind.value} {size or 'none'}"
         else:
             kind, name = EventKind.ADDITION, f"{EventKind.ADDITION.value} {len(lock.events)}"
         return LockEvent(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.model.publication_lock import LockedTable, Making
@@ -67,6 +68,56 @@ def would_change(changed: Sequence[TableChanges]) -> str:
             " numbers anew under a name: --revision NAME --rekey."
         )
     return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestGroupWords:
+    """What is to be said where the smallest group is another one than before.
+
+    Attributes:
+        lowered: Whether it was lowered.
+        refusal: Why that needs a name.
+        notes: What the office should know.
+    """
+
+    lowered: bool
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGroupWords:
+    """What is to be said about the smallest group of a run, and that of what is out.
+
+    Args:
+        changes: What was found about every table.
+        before: The smallest group of what was published last; 0 for none.
+    """
+    fresh = [one for one in changes if one.fresh]
+    now = max((one.provenance.smallest_group for one in fresh), default=before)
+    if not fresh or now == before:
+        return SmallestGroupWords(False)
+    was, is_now = before or "none", now or "none"
+    if now < before:
+        opened = sum(one.opened for one in fresh)
+        told = f"The smallest group is {is_now} instead of {was}"
+        refusal = (
+            f"{told}: {opened:,} cells would be shown that were not, and groups that readers were"
+            f" told are not broken down would be. {_UNTOUCHED} Publish with smallest_group ="
+            f" {before}; or, if it is meant, give it a name: --revision NAME."
+        )
+        note = f"{told}: {opened:,} cells are shown that were not."
+        return SmallestGroupWords(True, refusal, (note,))
+    tables = [one for one in fresh if one.hidden]
+    hidden = sum(one.hidden for one in tables)
+    lines = [f"{one.name}: {one.hidden:,} of {one.compared:,}" for one in tables[:_MOST]]
+    more = f" and {len(tables) - _MOST:,} more tables" if len(tables) > _MOST else ""
+    if not hidden:
+        return SmallestGroupWords(False)
+    note = (
+        f"The smallest group is {is_now} instead of {was}: {hidden:,} numbers are no longer shown"
+        f" ({'; '.join(lines)}{more}). Whoever has the earlier files still has them."
+    )
+    return SmallestGroupWords(False, notes=(note,))
 
 
 def too_few(changed: Sequence[TableChanges], minimum: int, report: Path, *, looks: int) -> str:

@@ -144,8 +144,8 @@ class Maker:
 
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
-            return table
-        return table.with_notes(*notes_for(table, method.claims()))
+            return replace(table, notes=())
+        return replace(table, notes=(*notes_for(table, method.claims()), *table.notes))
 
     def _shown(self, table: Table, name: str) -> tuple[Table, Mask | None]:
         """What the policy lets be seen of a table, and the cells that it does not show at all."""

@@ -71,6 +71,7 @@ class TableChanges(Confidential):
             records, with how many.
         imported: How many numbers were taken over from earlier publications.
         values_kept: Whether the registry keeps the values, or only a digest.
+        hidden, opened: How many cells another smallest group hides or shows; no number changes.
     """
 
     name: str
@@ -97,6 +98,13 @@ class TableChanges(Confidential):
     contradicts: tuple[tuple[str, int], ...] = ()
     imported: int = 0
     values_kept: bool = True
+    hidden: int = 0
+    opened: int = 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether anything in it was not published like this before."""
+        return bool(self.changed or self.hidden or self.opened) or not self.known
 
     def __repr__(self) -> str:
         return f"<TableChanges of {self.name}: confidential>"
