@@ -55,6 +55,7 @@ def measure(cells: int = 10_000_000) -> list[Line]:
         ("Cell key, ascending", sc.CellKey(design, lookup="ascending"), 10),
         ("Cell key, scrambled", sc.CellKey(design, secret, "scrambled"), 10),
         ("Cell key, hashed", sc.CellKey(design, secret, "hashed"), 20),
+        ("Cell key, by definition", sc.CellKey(design, secret, "definition"), 30),
         ("Random rounding to base 3", sc.methods.RandomRounding(base=3), 10),
     ]
     adding = seconds(lambda: first + second)
@@ -86,7 +87,7 @@ def measure_peer() -> list[Line]:
         table = sc.perturbation.read(file, allow_bias=True)
     space = sc.KeySpace(modulus=table.modulus)
     census = sc.from_frame(people, key="record_key", key_space=space)
-    method = sc.CellKey(table)
+    method = sc.CellKey(table, lookup="ascending")
     axes = ["area-total", "age-total", "sex-total"]
 
     def peer() -> Any:

@@ -88,7 +88,7 @@ def _server(folder: Path, store: Path) -> Iterator[tuple[subprocess.Popen[bytes]
         [
             *command,
             *("serve", str(store), "--policy", str(state / "policy.toml")),
-            *("--perturbation", str(noise), "--lookup", "hashed"),
+            *("--perturbation", str(noise)),
             *("--secret", str(secret_file(folder))),
             # Users come from addresses of their own, as behind the proxy of an office.
             *("--port", str(PORT), "--state", str(state / "server"), "--proxy", "127.0.0.1"),

@@ -225,7 +225,7 @@ def test_an_audit_needs_confidential_and_is_private(
     if os.name != "nt":
         assert stat.S_IMODE(audit.stat().st_mode) == 0o600
     assert [row["published"] for row in read(audit)] == [row["published"] for row in read(out)]
-    counts = {row["count"] for row in read(audit)}
+    counts = {row["count"] for row in read(audit)} - {row["published"] for row in read(out)}
     said = answer.out.replace(str(tmp_path), "").replace(",", "")
     assert not counts & set(re.findall(r"\d+", said))
 

@@ -22,7 +22,7 @@ recovery = 0.9
 """
 
 #: Noise that is strong enough for the village.
-NOISE = ("--scheme", "CP3", "--lookup", "hashed")
+NOISE = ("--scheme", "CP3")
 
 
 @pytest.fixture

@@ -253,6 +253,7 @@ def test_claims_after_a_method_are_those_that_survive() -> None:
     assert (after.additive, after.zeros_kept) == (True, True)
     assert set(before.names()) - set(after.names()) == {
         "consistent",
+        "by_definition",
         "unbiased",
         "bounded",
         "distribution",

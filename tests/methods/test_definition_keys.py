@@ -153,6 +153,7 @@ def test_what_is_promised_says_of_what() -> None:
     assert any("same question" in one for one in by_question.sentences())
     assert not any("same records" in one for one in by_question.sentences())
     assert any("same records" in one for one in by_records.sentences())
+    assert not any("same question" in one for one in by_records.sentences())
 
 
 def test_a_declared_implication_is_the_same_question_and_data_never_decide() -> None:

@@ -148,7 +148,7 @@ def test_tables_that_add_up_say_so() -> None:
     assert note(made, ADDITIVE, about="sum") == "In this table every total is the sum of its parts."
     assert "happens to be the sum" in note(made, about="sum of")
     assert "slightly different published values" in note(made, ADDITIVE, about="same group")
-    assert "the same published value in every table" in note(made, about="same group")
+    assert "the same published value in every table" in note(made, about="same question")
 
 
 def test_a_table_without_totals_has_no_example_and_a_warning() -> None:

@@ -368,7 +368,7 @@ def test_one_area_is_no_area_for_a_builder() -> None:
         recommend(census_of(schema, 100), "builder")
 
 
-def test_hashed_noise_is_not_said_to_add_up() -> None:
+def test_independent_noise_is_not_said_to_add_up() -> None:
     words = " ".join(noise_words(recommend(island(5_000), "builder").noise))
     assert "add up as" not in words
-    assert "noise of different cells is independent" in words
+    assert "noise of different questions is independent" in words

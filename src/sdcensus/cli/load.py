@@ -43,7 +43,8 @@ def load(
     """Check the files of a census against its schema and write the store.
 
     The store appears when it is complete, or not at all. Problems in the files are listed with
-    the rows on which they stand. Direct identifiers never enter the store.
+    the rows on which they stand. Direct identifiers never enter the store. Rules that hold for all
+    records and are not declared are proposed for the schema.
     """
     from sdcensus.session.loading import load as load_census
 
@@ -71,4 +72,23 @@ def load(
     for entity, rows in report.rows.items():
         records.add_row(entity.plural, f"{rows:,}")
     output.show(records)
+    _say_proposals(output, out)
     output.say(f"Look at it with: sdcensus describe {typed(out)}")
+
+
+def _say_proposals(output: Output, store: Path) -> None:
+    """What holds for all records and is not declared, ready to be put into the schema."""
+    from sdcensus.session.census import open_store
+    from sdcensus.session.implied_codes import proposed_rules
+
+    with Stages(output, "looking for rules that are not declared") as stages:
+        found = proposed_rules(open_store(store), progress=stages)
+    if not found:
+        return
+    output.say(
+        "\nThese combinations occur in no record, and the schema does not declare them. Put those"
+        " into the schema that are rules and no coincidence, before anything is published: what"
+        " follows from the rest of a question is then the same question, with the same number."
+    )
+    for rule in found:
+        output.say(rule.toml())

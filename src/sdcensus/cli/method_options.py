@@ -44,6 +44,7 @@ class Lookup(StrEnum):
     ASCENDING = "ascending"
     SCRAMBLED = "scrambled"
     HASHED = "hashed"
+    DEFINITION = "definition"
 
 
 class Totals(StrEnum):

@@ -67,10 +67,8 @@ def notes_for(
     elif isinstance(table, SparseTable) or _shows_zeros(table):
         notes.append(words.TRUE_ZEROS if claims.zeros_are_true else words.ZEROS)
     notes += _about_sums(table, claims)
-    if not claims.consistent:
-        notes.append(words.INCONSISTENT)
-    else:
-        notes.append(words.SAME_QUESTION if claims.by_definition else words.CONSISTENT)
+    # The same words for every look-up: which one it is would tell how large the noise is.
+    notes.append(words.CONSISTENT if claims.consistent else words.INCONSISTENT)
     signs = [] if isinstance(table, SparseTable) or not legend else _signs(table)
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))

@@ -50,15 +50,6 @@ ZEROS_GROW = Text.of(
 )
 CONSISTENT = Text.of(
     {
-        "en": "The same group has the same published value in every table that shows one for it.",
-        "es": "El mismo grupo tiene el mismo valor publicado en toda tabla que muestre uno.",
-        "fr": "Un même groupe a la même valeur publiée dans tous les tableaux qui en donnent une.",
-        "nl": "Dezelfde groep heeft dezelfde gepubliceerde waarde in elke tabel die er een voor"
-        " toont.",
-    }
-)
-SAME_QUESTION = Text.of(
-    {
         "en": "The same question has the same published value in every table. Groups that are"
         " described differently can have different values, even if they are the same people.",
         "es": "La misma pregunta tiene el mismo valor publicado en todas las tablas. Grupos"

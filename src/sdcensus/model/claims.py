@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 #: Each claim as a sentence, for documentation and for people who choose a method.
@@ -13,7 +12,7 @@ SENTENCES = {
     "zeros_are_true": "A published 0 means that there are no records.",
     "never_negative": "No published count is below 0.",
     "blocked_counts_never_appear": "The counts that the method blocks are never published.",
-    "consistent": "The same records give the same number, however the cell is reached.",
+    "consistent": "The same question has the same number, in every table and every spelling.",
     "by_definition": "Different questions have noise of their own, also about the same people.",
     "additive": "Totals of a table are the sums of its published cells.",
     "distribution": "Deviations have the distribution of the perturbation table.",
@@ -22,10 +21,8 @@ SENTENCES = {
 }
 
 
-#: What ``consistent`` says where the definition of a cell takes part in the draw.
-SAME_QUESTION = (
-    "The same question has the same number, in every table and spelling, on every engine."
-)
+#: What ``consistent`` says to the office where the definition of a cell takes no part in the draw.
+SAME_RECORDS = "The same records give the same number, whatever the question was (set keys)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +67,9 @@ class Claims:
             if one.name in SENTENCES and getattr(self, one.name) is True
         )
 
-    def sentences(self, only: Collection[str] = tuple(SENTENCES)) -> tuple[str, ...]:
-        """What is promised, in words; of some claims only if these are named."""
+    def sentences(self) -> tuple[str, ...]:
+        """What is promised, in words for the office."""
         words = SENTENCES
-        if self.by_definition:
-            words = {**SENTENCES, "consistent": SAME_QUESTION}
-        return tuple(words[name] for name in self.names() if name in only)
+        if not self.by_definition:
+            words = {**SENTENCES, "consistent": SAME_RECORDS}
+        return tuple(words[name] for name in self.names())

@@ -40,7 +40,6 @@ class PublicationNotes:
         signs: The marks that stand in the tables, with the signs for them.
         adds_up: Whether the totals of all tables are the sums of their parts.
         consistent: Whether a group has the same number in all tables.
-        by_definition: Whether that is so for the same question only.
         zeros: What a published 0 means: ``true`` for nobody, ``hides`` for nobody or a few,
             ``grows`` where a small number can mean nobody as well.
         groups: Which groups are not broken down further, if there is a rule for that.
@@ -56,7 +55,6 @@ class PublicationNotes:
     signs: tuple[tuple[Mark, str], ...] = ()
     adds_up: bool = False
     consistent: bool = True
-    by_definition: bool = False
     zeros: str = "hides"
     groups: Text = Text()
 
@@ -116,8 +114,7 @@ def _users(notes: PublicationNotes, language: str) -> list[str]:
 
 def _researchers(notes: PublicationNotes, language: str) -> list[str]:
     said = RESEARCHERS[language]
-    same = "question" if notes.consistent and notes.by_definition else _same(notes)
-    return [*said[same], *said["always"]]
+    return [*said[_same(notes)], *said["always"]]
 
 
 def _same(notes: PublicationNotes) -> str:

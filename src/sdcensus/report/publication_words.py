@@ -211,16 +211,10 @@ USERS: Mapping[str, Mapping[str, Any]] = {
 }
 RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "en": {
-        "question": (
-            "How a number was changed depends on the people who are counted and on the question:"
-            " the same question has the same published number in every table and in every re-run,"
-            " and repeating it teaches nothing new. Groups that are described differently have"
-            " changes of their own, even if they happen to be the same people.",
-        ),
         "same": (
-            "How a number was changed depends only on the people who are counted: the same group"
-            " has the same published number in every table and in every re-run. Repeating a"
-            " question therefore teaches nothing new.",
+            "The same question has the same published number in every table and in every re-run, so"
+            " repeating it teaches nothing new. Groups that are described differently can be"
+            " changed differently, even if they happen to be the same people.",
         ),
         "other": (
             "The same table has the same numbers in every re-run. A group that stands in several"
@@ -238,16 +232,10 @@ RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     "es": {
-        "question": (
-            "Cómo se modificó un número depende de las personas que se cuentan y de la pregunta: la"
-            " misma pregunta tiene el mismo número publicado en todas las tablas y en toda"
-            " repetición, y repetirla no enseña nada nuevo. Los grupos descritos de otro modo"
-            " tienen cambios propios, aunque resulten ser las mismas personas.",
-        ),
         "same": (
-            "Cómo se modificó un número depende solo de las personas que se cuentan: el mismo grupo"
-            " tiene el mismo número publicado en todas las tablas y en toda repetición. Repetir una"
-            " pregunta no enseña nada nuevo.",
+            "La misma pregunta tiene el mismo número publicado en todas las tablas y en toda"
+            " repetición; repetirla no enseña nada nuevo. Los grupos descritos de otro modo pueden"
+            " modificarse de otro modo, aunque resulten ser las mismas personas.",
         ),
         "other": (
             "La misma tabla tiene los mismos números en toda repetición. Un grupo que aparece en"
@@ -266,17 +254,10 @@ RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     "fr": {
-        "question": (
-            "La façon dont un nombre a été modifié dépend des personnes comptées et de la"
-            " question\u202f: une même question a le même nombre publié dans tous les tableaux et à"
-            " chaque nouvelle exécution, et la répéter n’apprend rien de nouveau. Des groupes"
-            " décrits autrement ont des modifications propres, même s’il s’agit des mêmes"
-            " personnes.",
-        ),
         "same": (
-            "La façon dont un nombre a été modifié ne dépend que des personnes comptées\u202f: un"
-            " même groupe a le même nombre publié dans tous les tableaux et à chaque nouvelle"
-            " exécution. Répéter une question n’apprend donc rien de nouveau.",
+            "Une même question a le même nombre publié dans tous les tableaux et à chaque nouvelle"
+            " exécution\u202f; la répéter n’apprend rien de nouveau. Des groupes décrits autrement"
+            " peuvent être modifiés autrement, même s’il s’agit des mêmes personnes.",
         ),
         "other": (
             "Un même tableau a les mêmes nombres à chaque nouvelle exécution. Un groupe qui figure"
@@ -296,16 +277,10 @@ RESEARCHERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     "nl": {
-        "question": (
-            "Hoe een getal is gewijzigd, hangt af van de mensen die geteld zijn en van de vraag:"
-            " dezelfde vraag heeft hetzelfde gepubliceerde getal in elke tabel en bij elke"
-            " herhaling, en haar herhalen levert niets nieuws op. Groepen die anders zijn"
-            " omschreven hebben eigen wijzigingen, ook als het toevallig dezelfde mensen zijn.",
-        ),
         "same": (
-            "Hoe een getal is gewijzigd, hangt alleen af van de mensen die geteld zijn: dezelfde"
-            " groep heeft hetzelfde gepubliceerde getal in elke tabel en bij elke herhaling. Een"
-            " vraag herhalen levert dus niets nieuws op.",
+            "Dezelfde vraag heeft hetzelfde gepubliceerde getal in elke tabel en bij elke"
+            " herhaling; haar herhalen levert niets nieuws op. Groepen die anders zijn omschreven"
+            " kunnen anders gewijzigd zijn, ook als het toevallig dezelfde mensen zijn.",
         ),
         "other": (
             "Dezelfde tabel heeft bij elke herhaling dezelfde getallen. Een groep die in meer"

@@ -159,7 +159,6 @@ def _notes(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str, byt
         signs=tuple((mark, own.get(mark, mark.sign)) for mark in used),
         adds_up=all(one.additive for one in claims),
         consistent=all(one.consistent for one in claims),
-        by_definition=any(one.by_definition for one in claims),
         zeros=_zeros(claims),
         groups=Text() if resolved.smallest_group is None else note_for(resolved.smallest_group),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
-from sdcensus.model.claims import Claims
+from sdcensus.model.claims import SENTENCES, Claims
 from sdcensus.model.gaps import gaps
 from sdcensus.model.headings import table_heading
 from sdcensus.model.interior import is_interior
@@ -118,6 +118,6 @@ def public_assessment(
         share_that_adds_up=between.share_that_adds_up,
         largest_gap=between.largest,
         method=name,
-        promises=claims.sentences(_FOR_READERS),
+        promises=tuple(SENTENCES[one] for one in claims.names() if one in _FOR_READERS),
         provenance=provenance,
     )
