@@ -175,6 +175,8 @@ def _say(output: Output, report: PublishReport) -> None:
     facts.add_row("time", seconds_text(report.seconds))
     facts.add_row("for the office", str(report.office))
     output.show(facts)
+    for sentence in report.looks:
+        output.say(f"Look budget of {sentence}")
     for warning in report.warnings:
         output.note(f"warning: {warning}")
     for caution in report.cautions:

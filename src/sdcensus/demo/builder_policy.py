@@ -61,7 +61,7 @@ cells = 100_000
 [online]
 mean_cell_size = 2                     # areas with fewer units for each cell are withheld
 when_sparse = "withhold-area"
-smallest_group = {smallest_group}                    # published groups below this are not broken down
+smallest_group = {smallest_group}                    # smaller published groups are not broken down
 recovery = 0.5                         # an intruder who collects all tables is wrong half the time
 
 # ---- who may ask for how much -----------------------------------------------

@@ -20,7 +20,7 @@ contact = "census@example.org"
 [protect]
 method = "cell-key"
 perturbation = "{noise}"             # as much noise as the table builder needs; office only
-smallest_group = {smallest_group}                    # published groups below this are not broken down
+smallest_group = {smallest_group}                    # smaller published groups are not broken down
 
 [output]
 folder = "{folder}"                    # for everybody

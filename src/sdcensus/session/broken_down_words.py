@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdcensus.model.entity import Entity
+from sdcensus.model.headings import joined
 from sdcensus.risk.broken_down import FEW_ATTRIBUTES, BrokenDown, KindFigures
 from sdcensus.session.risk_gate import GateReport
 
@@ -111,11 +112,12 @@ def help_line(measures: Sequence[BrokenDown], text: str) -> str:
 
 def excused_lines(gate: GateReport) -> Iterator[str]:
     """What the tables of a programme break down that must deliver every cell, and the advice."""
-    for risk in gate.excused:
+    if gate.excused:
+        units = joined([risk.of.plural for risk in gate.excused])
         yield (
-            f"{risk.of.plural}: the programme must deliver every cell, so this does not keep the"
-            " plan from being published. Swap records before the tables are made, and tell readers"
-            " that it was done."
+            f"{units}: the programme must deliver every cell, so what its tables break down does"
+            " not keep the plan from being published. Swap records before the tables are made, and"
+            " tell readers that it was done."
         )
 
 

@@ -22,7 +22,7 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
 from sdcensus.session.publishing.counting import count_tables
-from sdcensus.session.publishing.group_risk import gate_of
+from sdcensus.session.publishing.group_risk import gate_of, looks_of
 from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -75,6 +75,7 @@ class PublishReport(Confidential):
         scans: How often the records were gone through.
         changed: How many numbers that were published before have changed.
         warnings: What the office should know.
+        looks: The noise against the look budget of the tables, in sentences.
         cautions: What to know before relying on what is published.
         seconds: How long it took.
         unchanged: Whether everything was published already.
@@ -92,6 +93,7 @@ class PublishReport(Confidential):
     warnings: tuple[str, ...]
     seconds: float
     cautions: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
     unchanged: bool = False
 
     def __repr__(self) -> str:
@@ -241,6 +243,7 @@ def publish(
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
         cautions=resolved.cautions(),
         seconds=time.perf_counter() - began,
+        looks=tuple(one.sentence for one in looks_of(resolved)),
     )
 
 
