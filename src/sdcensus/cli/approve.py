@@ -53,5 +53,7 @@ def approve(
         output.say(f"Approved by {people}.")
     else:
         output.say(f"Approved by {people}: {given} of {NEEDED}. A second person has to approve.")
+    if found.accepted is not None:
+        output.say(found.accepted.sentence)
     if found.outdated:
         output.say("Earlier approvals were for something that has changed since.")

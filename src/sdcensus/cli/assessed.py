@@ -29,6 +29,7 @@ def say_assessment(
             output.say("  See an example of each with --confidential.")
     _say_remaining(output, assessment)
     _say_lost(output, assessment)
+    _say_groups(output, assessment)
     for sentence in conclusions(assessment):
         output.say(f"\n{sentence}")
     if assessment.smallest_group is not None:
@@ -36,6 +37,15 @@ def say_assessment(
     for sentence in assessment.left_out:
         output.note(f"not measured: {sentence}")
     output.say("")
+
+
+def _say_groups(output: Output, assessment: Assessment) -> None:
+    from sdcensus.session.broken_down_words import broken_down_lines
+
+    for found in assessment.groups:
+        output.say("\nTogether with other tables: small groups", style="bold")
+        for line in broken_down_lines(found):
+            output.say(line)
 
 
 def _say_remaining(output: Output, assessment: Assessment) -> None:

@@ -11,8 +11,11 @@ from sdcensus.cli.console import Output, plain_table
 from sdcensus.cli.options import Quiet, Store, Units, examples, listed
 from sdcensus.cli.progress import Stages
 from sdcensus.errors import SpecError
+from sdcensus.model.policy_rules import BROKEN_DOWN
 
 if TYPE_CHECKING:
+    from sdcensus.risk.broken_down import BrokenDown
+    from sdcensus.session.census import Census
     from sdcensus.session.look_budget import CellLooks, LookBudget
 
 EXAMPLES = examples(
@@ -73,6 +76,9 @@ def looks(
     A cell that is published has one look. Every other table from which its count can be added up
     gives a further one, the better the fewer parts it has. Whoever averages all of them comes
     closer to the true count; this says how close, and what noise is needed against it.
+
+    Budgets say nothing about equal groups of people in different tables. What the tables break
+    down is counted in the census, and shown below.
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.look_budget import (
@@ -103,6 +109,44 @@ def looks(
     _explain(output)
     if found is not None:
         _show_cells(output, found, listed(scheme or ""))
+    _show_groups(output, census, policy, plan, of, role, listed(scheme or ""))
+
+
+def _show_groups(
+    output: Output,
+    census: Census,
+    policy: Path | None,
+    plan: Path | None,
+    of: str,
+    role: str,
+    names: list[str],
+) -> None:
+    """What budgets do not cover: groups that the tables together break down."""
+    from sdcensus.cli.broken_down import show_broken_down
+    from sdcensus.session.broken_down import (
+        broken_down_in_plan,
+        broken_down_in_policy,
+        named_noise,
+        read_plan_of,
+        read_policy_of,
+    )
+
+    with Stages(output, "counting what is broken down") as stages:
+        if policy is not None:
+            rules = read_policy_of(census, policy)
+            noise = named_noise(names[0] if names else None)
+            measures: tuple[BrokenDown, ...] = (
+                broken_down_in_policy(
+                    census, rules, of=of, role=role, perturbation=noise, progress=stages
+                ),
+            )
+            limit = rules.broken_down
+        else:
+            assert plan is not None
+            planned, obeyed = read_plan_of(census, plan)
+            measures = broken_down_in_plan(census, planned, obeyed, progress=stages)
+            limit = BROKEN_DOWN if obeyed is None else obeyed.broken_down
+    show_broken_down(output, census, measures, limit)
 
 
 def _check(policy: Path | None, plan: Path | None, limit: float | None, cells: str | None) -> None:

@@ -98,15 +98,18 @@ def check(
 ) -> None:
     """Check a plan in full and show what it takes: tables, cells, passes, memory, time.
 
-    Nothing is counted and nothing is written. Mistakes of the plan, its mapping and its policy are
+    Nothing is written. Small groups that its tables break down are counted, and its noise is held
+    against its look budget. Mistakes of the plan, its mapping and its policy are
     listed with their lines. Whether numbers change that were published before is seen by publish
     alone, before it publishes.
     """
     from sdcensus.session.publishing.checking import check_plan
 
     output = Output(quiet=quiet)
-    with Stages(output, "checking the plan"):
-        found = check_plan(plan, out=out, secret=secret, memory=memory, threads=threads)
+    with Stages(output, "checking the plan") as stages:
+        found = check_plan(
+            plan, out=out, secret=secret, memory=memory, threads=threads, progress=stages
+        )
     _show_products(output, found, every=every)
     facts = plain_table(header=False)
     facts.add_column()
@@ -121,6 +124,29 @@ def check(
         )
     for caution in found.cautions:
         output.note(f"caution: {caution}")
+    _show_risk(output, found)
+
+
+def _show_risk(output: Output, found: PlanCheck) -> None:
+    """What the plan would give away, and what keeps it from being published."""
+    from sdcensus.cli.broken_down import show_broken_down
+    from sdcensus.session.broken_down_words import excused_lines
+
+    output.say("\nNoise against the look budget", style="bold")
+    for one in found.looks:
+        output.say(one.sentence)
+    show_broken_down(output, found.census, found.measures, found.gate.limit)
+    for line in excused_lines(found.gate):
+        output.say(line)
+    for risk in found.gate.risks:
+        output.note(f"warning: {risk.of.plural}: {risk.sentence}")
+    for remedy in dict.fromkeys(risk.remedy for risk in found.gate.risks):
+        output.note(f"What would do: {remedy}")
+    if found.gate.risks:
+        output.note(
+            "publish refuses it until then, or until somebody accepts the risk by name:"
+            ' --accept-risk NAME --reason "WHY".'
+        )
 
 
 def _show_products(output: Output, found: PlanCheck, *, every: bool) -> None:

@@ -27,6 +27,7 @@ from sdcensus.errors import OutputError, Refused
 
 if TYPE_CHECKING:
     from sdcensus.model.policy import Policy
+    from sdcensus.session.census import Census
     from sdcensus.session.policy import Verdict
 
 app = command_group(
@@ -48,6 +49,14 @@ class UserRole(StrEnum):
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy document.")]
 RoleOption = Annotated[UserRole, typer.Option("--role", help="Who asks.")]
+NoiseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        metavar="NAME",
+        help="The noise behind which small groups are looked for; else of medium strength.",
+    ),
+]
 
 
 @app.command("check", epilog=examples("sdcensus policy check policy.toml --store census.store"))
@@ -61,11 +70,13 @@ def check(
     ],
     of: Units = "persons",
     role: RoleOption = UserRole.PUBLIC,
+    scheme: NoiseOption = None,
     quiet: Quiet = False,
 ) -> None:
     """Check a policy against a census; list every mistake with its line, and what it allows.
 
-    Nothing is counted. What the rules on published numbers will withhold is not shown.
+    Small groups that the menu breaks down are counted in the census. What the rules on published
+    numbers will withhold is not shown.
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import conflicts, read_policy
@@ -81,6 +92,30 @@ def check(
         output.say("\nWorth a look", style="bold")
         for sentence in found:
             output.say(f"  {sentence}")
+    _show_groups(output, census, read, of, role, scheme)
+
+
+def _show_groups(
+    output: Output,
+    census: Census,
+    policy: Policy,
+    of: str,
+    role: UserRole,
+    scheme: str | None,
+) -> None:
+    from sdcensus.cli.broken_down import show_broken_down
+    from sdcensus.session.broken_down import broken_down_in_policy, named_noise
+
+    with Stages(output, "counting what is broken down") as stages:
+        found = broken_down_in_policy(
+            census,
+            policy,
+            of=of,
+            role=role.value,
+            perturbation=named_noise(scheme),
+            progress=stages,
+        )
+    show_broken_down(output, census, (found,), policy.broken_down)
 
 
 def _show_policy(output: Output, policy: Policy) -> None:
@@ -229,13 +264,15 @@ def design(
             help="Also look for cells of one household in this table of persons.",
         ),
     ] = None,
+    scheme: NoiseOption = None,
     confidential: Confidential = False,
     quiet: Quiet = False,
 ) -> None:
     """Run the rules that read true counts, and say what they propose to decide.
 
     Small areas and categories, detail by size of area, exempt totals that are few people or differ
-    by few. The answer holds true counts: it is for the person who decides.
+    by few, small groups that the menu breaks down. The answer holds true counts: it is for the
+    person who decides.
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import policy_text, read_policy
@@ -260,6 +297,7 @@ def design(
     output.say(f"{read.name}: confidential", style="bold")
     for line in lines or ["The policy has no rules of design time."]:
         output.say(line)
+    _show_groups(output, census, read, "persons", UserRole.PUBLIC, scheme)
     if out is not None:
         with out.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

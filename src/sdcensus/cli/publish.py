@@ -24,6 +24,7 @@ EXAMPLES = examples(
     "sdcensus publish plan.toml --memory 4GB --threads 2",
     "sdcensus publish plan.toml --revision 2026-corrections --old-store old.store",
     "sdcensus publish plan.toml --revision new-keys --rekey",
+    'sdcensus publish plan.toml --accept-risk "Ana Ruiz" --reason "by law"',
 )
 
 #: Names that a list shows.
@@ -96,6 +97,18 @@ def publish(
         bool,
         typer.Option("--restart", help="Throw away what an interrupted run has left."),
     ] = False,
+    accept_risk: Annotated[
+        str | None,
+        typer.Option(
+            "--accept-risk",
+            metavar="NAME",
+            help="Who accepts that the plan would give people away, where it would; kept with the"
+            " approval.",
+        ),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why somebody accepts that.")
+    ] = "",
     quiet: Quiet = False,
 ) -> None:
     """Publish all tables of a plan: count, protect, write, evaluate.
@@ -123,6 +136,8 @@ def publish(
             old_store=old_store,
             revision_minimum=revision_minimum,
             restart=restart,
+            accept_risk=accept_risk,
+            reason=reason,
             progress=stages,
         )
     _say(output, report)
@@ -160,6 +175,8 @@ def _say(output: Output, report: PublishReport) -> None:
     facts.add_row("time", seconds_text(report.seconds))
     facts.add_row("for the office", str(report.office))
     output.show(facts)
+    for sentence in report.looks:
+        output.say(f"Look budget of {sentence}")
     for warning in report.warnings:
         output.note(f"warning: {warning}")
     for caution in report.cautions:

@@ -60,6 +60,8 @@ def verify(
         else:
             given = f"Approved by {people[0]} only" if people else "Not approved yet"
             output.say(f"{given}: sdcensus approve records two names.")
+        if found.approvals.accepted is not None:
+            output.say(found.approvals.accepted.sentence)
         if found.approvals.outdated:
             output.say("An earlier approval was for something that has changed since.")
 

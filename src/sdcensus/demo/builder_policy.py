@@ -61,6 +61,7 @@ cells = 100_000
 [online]
 mean_cell_size = 2                     # areas with fewer units for each cell are withheld
 when_sparse = "withhold-area"
+smallest_group = {smallest_group}                    # smaller published groups are not broken down
 recovery = 0.5                         # an intruder who collects all tables is wrong half the time
 
 # ---- who may ask for how much -----------------------------------------------
@@ -82,15 +83,25 @@ jobs = 5
 """
 
 
-def builder_policy(variables: tuple[str, ...], *, store: str, plan: str, secret: str) -> str:
+def builder_policy(
+    variables: tuple[str, ...], *, store: str, plan: str, secret: str, smallest_group: int
+) -> str:
     """The policy of the table builder of a demo country.
 
     Args:
         variables: Every variable of the country that tables can be made by.
         store, plan, secret: What the command names, from the folder of the policy.
+        smallest_group: Published groups below this are not broken down further.
     """
     lines = [
-        _HEAD.format(store=store, policy=POLICY_FILE, plan=plan, secret=secret, noise=NOISE_FILE)
+        _HEAD.format(
+            store=store,
+            policy=POLICY_FILE,
+            plan=plan,
+            secret=secret,
+            noise=NOISE_FILE,
+            smallest_group=smallest_group,
+        )
     ]
     offered = set()
     for topic, members in _OFFERED:

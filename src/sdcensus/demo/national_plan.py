@@ -20,6 +20,7 @@ contact = "census@example.org"
 [protect]
 method = "cell-key"
 perturbation = "{noise}"             # as much noise as the table builder needs; office only
+smallest_group = {smallest_group}                    # smaller published groups are not broken down
 
 [output]
 folder = "{folder}"                    # for everybody
@@ -89,11 +90,18 @@ by = ["ed@parish"]
 """
 
 
-def national_plan(store: str, office: str) -> str:
+def national_plan(store: str, office: str, *, smallest_group: int) -> str:
     """A plan of national tables for a demo country.
 
     Args:
         store: The census store, from the folder of the plan.
         office: The folder for the office only.
+        smallest_group: Published groups below this are not broken down further.
     """
-    return _PLAN.format(store=store, office=office, folder=NATIONAL_FOLDER, noise=NOISE_FILE)
+    return _PLAN.format(
+        store=store,
+        office=office,
+        folder=NATIONAL_FOLDER,
+        noise=NOISE_FILE,
+        smallest_group=smallest_group,
+    )

@@ -150,6 +150,7 @@ class DesignSection(Section):
     one_household_cells: Annotated[
         OneHousehold | None, one_of(OneHousehold, "action for cells of one household")
     ] = None
+    broken_down: Number | None = None
 
 
 class DetailSection(Section):

@@ -102,8 +102,10 @@ def joined(first: LeafSets, second: LeafSets) -> LeafSets:
 
 def _level_digests(variable: Variable, level: Level, words: int) -> UInt64:
     """The digests of the codes of a level; those of a declared one are made once."""
-    declared = variable.level(level.name)
-    digests = variable.kept(
+    declared = next((one for one in variable.levels() if one.name == level.name), None)
+    if declared is None:  # made by the rule of the smallest group, to count ancestors
+        return _digests(variable, level.group_array, range(len(level.codes)), words)
+    digests: UInt64 = variable.kept(
         ("leaf-digests", level.name, words),
         lambda: _digests(variable, declared.group_array, range(len(declared.codes)), words),
     )

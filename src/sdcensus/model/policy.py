@@ -15,6 +15,7 @@ from sdcensus.model.menu import Menu, MenuVariable, finest_first
 from sdcensus.model.policy_levels import area_variables, coarser_or_equal
 from sdcensus.model.policy_problems import problems_of
 from sdcensus.model.policy_rules import (
+    BROKEN_DOWN,
     PRESETS,
     AtLevel,
     Decided,
@@ -38,6 +39,7 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level, Variable
 
 __all__ = [
+    "BROKEN_DOWN",
     "PRESETS",
     "AtLevel",
     "Decided",
@@ -123,6 +125,12 @@ class Policy:
     def online_for(self, role: str | UserRole) -> OnlineRules:
         """The rules on published numbers for a role; none where they are off."""
         return self.online if self.role(role).online else OnlineRules()
+
+    @property
+    def broken_down(self) -> float:
+        """The largest share of small visible groups that tables may break down."""
+        said = self.design.broken_down
+        return BROKEN_DOWN if said is None else said
 
     def level(self, at: AtLevel) -> Level:
         """The level that a rule names; the leaves where it names none."""

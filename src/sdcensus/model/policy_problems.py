@@ -185,6 +185,12 @@ def _design(policy: Policy) -> Found:
     rules = policy.design
     for name in ("minimum_population", "minimum_category"):
         yield from _whole(("design", name), getattr(rules, name), 0)
+    share = rules.broken_down
+    if share is not None and not (_is_number(share) and 0 <= share < 1):
+        yield (
+            ("design", "broken_down"),
+            "'broken_down' is a share from 0 to below 1, such as 0.02: at 1 the rule says nothing.",
+        )
     for at, population in rules.minimum_population_at:
         where: Place = ("design", "minimum_population_at", str(at))
         yield from _area(policy, at, where)

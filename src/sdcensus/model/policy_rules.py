@@ -12,6 +12,8 @@ from sdcensus.model.options import option
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
 
+#: The largest share of small visible groups that tables may break down, where a policy is silent.
+BROKEN_DOWN = 0.02
 #: Where a rule stands in a policy document: names of tables and keys, numbers of list members.
 Place = tuple[str | int, ...]
 
@@ -204,6 +206,9 @@ class DesignRules:
         minimum_category: Categories with fewer people are not offered at their level.
         one_household_cells: What happens to person cells that are one household.
         detail: How fine variables may be, by size of area.
+        broken_down: The largest share of the visible groups of at most three that may be claimed
+            with more than two attributes; ``None`` for the usual one. What is served and what is
+            published are measured against it.
     """
 
     minimum_population: int | None = None
@@ -211,6 +216,7 @@ class DesignRules:
     minimum_category: int | None = None
     one_household_cells: OneHousehold | None = None
     detail: tuple[Detail, ...] = ()
+    broken_down: float | None = None
 
     def __post_init__(self) -> None:
         if self.one_household_cells is not None:

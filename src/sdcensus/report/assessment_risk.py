@@ -34,6 +34,7 @@ from sdcensus.session.assessing_words import (
     share_text,
     units,
 )
+from sdcensus.session.broken_down_words import broken_down_lines
 from sdcensus.session.study_cells import CellFigures
 
 #: How many findings of a kind are told as sentences.
@@ -232,6 +233,9 @@ def with_others(assessment: Assessment, language: str | None) -> Html:
             " the cells. The marked row counts: cells of an area by something else, which are"
             " small."
         )
+    for groups in assessment.groups:
+        lines = list(broken_down_lines(groups))
+        parts.append(Html(f"{paragraph(strong('Small groups'))}{bullets(lines)}"))
     for findings in assessment.differences:
         scope = findings.scope.show(language)
         parts.append(Html(f"{paragraph(scope, soft=True)}{_findings(findings, language)}"))

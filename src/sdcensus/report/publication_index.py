@@ -37,6 +37,7 @@ def evaluation_index(
     date: str = "",
     sheet: str = "evaluation.xlsx",
     published: str = "",
+    groups: Sequence[str] = (),
     guaranteed: Sequence[str] = (),
 ) -> str:
     """A page with a line for each table: what was counted, what is published, how far apart.
@@ -48,6 +49,7 @@ def evaluation_index(
         date: The date of the publication.
         sheet: The workbook with all figures.
         published: The published folder, as seen from the page.
+        groups: What all tables together give away about small groups, in sentences.
         guaranteed: What is guaranteed of all tables; for the office only.
     """
     changed = [one for one in map(_published, rows) if one is not None]
@@ -67,6 +69,7 @@ def evaluation_index(
         "Evaluation of a publication",
         shown,
         section("All tables", _lines(rows, files, published), _reading()),
+        *([section("All tables together: small groups", bullets(list(groups)))] if groups else []),
         *([section("What is guaranteed", bullets(guaranteed))] if guaranteed else ()),
         section(
             "All figures",

@@ -14,6 +14,7 @@ from sdcensus.report.publication_index import evaluation_index
 from sdcensus.report.publication_notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.session.census import Census, open_parquet
 from sdcensus.session.publishing.evaluating import row_from_json
+from sdcensus.session.publishing.group_risk import small_group_lines
 from sdcensus.session.publishing.office import folder_of
 from sdcensus.session.publishing.resolving import Resolved
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, PublishReport
@@ -39,6 +40,8 @@ def publish(
     old_store: str | Path | None = None,
     revision_minimum: int | None = None,
     restart: bool = False,
+    accept_risk: str | None = None,
+    reason: str = "",
     progress: Progress = no_progress,
 ) -> PublishReport:
     """Publish a plan with notes for its readers, and write its evaluation for the office.
@@ -57,6 +60,8 @@ def publish(
         old_store: The store that was published before, if it is not where it was.
         revision_minimum: How many changed records must stand behind every changed number.
         restart: Throw away what an interrupted run has left.
+        accept_risk: The name of who accepts that the plan would give people away, where it would.
+        reason: Why; kept with the name for those who approve.
         progress: Called with the stage and how much of it is done.
     """
     census: Census | None = None
@@ -75,6 +80,8 @@ def publish(
         old_store=old_store,
         revision_minimum=revision_minimum,
         restart=restart,
+        accept_risk=accept_risk,
+        reason=reason,
         pages=_notes,
         office_pages=_evaluation,
         progress=progress,
@@ -98,6 +105,7 @@ def _evaluation(resolved: Resolved, products: Sequence[Finished]) -> Mapping[str
         date=resolved.heading.date,
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
+        groups=tuple(small_group_lines(resolved)),
         guaranteed=_guaranteed(resolved),
     )
     return {SHEET: rows_workbook(rows), INDEX: page.encode("utf-8")}

@@ -28,6 +28,7 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.structural import structural_zeros
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.risk.broken_down import BrokenDown
 from sdcensus.risk.composite import CompositeRisk, composite_risk_of
 from sdcensus.risk.detectors import detect
 from sdcensus.risk.feasibility import Feasibility, How
@@ -117,6 +118,7 @@ class Assessment(Confidential):
         left_out: What could not be measured, and why.
         provenance: How the table was made, if that is known.
         smallest_group: What the rule of the smallest group guarantees, where it was applied.
+        groups: What all tables together break down.
     """
 
     public: PublicAssessment
@@ -155,6 +157,7 @@ class Assessment(Confidential):
     left_out: tuple[str, ...]
     provenance: Provenance | None
     smallest_group: GroupClaim | None = None
+    groups: tuple[BrokenDown, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Assessment of {self.public.table.spec.title}: confidential>"
@@ -206,6 +209,7 @@ def assess_table(
     others: Sequence[TableSpec] = (),
     tabulate: Tabulate | None = None,
     budgets: Sequence[LookBudget] | None = None,
+    groups: Sequence[BrokenDown] = (),
     recovery_limit: float | None = None,
     number: int = 1,
     title: str = "",
@@ -232,6 +236,7 @@ def assess_table(
             from the cube, where it is fine enough.
         budgets: How often all tables together look at a cell; by default of this table and the
             others, if there are any.
+        groups: What all tables together break down, if it was measured.
         recovery_limit: The chance of recovery that the office accepts.
         number: The number of the table on the evaluation sheet.
         title: What stands above the pages; by default what the table shows, in words.
@@ -337,6 +342,7 @@ def assess_table(
         left_out=tuple(dict.fromkeys(left_out)),
         provenance=provenance,
         smallest_group=_group_claim(method, provenance),
+        groups=tuple(groups),
     )
 
 

@@ -23,8 +23,10 @@ from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.model.variable import Hierarchy, Variable
+from sdcensus.risk.broken_down import BrokenDown
 from sdcensus.risk.look_budget import LookBudget
 from sdcensus.session.assessing import Assessment, assess_table
+from sdcensus.session.assessing_groups import groups_of
 from sdcensus.session.assessing_together import (
     budget_of_menu,
     budgets_of,
@@ -71,11 +73,12 @@ class AssessOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """The other tables with the same people, and the chance of recovery that is accepted."""
+    """The other tables with the same people, what they break down, and the accepted chance."""
 
     others: tuple[TableSpec, ...] = ()
     budgets: tuple[LookBudget, ...] | None = None
     limit: float | None = None
+    groups: tuple[BrokenDown, ...] = ()
 
 
 class _Counter:
@@ -109,7 +112,7 @@ def assess_spec(
         policy = read_policy(said.policy, census.schema)
         smallest = in_force(policy, UserRole.PUBLIC, said.smallest_group)
         said = replace(said, smallest_group=smallest)
-    around = _surroundings(census, spec, said)
+    around = _surroundings(census, spec, said, method, progress=progress)
     return _assessed(
         census, spec, method, said, around, _Counter(census), number=1, progress=progress
     )
@@ -147,7 +150,7 @@ def assess_published(
     table = published.table
     if isinstance(table, Table):
         table = replace(table, spec=spec)
-    around = _surroundings(census, spec, said)
+    around = _surroundings(census, spec, said, method, progress=progress)
     return assess_table(
         cube,
         table,
@@ -157,6 +160,7 @@ def assess_published(
         others=around.others,
         tabulate=_Counter(census),
         budgets=around.budgets,
+        groups=around.groups,
         recovery_limit=around.limit,
         progress=progress,
         **_given(said),
@@ -218,7 +222,9 @@ def assess_plan(
     for number, (name, title, spec) in enumerate(chosen, start=1):
         method = planned_method(plan, census, spec.of, secret=secret)
         if spec.of not in arounds:
-            arounds[spec.of] = _surroundings(census, spec, said, planned=planned, obeyed=policy)
+            arounds[spec.of] = _surroundings(
+                census, spec, said, method, planned=planned, obeyed=policy, progress=progress
+            )
         around = arounds[spec.of]
         others = {other.hash(): other for other in (*around.others, *planned)}
         others.pop(spec.hash(), None)
@@ -289,6 +295,7 @@ def _assessed(
         others=around.others,
         tabulate=counter,
         budgets=around.budgets,
+        groups=around.groups,
         recovery_limit=around.limit,
         number=number,
         title=title,
@@ -301,9 +308,11 @@ def _surroundings(
     census: Census,
     spec: TableSpec,
     said: AssessOptions,
+    method: Method | None,
     *,
     planned: Sequence[TableSpec] = (),
     obeyed: Path | None = None,
+    progress: Progress,
 ) -> _Surroundings:
     """What a table stands beside: a registry, a plan, the menu of a policy.
 
@@ -311,8 +320,10 @@ def _surroundings(
         census: The census.
         spec: The table, or one of a plan.
         said: What was said on the command line or in Python.
+        method: How it is protected, if that is known.
         planned: All tables of the plan, if there is one.
         obeyed: The file of the policy that the plan obeys: its limit holds, its menu is not meant.
+        progress: Told how far it is.
     """
     registry = opened_registry(said.registry)
     others = others_of(spec, registry, planned)
@@ -328,7 +339,16 @@ def _surroundings(
         budgets.append(budget)
     if said.recovery_limit is not None:
         limit = said.recovery_limit
-    return _Surroundings(others, tuple(budgets), limit)
+    groups = groups_of(
+        census,
+        spec,
+        others,
+        method,
+        smallest_group=said.smallest_group,
+        policy=said.policy,
+        progress=progress,
+    )
+    return _Surroundings(others, tuple(budgets), limit, groups)
 
 
 def _scope(planned: int, registry: Registry | None) -> str:

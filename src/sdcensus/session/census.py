@@ -93,6 +93,11 @@ class Census(Confidential):
         """The store behind this census; ``None`` where there is none."""
         return self._store if isinstance(self._store, CensusStore) else None
 
+    @property
+    def records(self) -> RecordSource | None:
+        """Its encoded records; ``None`` where only an engine can read them. Confidential."""
+        return self._store
+
     def map(self, variable: str, level: str | None = None) -> dict[str, Any] | None:
         """The areas of a level of a geography as GeoJSON. Public.
 

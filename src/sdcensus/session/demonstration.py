@@ -38,10 +38,12 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.risk.look_budget import look_budget
 from sdcensus.risk.looks_chance import Requirement
 from sdcensus.session.answering.budgets import open_menu
+from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import open_store
 from sdcensus.session.loading import load
 from sdcensus.session.look_budget import LIMIT, design_for, needed
 from sdcensus.session.office_secret import make_lookup_secret, make_secret
+from sdcensus.session.smallest_group import LEAST
 
 #: What the folder of a demonstration holds. The mark tells that the folder is ours.
 COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.json"
@@ -187,19 +189,26 @@ def _make(
     loaded = time.perf_counter()
     _write_mark(folder, country, seed)
     census = open_store(report.store)
-    documents = {
-        NATIONAL_PLAN_FILE: national_plan(STORE, OFFICE),
-        PLAN_FILE: eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}", OFFICE),
-        POLICY_FILE: builder_policy(
+
+    def policy(smallest_group: int) -> str:
+        return builder_policy(
             tuple(one.name for one in census.schema.variables if one.is_axis),
             store=STORE,
             plan=NATIONAL_PLAN_FILE,
             secret=SERVER_SECRET,
-        ),
-    }
-    for name, text in documents.items():
+            smallest_group=smallest_group,
+        )
+
+    def write(name: str, text: str) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+    # The noise follows from what is open, and the smallest group from the noise.
+    write(POLICY_FILE, policy(LEAST))
     noise = noise_for(read_policy(folder / POLICY_FILE, census.schema))
+    smallest = advised_smallest_group(census, noise.max_deviation)
+    write(POLICY_FILE, policy(smallest))
+    write(NATIONAL_PLAN_FILE, national_plan(STORE, OFFICE, smallest_group=smallest))
+    write(PLAN_FILE, eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}", OFFICE))
     write_perturbation(noise, folder / NOISE_FILE, ExchangeFormat.PLAIN)
     return Demonstration(
         folder=folder,

@@ -324,7 +324,7 @@ def test_as_few_variables_as_are_said_to_be_enough_are_enough(
         name="open",
         schema=census.schema,
         limits=Limits(dimensions=4),
-        online=OnlineRules(recovery=recovery),
+        online=OnlineRules(recovery=recovery, smallest_group=20),
     )
 
     def refusal(dimensions: int) -> str:

@@ -11,17 +11,19 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.plan import Plan
-from sdcensus.model.policy import Policy
+from sdcensus.model.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.answering.budgets import open_budgets, refuse_weak
+from sdcensus.session.answering.budgets import open_budgets, open_menu, refuse_weak
 from sdcensus.session.answering.service import TableService
 from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
+from sdcensus.session.risk_gate import refuse_serving, risks_of_menus
+from sdcensus.session.smallest_group import in_force
 
 
 def open_service(
@@ -52,7 +54,8 @@ def open_service(
         progress: Told how far it is.
 
     Raises:
-        Refused: The noise is too small for what the policy opens; the message says what would do.
+        Refused: The noise is too small for what the policy opens, or it would give people away;
+            the message says what would do.
     """
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
@@ -62,15 +65,29 @@ def open_service(
     progress("counting the looks", 0.3)
     budgets = open_budgets(rules, methods)
     refuse_weak(rules, budgets, methods, planned=planned is not None)
+    progress("looking for groups that are broken down", 0.6)
+    smallest = None
+    if planned is not None and planned.protect is not None:
+        smallest = planned.protect.smallest_group
+    menus = [open_menu(rules, of) for of in methods]
+    gate = risks_of_menus(
+        census,
+        [menu for menu in menus if menu is not None],
+        methods,
+        smallest_group=in_force(rules, UserRole.PUBLIC, smallest),
+        limit=rules.broken_down,
+        planned=planned is not None,
+        progress=progress,
+    )
+    refuse_serving(rules, gate)
     service = TableService(
         census,
         rules,
         methods,
         source=Text.of(source),
         budgets=budgets,
-        smallest_group=None
-        if planned is None or planned.protect is None
-        else planned.protect.smallest_group,
+        gate=gate,
+        smallest_group=smallest,
     )
     progress("finding what can be offered", 0.8)
     _ = service.catalogue

@@ -51,6 +51,7 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
+from sdcensus.session.risk_gate import GateReport
 from sdcensus.session.smallest_group import GroupRule, in_force, judging_method
 
 #: How much memory published tables may take that are kept for the next question.
@@ -140,6 +141,7 @@ class TableService(Confidential):
         methods: How tables are protected, by what they count.
         source: Whose numbers these are.
         budgets: The look budgets of what is open; confidential.
+        gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
             the policy if it is not said, and never less.
         kept_bytes: How much memory tables may take that are kept for the next question.
@@ -154,6 +156,7 @@ class TableService(Confidential):
         "_source",
         "budgets",
         "census",
+        "gate",
         "policy",
     )
 
@@ -165,12 +168,14 @@ class TableService(Confidential):
         *,
         source: Text = Text(),
         budgets: tuple[OpenedBudget, ...] = (),
+        gate: GateReport | None = None,
         smallest_group: int | None = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
         self.census = census
         self.policy = policy
         self.budgets = budgets
+        self.gate = gate
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source

@@ -124,6 +124,8 @@ def _design(before: Policy, after: Policy) -> Iterator[str]:
         limit, wanted = getattr(old, name), getattr(new, name)
         if limit is not None and (wanted is None or wanted < limit):
             yield f"design.{name}: {'none' if wanted is None else wanted} instead of {limit}"
+    if after.broken_down > before.broken_down:
+        yield f"design.broken_down: {after.broken_down:g} instead of {before.broken_down:g}"
     sizes = dict(new.minimum_population_at)
     for at, size in old.minimum_population_at:
         if sizes.get(at, -1) < size:

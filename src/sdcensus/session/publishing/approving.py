@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -13,8 +14,15 @@ from typing import Any
 
 from sdcensus.errors import InputError, Refused, SpecError
 from sdcensus.model.publication_lock import LOCK_FILE
-from sdcensus.session.publishing.office import APPROVALS, OFFICE_FILE, folder_of, taken
+from sdcensus.session.publishing.office import (
+    ACCEPTED_RISK,
+    APPROVALS,
+    OFFICE_FILE,
+    folder_of,
+    taken,
+)
 from sdcensus.session.publishing.workplace import MANIFEST, WrittenFile, read_json
+from sdcensus.session.risk_gate import AcceptedRisk
 from sdcensus.store.owner_only import write_owner_only
 
 #: How many people have to approve.
@@ -37,10 +45,12 @@ class Approvals:
     Attributes:
         approvals: The people.
         outdated: Approvals of something that has changed since.
+        accepted: Who has accepted that it may give people away, and why; ``None`` if nobody had to.
     """
 
     approvals: tuple[Approval, ...] = ()
     outdated: tuple[Approval, ...] = ()
+    accepted: AcceptedRisk | None = None
 
     @property
     def complete(self) -> bool:
@@ -92,15 +102,17 @@ def approve(
         if any(_key(one.name) == _key(who) for one in known.approvals):
             raise Refused(f"{who} has approved this already; a second person has to.")
         kept = (*known.approvals, Approval(who, _words(role), day))
-        content = {
+        content: dict[str, Any] = {
             "format": "sdcensus-approval",
             "version": 1,
             "approved": _digests(root, private),
             "approvals": [asdict(one) for one in kept],
         }
+        if known.accepted is not None:
+            content[ACCEPTED_RISK] = known.accepted.to_json()
         text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
         write_owner_only(private / APPROVALS, text.encode())
-    return Approvals(kept, known.outdated)
+    return Approvals(kept, known.outdated, known.accepted)
 
 
 def read_approvals(private: Path, folder: Path) -> Approvals:
@@ -118,9 +130,25 @@ def read_approvals(private: Path, folder: Path) -> Approvals:
         )
     except (LookupError, TypeError):
         raise InputError(f"{private / APPROVALS} is damaged. Restore it from a backup.") from None
+    accepted = read_accepted_risk(private)
     if content.get("approved") == _digests(folder, private):
-        return Approvals(found)
-    return Approvals((), found)
+        return Approvals(found, (), accepted)
+    return Approvals((), found, accepted)
+
+
+def read_accepted_risk(private: Path) -> AcceptedRisk | None:
+    """Who has accepted that a publication may give people away; ``None`` if nobody had to.
+
+    Args:
+        private: Where the office keeps what belongs to the publication.
+    """
+    content = read_json(private / OFFICE_FILE).get(ACCEPTED_RISK)
+    if content is None:
+        return None
+    try:
+        return AcceptedRisk.from_json(content)
+    except (LookupError, TypeError, SpecError):
+        raise InputError(f"{private / OFFICE_FILE} is damaged. Restore it from a backup.") from None
 
 
 def private_folder(folder: Path, office: str | Path | None = None) -> Path:
@@ -162,12 +190,18 @@ def _taken_for(folder: Path, office: str | Path | None) -> Iterator[Path]:
 def _digests(folder: Path, private: Path) -> dict[str, str | None]:
     """What an approval is about: digests of plan, policy, lock and outputs, as they are now."""
     kept = read_json(private / OFFICE_FILE)
-    return {
+    digests = {
         "plan": _document_now(kept.get("plan")),
         "policy": _document_now(kept.get("policy")),
         "lock": _digest_of(private.parent / LOCK_FILE),
         "outputs": _digest_of(folder / MANIFEST),
     }
+    accepted = kept.get(ACCEPTED_RISK)
+    if accepted is not None:
+        # Who approves, approves with what was accepted: another name or reason is another thing.
+        text = json.dumps(accepted, sort_keys=True, ensure_ascii=False)
+        digests["accepted risk"] = hashlib.sha256(text.encode()).hexdigest()
+    return digests
 
 
 def _check_documents(private: Path) -> None:

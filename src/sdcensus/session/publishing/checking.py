@@ -7,15 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID
-from sdcensus.session.census import default_threads
+from sdcensus.risk.broken_down import BrokenDown
+from sdcensus.session.census import Census, default_threads
 from sdcensus.session.loading import SECRET_VARIABLE
+from sdcensus.session.publishing.group_risk import (
+    EVALUATION_WORK,
+    PlanLooks,
+    gate_of,
+    looks_of,
+    measures_of,
+)
 from sdcensus.session.publishing.guard_run import series_lookup
 from sdcensus.session.publishing.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.run import DEFAULT_MEMORY, scheduled
+from sdcensus.session.risk_gate import GateReport
 
 # Seconds of one core, measured: before and behind the tables, for each product, and for each cell
 # in formats that take longer than csv.
@@ -60,6 +70,10 @@ class PlanCheck(Confidential):
         peak_bytes: About how much memory it takes at most.
         seconds: About how long it takes on an ordinary machine.
         enough: Whether the memory that may be taken is enough.
+        gate: What keeps the plan from being published, if anything does.
+        looks: Its noise against its look budget.
+        measures: What its tables together break down.
+        census: The census that it is about.
         cautions: What to know before relying on what is published.
     """
 
@@ -77,6 +91,10 @@ class PlanCheck(Confidential):
     peak_bytes: int
     seconds: float
     enough: bool
+    gate: GateReport
+    census: Census
+    looks: tuple[PlanLooks, ...] = ()
+    measures: tuple[BrokenDown, ...] = ()
     cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -95,8 +113,9 @@ def check_plan(
     secret: str | Path | None = None,
     memory: str | int = DEFAULT_MEMORY,
     threads: int | None = None,
+    progress: Progress = no_progress,
 ) -> PlanCheck:
-    """Check a plan in full, without counting anything.
+    """Check a plan in full: what it takes, and what it would give away.
 
     Args:
         plan: The plan.
@@ -104,6 +123,7 @@ def check_plan(
         secret: The file of the office secret, if it is at hand: it is not needed here.
         memory: How much memory the run may take.
         threads: How many threads would work.
+        progress: Told how far it is.
     """
     # Nothing is drawn here, so whoever writes a plan need not have the secret.
     named = secret or os.environ.get(SECRET_VARIABLE) or Secret(bytes(LONGEST))
@@ -130,6 +150,10 @@ def check_plan(
         peak_bytes=found.peak_bytes,
         seconds=found.seconds + _writing(resolved) / found.workers,
         enough=found.needed_bytes <= limit,
+        gate=gate_of(resolved, progress),
+        census=resolved.census,
+        looks=looks_of(resolved),
+        measures=measures_of(resolved, most_work=EVALUATION_WORK, progress=progress),
         cautions=resolved.cautions(),
     )
 

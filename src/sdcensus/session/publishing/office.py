@@ -18,6 +18,8 @@ from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 
 #: What the office keeps about one publication: what was published, who has approved it.
 OFFICE_FILE, APPROVALS = "published.json", "approval.json"
+#: Where that says who has accepted that a publication may give people away, and why.
+ACCEPTED_RISK = "accepted_risk"
 #: Taken while somebody works in the folder. It stays: who removed it could take it from another.
 RUNNING = "running.lock"
 #: Files that somebody was writing who was killed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdcensus._version import __version__
 from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.confidential import Confidential
@@ -24,6 +22,7 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
 from sdcensus.session.publishing.counting import count_tables
+from sdcensus.session.publishing.group_risk import gate_of, looks_of
 from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -33,7 +32,8 @@ from sdcensus.session.publishing.guard import (
     series_lookup,
 )
 from sdcensus.session.publishing.making import Maker
-from sdcensus.session.publishing.office import OFFICE_FILE
+from sdcensus.session.publishing.manifest import as_bytes, manifest_of
+from sdcensus.session.publishing.office import ACCEPTED_RISK, OFFICE_FILE
 from sdcensus.session.publishing.resolving import Resolved, resolve
 from sdcensus.session.publishing.workplace import (
     FORMAT_NAME,
@@ -43,6 +43,12 @@ from sdcensus.session.publishing.workplace import (
     Workplace,
     WrittenFile,
     read_json,
+)
+from sdcensus.session.risk_gate import (
+    AcceptedRisk,
+    nothing_to_accept,
+    refuse_publishing,
+    willing_to_accept,
 )
 from sdcensus.session.smallest_group import GroupRule
 from sdcensus.store.owner_only import write_owner_only
@@ -69,6 +75,7 @@ class PublishReport(Confidential):
         scans: How often the records were gone through.
         changed: How many numbers that were published before have changed.
         warnings: What the office should know.
+        looks: The noise against the look budget of the tables, in sentences.
         cautions: What to know before relying on what is published.
         seconds: How long it took.
         unchanged: Whether everything was published already.
@@ -86,6 +93,7 @@ class PublishReport(Confidential):
     warnings: tuple[str, ...]
     seconds: float
     cautions: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
     unchanged: bool = False
 
     def __repr__(self) -> str:
@@ -106,6 +114,8 @@ def publish(
     old_store: str | Path | None = None,
     revision_minimum: int | None = None,
     restart: bool = False,
+    accept_risk: str | None = None,
+    reason: str = "",
     pages: Pages | None = None,
     office_pages: Pages | None = None,
     progress: Progress = no_progress,
@@ -126,12 +136,14 @@ def publish(
         old_store: The store that was published before, if it is not where it was.
         revision_minimum: How many changed records must stand behind every changed number.
         restart: Throw away what an interrupted run has left.
+        accept_risk: The name of who accepts that the plan would give people away, where it would.
+        reason: Why; kept with the name for those who approve.
         pages: Gives further public files: names and contents, made from what is published.
         office_pages: The same for files that only the office may see.
         progress: Called with the stage and how much of it is done.
 
     Raises:
-        Refused: The policy, the lock or the revision guard does not let it pass.
+        Refused: The policy, the lock, the gate or the revision guard does not let it pass.
     """
     began = time.perf_counter()
     limit = parse_bytes(memory, what="The memory")
@@ -140,6 +152,7 @@ def publish(
         raise SpecError("Tables need at least one thread.")
     if engine is not None:
         option(EngineName, "engine", engine)
+    willing = willing_to_accept(accept_risk, reason)
 
     def ready() -> Resolved:
         return resolve(
@@ -183,6 +196,7 @@ def publish(
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
+        accepted = refuse_publishing(gate_of(resolved, progress), willing)
         finished = workplace.begin(
             {
                 **identity,
@@ -209,7 +223,7 @@ def publish(
             changes = list(_changes(ordered))
             warnings = guard.decide(changes)
             progress("putting it into its place", 0.0)
-            files = _prepare(resolved, workplace, ordered, identity, pages, office_pages)
+            files = _prepare(resolved, workplace, ordered, identity, accepted, pages, office_pages)
             recorded = guard.prepare(changes, workplace.notes)
             if not recorded:
                 guard.registry.batch().forget_others()
@@ -226,9 +240,10 @@ def publish(
         size=sum(one.size for one in files.public),
         scans=scans,
         changed=sum(one.changed for one in changes),
-        warnings=warnings,
+        warnings=(*warnings, *nothing_to_accept(willing, accepted)),
         cautions=resolved.cautions(),
         seconds=time.perf_counter() - began,
+        looks=tuple(one.sentence for one in looks_of(resolved)),
     )
 
 
@@ -318,6 +333,7 @@ def _prepare(
     workplace: Workplace,
     products: Sequence[Finished],
     identity: Mapping[str, Any],
+    accepted: AcceptedRisk | None,
     pages: Pages | None,
     office_pages: Pages | None,
 ) -> _Files:
@@ -343,7 +359,9 @@ def _prepare(
         "policy": None if policy is None else _named(resolved.plan.path(policy.file)),
         "office": [WrittenFile.of(workplace.notes / name).to_json() for name in private],
     }
-    write_owner_only(workplace.notes / OFFICE_FILE, _bytes(kept))
+    if accepted is not None:
+        kept[ACCEPTED_RISK] = accepted.to_json()
+    write_owner_only(workplace.notes / OFFICE_FILE, as_bytes(kept))
     return _Files(files, tuple(private))
 
 
@@ -382,27 +400,6 @@ def _check_published(resolved: Resolved, workplace: Workplace) -> None:
     )
 
 
-def manifest_of(
-    resolved: Resolved, products: Sequence[Finished], files: Sequence[WrittenFile]
-) -> bytes:
-    """What a published folder holds and how it was made: digests of all files, and no clock."""
-    content = {
-        "format": FORMAT_NAME,
-        "version": FORMAT_VERSION,
-        "publication": resolved.publication,
-        "census": str(resolved.census.schema.census.name),
-        "office": dict(resolved.heading.source.by_language),
-        "date": resolved.heading.date,
-        "package_version": __version__,
-        "tables": [
-            {"name": one.name, **one.public, "files": [file.name for file in one.files]}
-            for one in products
-        ],
-        "files": [one.to_json() for one in files],
-    }
-    return _bytes(content)
-
-
 def _is_published(resolved: Resolved, workplace: Workplace, identity: Mapping[str, Any]) -> bool:
     """Whether exactly this was published before and is still there."""
     known = read_json(workplace.own / OFFICE_FILE)
@@ -438,7 +435,3 @@ def _unchanged(resolved: Resolved, workplace: Workplace, seconds: float) -> Publ
 
 def _digest_of(path: Path) -> str:
     return WrittenFile.of(path).sha256 if path.is_file() else ""
-
-
-def _bytes(content: Mapping[str, Any]) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -359,7 +359,8 @@ def _staff() -> Schema:
     )
     words = {"type": "string", "maxLength": 200, "pattern": NAME}
     summary = {
-        **dict.fromkeys(("load", "outcomes", "refusals", "watch", "versions", "audit"), ANYTHING),
+        **dict.fromkeys(("load", "outcomes", "refusals", "watch", "versions"), ANYTHING),
+        **dict.fromkeys(("groups", "audit"), ANYTHING),
         "slowest": listed(ANYTHING),
         "alarms": listed(ref("Alarm")),
     }

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sdcensus.errors import UnknownName
+from sdcensus.session.risk_gate import GateReport
 from sdcensus.session.watching import WatchScore
 from sdcensus.web.api.account import told_time
 from sdcensus.web.api.errors import ApiError, not_found
@@ -158,6 +159,7 @@ def _summary(site: Site) -> Json:
             "secret_id": site.service.versions.secret_id,
             "started": told_time(site.started),
         },
+        "groups": _groups(site.service.gate),
         "audit": {
             "healthy": site.writer.healthy,
             "waiting": site.writer.waiting,
@@ -165,6 +167,25 @@ def _summary(site: Site) -> Json:
             "entries": head.sequence,
             "head": head.hash,
         },
+    }
+
+
+def _groups(gate: GateReport | None) -> Json | None:
+    """What the gate found before the service was opened: for the staff only."""
+    if gate is None:
+        return None
+    return {
+        "limit": gate.limit,
+        "units": [
+            {
+                "of": one.of.plural,
+                "share": round(one.share, 6),
+                "bounded": one.bounded,
+                "smallest_group": one.noise.smallest_group,
+                "definition_keys": one.noise.definition_keys,
+            }
+            for one in gate.shares
+        ],
     }
 
 

@@ -51,7 +51,7 @@ function show(summary, feedback, accounts) {
     counts(Object.entries(found).map(([name, n]) => [t(`staff.outcome_${name}`), n])));
   part("refusals", summary.refusals, (found) =>
     counts(Object.entries(found).map(([name, n]) => [reason(name), n])));
-  part("versions", [summary.versions, summary.audit], versionList);
+  part("versions", [summary.versions, summary.audit, summary.groups], versionList);
   part("slowest", summary.slowest, slowestList);
   const unread = feedback.filter((one) => !one.read);
   place("feedback-count").textContent = unread.length ? formatNumber(unread.length, language) : "";
@@ -143,8 +143,8 @@ function counts(entries) {
   return el("table", { class: "plain" }, el("tbody", {}, rows));
 }
 
-/** @param {[any, any]} found versions, audit */
-function versionList([versions, audit]) {
+/** @param {[any, any, any]} found versions, audit, groups */
+function versionList([versions, audit, groups]) {
   const rows = [
     ["version_data", versions.data],
     ["version_keys", versions.keys],
@@ -153,10 +153,29 @@ function versionList([versions, audit]) {
     ["version_policy", versions.policy],
     ["version_package", versions.package],
     ["version_audit", `${formatNumber(audit.entries, language)} · ${auditState(audit)}`],
+    ...groupFacts(groups),
   ].map(([key, value]) =>
     el("tr", {}, el("th", { scope: "row", class: "soft" }, t(`staff.${key}`)),
       el("td", {}, String(value ?? "–"))));
   return el("table", { class: "plain" }, el("tbody", {}, rows));
+}
+
+/** What the gate found before the service was opened. @param {any} groups @returns {string[][]} */
+function groupFacts(groups) {
+  if (!groups || groups.units.length === 0) return [];
+  const { limit, units } = groups;
+  const share = Math.max(...units.map((/** @type {any} */ one) => one.share));
+  const sizes = units.map((/** @type {any} */ one) => one.smallest_group ?? 0);
+  const smallest = Math.min(...sizes);
+  const own = units.every((/** @type {any} */ one) => one.definition_keys);
+  return [
+    ["version_groups", t("staff.groups_share", {
+      share: formatPercent(share, language, 1), limit: formatPercent(limit, language, 1) })],
+    ["version_smallest_group", smallest
+      ? formatNumber(smallest, language)
+      : t("staff.smallest_group_none")],
+    ["version_noise", t(own ? "staff.noise_definition" : "staff.noise_set")],
+  ];
 }
 
 /** @param {any} audit */
