@@ -1,0 +1,225 @@
+"""The pattern attack: a small cell split by every further variable shows how many persons it holds.
+
+Where the same records have the same number in every table, one person gives one part above 0 under
+every variable, with the value of the whole cell. Two persons give that, or one fixed pair of
+values; three that, a fixed triple, or one of three fixed pairs (one of them, and the value that the
+two others have together). Nothing need be known of the noise. Which part it is tells the code of
+the person, so the claim comes with attributes.
+
+What is found is what is published above 0: who vanishes in one table vanishes in all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from sdcensus.attack.assumptions import Assumptions
+from sdcensus.attack.breakdowns import Breakdown, Breakdowns
+from sdcensus.attack.claims import AttackResult
+from sdcensus.attack.groups import MOST_MEMBERS, Float64, GroupClaims, Int64, Mask
+from sdcensus.attack.pieces import Piece
+from sdcensus.attack.reading import Reading, claims_of, summary
+from sdcensus.attack.targets import Target, named
+from sdcensus.model.progress import Progress, no_progress
+
+NAME = "patterns"
+#: Larger published values are no groups of three or fewer, whatever the noise.
+MOST_PUBLISHED = 60
+#: A cell that fewer variables break down tells too little.
+FEWEST_VARIABLES = 3
+#: How often two values that have nothing to do with each other agree, about.
+_CHANCE = 0.15
+#: Variables hang together: so much of what each says is new.
+_NEW = 0.5
+#: Values of parts, the largest first, of a cell under one variable.
+Pattern = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """The parts above 0 of some cells under every variable that breaks them down.
+
+    Attributes:
+        piece: The cells belong to it.
+        places: Where they stand in it.
+        breakdowns: What breaks them down.
+        largest: For each breakdown and cell the largest values, the largest first; 0 for none.
+        nonzero: How many parts are above 0.
+        usable: Where no part is without a number.
+    """
+
+    piece: Piece
+    places: Int64
+    breakdowns: tuple[Breakdown, ...]
+    largest: Int64
+    nonzero: Int64
+    usable: Mask
+
+    @property
+    def values(self) -> Int64:
+        """The published values of the cells."""
+        return self.piece.values.reshape(-1)[self.places]
+
+
+def patterns_of(
+    piece: Piece, breakdowns: Sequence[Breakdown], places: Int64, *, kept: int = MOST_MEMBERS
+) -> Patterns:
+    """How some cells of a piece are broken down under every variable."""
+    shape = (len(breakdowns), places.size)
+    largest = np.zeros((*shape, kept), dtype=np.int64)
+    nonzero = np.zeros(shape, dtype=np.int64)
+    usable = np.zeros(shape, dtype=bool)
+    for at, breakdown in enumerate(breakdowns):
+        rows = breakdown.rows(places)
+        ordered = np.sort(rows.values, axis=1)[:, ::-1][:, :kept]
+        largest[at, :, : ordered.shape[1]] = ordered
+        nonzero[at] = np.count_nonzero(rows.values, axis=1)
+        usable[at] = rows.whole
+    return Patterns(piece, places, tuple(breakdowns), largest, nonzero, usable)
+
+
+def attack_patterns(
+    targets: Sequence[Target], assumptions: Assumptions, progress: Progress = no_progress
+) -> AttackResult:
+    """Claim groups of one, two and three persons whose parts have the same values everywhere."""
+    index = Breakdowns(targets)
+    claims: list[GroupClaims] = []
+    examined: list[tuple[str, Int64]] = []
+    every = list(index)
+    for at, (piece, breakdowns) in enumerate(every):
+        progress("small cells under every variable", at / len(every))
+        values = piece.values.reshape(-1)
+        small = piece.known.reshape(-1) & (values >= 1) & (values <= MOST_PUBLISHED)
+        places = np.flatnonzero(small)
+        if not places.size or len({one.variable for one in breakdowns}) < FEWEST_VARIABLES:
+            continue
+        seen = patterns_of(piece, breakdowns, places)
+        enough = _variables(seen) >= FEWEST_VARIABLES
+        examined.append((piece.target.name, piece.cells.reshape(-1)[places[enough]]))
+        readings = read_groups(seen, enough, limit=assumptions.limit)
+        claims += claims_of(NAME, piece, breakdowns, readings, places)
+    said, figures = summary(claims, sum(cells.size for _, cells in examined))
+    sentences = (
+        f"An intruder who splits every small cell of {named(targets)} by every further variable, and"
+        f" takes equal values for the same people, {said}",
+    )
+    return AttackResult(
+        NAME, (), sentences, MappingProxyType(figures), tuple(examined), tuple(claims)
+    )
+
+
+def _variables(seen: Patterns) -> Int64:
+    """By how many different variables each cell is broken down completely."""
+    names = [one.variable for one in seen.breakdowns]
+    counts = np.zeros(seen.places.size, dtype=np.int64)
+    for name in set(names):
+        counts += seen.usable[[at for at, one in enumerate(names) if one == name]].any(axis=0)
+    return counts
+
+
+def read_groups(seen: Patterns, enough: Mask, *, limit: float) -> list[Reading]:
+    """The groups that patterns of values show, of those that are sure enough."""
+    values = seen.values
+    fitting = enough & ((seen.nonzero <= MOST_MEMBERS) | ~seen.usable).all(axis=0)
+    alone = fitting & ((seen.largest[:, :, 0] == values) | ~seen.usable).all(axis=0)
+    alone &= ((seen.nonzero == 1) | ~seen.usable).all(axis=0)
+    agreeing = _agreeing(seen, fitting)
+    readings: list[Reading] = []
+    for cell in np.flatnonzero(fitting).tolist():
+        used = np.flatnonzero(seen.usable[:, cell])
+        if alone[cell]:
+            weight = {(int(at), int(values[cell])): 1 for at in used}
+            reading = Reading(cell, 1, _sure_of_one(agreeing[used, cell]), weight)
+        else:
+            several = _several(seen, cell, used.tolist(), int(values[cell]))
+            if several is None:
+                continue
+            reading = several
+        if reading.probability >= limit:
+            readings.append(reading)
+    return readings
+
+
+def _agreeing(seen: Patterns, fitting: Mask) -> Float64:
+    """How likely two persons of each cell have the same code, for each variable."""
+    chosen = np.flatnonzero(fitting)
+    made = np.ones((len(seen.breakdowns), seen.places.size))
+    for at, breakdown in enumerate(seen.breakdowns):
+        shares = breakdown.expected(seen.places[chosen])
+        made[at, chosen] = (shares**2).sum(axis=1)
+    return made
+
+
+def _sure_of_one(agreeing: Float64) -> float:
+    """How sure it is that a cell holds one person and not two who look like one."""
+    alike = agreeing + (1 - agreeing) * _CHANCE
+    against = math.exp(_NEW * float(np.log(np.maximum(alike, 1e-9)).sum()))
+    return 1 / (1 + against)
+
+
+def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> Reading | None:
+    """Two or three persons, if a fixed pair or triple of values explains every pattern."""
+    patterns: dict[int, Pattern] = {
+        at: tuple(value for value in seen.largest[at, cell].tolist() if value) for at in used
+    }
+    names = {at: seen.breakdowns[at].variable for at in used}
+    split = {at: pattern for at, pattern in patterns.items() if pattern != (whole,)}
+    different = Counter(split.values())
+    repeats = len({(names[at], pattern) for at, pattern in split.items()}) - len(different)
+    if len(different) == 1 and repeats >= 1:
+        (pair,) = different
+        if len(pair) <= 2:
+            sure = 1 - 0.25 * 0.5 ** (repeats - (1 if len(pair) < 2 else 0))
+            weight = {(at, value): 1 for at in split for value in pair}
+            weight |= {(at, whole): 2 for at in used if at not in split}
+            return Reading(cell, 2, sure, weight)
+    if not 2 <= len(different) <= 4 or repeats < len(different) - 1:
+        return None
+    singles = _singles(different)
+    if singles is None:
+        return None
+    alone = tuple(sorted((value for value in singles if value), reverse=True))
+    weight = {(at, whole): 3 for at in used if at not in split}
+    for at, pattern in split.items():
+        if pattern == alone:
+            weight |= {(at, value): 1 for value in pattern}
+        elif len(set(pattern)) == 2 and len(set(pattern) & set(singles)) == 1:
+            weight |= {(at, value): 1 if value in singles else 2 for value in pattern}
+    return Reading(cell, 3, 1 - 0.25 * 0.7 ** (repeats - len(different) + 1), weight)
+
+
+def _singles(patterns: Iterable[Pattern]) -> tuple[int, int, int] | None:
+    """Values of three persons that explain all patterns; ``None`` where no three do."""
+    every = list(patterns)
+    triples = [pattern for pattern in every if len(pattern) == 3]
+    if len(triples) > 1:
+        return None
+    if triples:
+        x, y, z = triples[0]
+        return (x, y, z) if _explained(every, (x, y, z)) else None
+    values = sorted({value for pattern in every for value in pattern} | {0}, reverse=True)
+    for x, y, z in itertools.combinations_with_replacement(values, 3):
+        if _explained(every, (x, y, z)):
+            return x, y, z
+    return None
+
+
+def _explained(patterns: Sequence[Pattern], singles: tuple[int, int, int]) -> bool:
+    """Whether each pattern is all three apart, or another one of them apart from the others."""
+    alone = tuple(sorted((value for value in singles if value), reverse=True))
+    choices = []
+    for pattern in patterns:
+        if pattern == alone:
+            continue
+        padded = (*pattern, 0) if len(pattern) < 2 else pattern
+        if len(padded) > 2:
+            return False
+        choices.append([at for at, value in enumerate(singles) if value in padded])
+    return any(len(set(chosen)) == len(chosen) for chosen in itertools.product(*choices))
