@@ -38,6 +38,10 @@ FEWEST_VARIABLES = 3
 _CHANCE = 0.15
 #: Variables hang together: so much of what each says is new.
 _NEW = 0.5
+#: From this share of equal values on, the same people are taken to have the same number.
+SAME_PEOPLE = 0.6
+#: Rows from which that is judged.
+_JUDGED = 200_000
 #: Values of parts, the largest first, of a cell under one variable.
 Pattern = tuple[int, ...]
 
@@ -85,14 +89,39 @@ def patterns_of(
     return Patterns(piece, places, tuple(breakdowns), largest, nonzero, usable)
 
 
+def share_of_equal(index: Breakdowns) -> float | None:
+    """How often a small cell with a single part above 0 has the value of that part.
+
+    Nearly always where the same people have the same number, now and then where they do not.
+    ``None`` where there is no such cell.
+    """
+    equal = rows = 0
+    for piece, breakdowns in index:
+        values = piece.values.reshape(-1)
+        small = piece.known.reshape(-1) & (values >= 1) & (values <= MOST_PUBLISHED)
+        places = np.flatnonzero(small)
+        if not places.size or not piece.sides:
+            continue
+        seen = patterns_of(piece, breakdowns, places, kept=1)
+        single = seen.usable & (seen.nonzero == 1)
+        rows += int(np.count_nonzero(single))
+        equal += int(np.count_nonzero(single & (seen.largest[:, :, 0] == seen.values)))
+        if rows > _JUDGED:
+            break
+    return equal / rows if rows else None
+
+
 def attack_patterns(
     targets: Sequence[Target], assumptions: Assumptions, progress: Progress = no_progress
 ) -> AttackResult:
     """Claim groups of one, two and three persons whose parts have the same values everywhere."""
     index = Breakdowns(targets)
+    equal = share_of_equal(index)
     claims: list[GroupClaims] = []
     examined: list[tuple[str, Int64]] = []
-    every = list(index)
+    every = list(index) if equal is not None and equal >= SAME_PEOPLE else []
+    if not every:
+        return AttackResult(NAME, (), (_nothing(equal),))
     for at, (piece, breakdowns) in enumerate(every):
         progress("small cells under every variable", at / len(every))
         values = piece.values.reshape(-1)
@@ -112,6 +141,15 @@ def attack_patterns(
     )
     return AttackResult(
         NAME, (), sentences, MappingProxyType(figures), tuple(examined), tuple(claims)
+    )
+
+
+def _nothing(equal: float | None) -> str:
+    if equal is None:
+        return "No small cell is broken down by a further variable with a single part above 0."
+    return (
+        f"{equal:.0%} of small cells with a single part above 0 have the value of that part: the"
+        " same people do not have the same number in these tables, so equal values show nobody."
     )
 
 
