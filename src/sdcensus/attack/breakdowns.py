@@ -75,6 +75,8 @@ class Breakdown:
         values, known, cells = (
             array.transpose(order) for array in (self.fine.values, self.fine.known, self.fine.cells)
         )
+        if not self.parent.sides:  # one cell: everybody
+            return Rows(*(np.repeat(one[None], chosen.size, 0) for one in (values, known, cells)))
         places = np.unravel_index(chosen, self.parent.values.shape)
         if self.coarse is None:
             return Rows(values[places], known[places], cells[places])
@@ -97,7 +99,7 @@ class Breakdown:
         values = self.fine.values.transpose(order).astype(np.float64)
         axes = tuple(range(values.ndim - 1))
         whole = values.sum(axis=axes) + 0.5
-        places = np.unravel_index(chosen, self.parent.values.shape)
+        places = np.unravel_index(chosen, self.parent.values.shape) if axes else ()
         if self.coarse is not None:
             axis = self.parent.sides.index(self.coarse)
             members, padding = _members(self.side, self.coarse)

@@ -6,7 +6,7 @@ persons it holds, and for some variables the code that they have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,8 @@ class Traits:
         members: How many of the group are said to have the code.
         guess: The finer cells of the code that most people have, which anybody would guess.
         other_cells: Where a claim is about what two cells differ by, the finer cells of the second.
-        other_table, other_spec: The table that they belong to.
+        other_guess: The same for the guess.
+        other_table: The table that they belong to.
     """
 
     variable: str
@@ -48,8 +49,8 @@ class Traits:
     members: Int64
     guess: Int64
     other_cells: Int64 | None = None
+    other_guess: Int64 | None = None
     other_table: str = ""
-    other_spec: TableSpec | None = None
 
     def __post_init__(self) -> None:
         arrays = (self.owner, self.cells, self.members, self.guess)
@@ -80,8 +81,6 @@ class GroupClaims:
         sizes: How many persons each holds.
         probability: How sure the intruder is of each, by his own reckoning.
         traits: What was read off about them.
-        records: For each, a number that is equal for groups that are reckoned to be the same
-            persons, found in several cells; -1 where nobody compared.
         other_table, other_spec, other_cells: A second cell for each, where the claim is about those
             who are in one of the two and not in the other.
     """
@@ -93,7 +92,6 @@ class GroupClaims:
     sizes: Int64
     probability: Float64
     traits: tuple[Traits, ...] = ()
-    records: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     other_table: str = ""
     other_spec: TableSpec | None = None
     other_cells: Int64 | None = None

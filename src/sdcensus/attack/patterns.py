@@ -39,7 +39,7 @@ _CHANCE = 0.15
 #: Variables hang together: so much of what each says is new.
 _NEW = 0.5
 #: From this share of equal values on, the same people are taken to have the same number.
-SAME_PEOPLE = 0.6
+SAME_PEOPLE = 0.4
 #: Rows from which that is judged.
 _JUDGED = 200_000
 #: Values of parts, the largest first, of a cell under one variable.
@@ -57,6 +57,7 @@ class Patterns:
         largest: For each breakdown and cell the largest values, the largest first; 0 for none.
         nonzero: How many parts are above 0.
         usable: Where no part is without a number.
+        holding: How many parts have the value of the cell itself.
     """
 
     piece: Piece
@@ -65,6 +66,7 @@ class Patterns:
     largest: Int64
     nonzero: Int64
     usable: Mask
+    holding: Int64
 
     @property
     def values(self) -> Int64:
@@ -80,13 +82,16 @@ def patterns_of(
     largest = np.zeros((*shape, kept), dtype=np.int64)
     nonzero = np.zeros(shape, dtype=np.int64)
     usable = np.zeros(shape, dtype=bool)
+    holding = np.zeros(shape, dtype=np.int64)
+    own = piece.values.reshape(-1)[places]
     for at, breakdown in enumerate(breakdowns):
         rows = breakdown.rows(places)
         ordered = np.sort(rows.values, axis=1)[:, ::-1][:, :kept]
         largest[at, :, : ordered.shape[1]] = ordered
         nonzero[at] = np.count_nonzero(rows.values, axis=1)
         usable[at] = rows.whole
-    return Patterns(piece, places, tuple(breakdowns), largest, nonzero, usable)
+        holding[at] = np.count_nonzero(rows.values == own[:, None], axis=1)
+    return Patterns(piece, places, tuple(breakdowns), largest, nonzero, usable, holding)
 
 
 def share_of_equal(index: Breakdowns) -> float | None:
@@ -132,7 +137,8 @@ def attack_patterns(
         seen = patterns_of(piece, breakdowns, places)
         enough = _variables(seen) >= FEWEST_VARIABLES
         examined.append((piece.target.name, piece.cells.reshape(-1)[places[enough]]))
-        readings = read_groups(seen, enough, limit=assumptions.limit)
+        read = read_groups if assumptions.zeros_known else read_among_noise
+        readings = read(seen, enough, limit=assumptions.limit)
         claims += claims_of(NAME, piece, breakdowns, readings, places)
     said, figures = summary(claims, sum(cells.size for _, cells in examined))
     sentences = (
@@ -182,6 +188,27 @@ def read_groups(seen: Patterns, enough: Mask, *, limit: float) -> list[Reading]:
             reading = several
         if reading.probability >= limit:
             readings.append(reading)
+    return readings
+
+
+def read_among_noise(seen: Patterns, enough: Mask, *, limit: float) -> list[Reading]:
+    """The single persons that patterns of values show where empty parts may be above 0 too.
+
+    Other parts then say nothing; but the person is in every variable, with the same value.
+    """
+    fitting = enough & ((seen.holding > 0) | ~seen.usable).all(axis=0)
+    values, agreeing = seen.values, _agreeing(seen, fitting)
+    readings: list[Reading] = []
+    for cell in np.flatnonzero(fitting).tolist():
+        used = np.flatnonzero(seen.usable[:, cell])
+        chance = 1 - (1 - _CHANCE) ** np.maximum(seen.nonzero[used, cell], 1)
+        alike = agreeing[used, cell] + (1 - agreeing[used, cell]) * chance
+        # Two who look like one; and nobody at all, in a cell that noise has filled.
+        against = float(np.prod(alike**_NEW)) + float(np.prod(chance))
+        held = seen.holding[used, cell] == 1
+        weight = {(int(at), int(values[cell])): 1 for at in used[held]}
+        if 1 / (1 + against) >= limit:
+            readings.append(Reading(cell, 1, 1 / (1 + against), weight))
     return readings
 
 

@@ -24,7 +24,6 @@ from sdcensus.attack.groups import MOST_MEMBERS, Float64, GroupClaims, Int64, Ma
 from sdcensus.attack.patterns import (
     FEWEST_VARIABLES,
     MOST_PUBLISHED,
-    SAME_PEOPLE,
     share_of_equal,
 )
 from sdcensus.attack.pieces import Piece
@@ -45,6 +44,8 @@ _ROWS = 50_000
 _NEW = 0.6
 #: Two persons are taken to share a code if that is as likely as this.
 _SHARED = 0.9
+#: From this share of equal values on, values tell more than zeros do.
+_VALUES_TELL = 0.6
 _EQUAL = (
     "{share:.0%} of small cells with a single part above 0 have the value of that part: the same"
     " people have the same number in these tables, so values tell more than zeros (patterns)."
@@ -98,7 +99,7 @@ def attack_zero_patterns(
     examined: list[tuple[str, Int64]] = []
     index = Breakdowns(targets)
     equal = share_of_equal(index)
-    every = [] if equal is not None and equal >= SAME_PEOPLE else list(index)
+    every = [] if equal is not None and equal >= _VALUES_TELL else list(index)
     for at, (piece, breakdowns) in enumerate(every):
         progress("parts above 0 under every variable", 0.6 * at / len(every))
         block, looked_at = _block(piece, breakdowns, zeros_known=assumptions.zeros_known)
