@@ -99,7 +99,8 @@ class Breakdown:
         values = self.fine.values.transpose(order).astype(np.float64)
         axes = tuple(range(values.ndim - 1))
         whole = values.sum(axis=axes) + 0.5
-        places = np.unravel_index(chosen, self.parent.values.shape) if axes else ()
+        sides = self.parent.sides
+        places = np.unravel_index(chosen, self.parent.values.shape) if sides else ()
         if self.coarse is not None:
             axis = self.parent.sides.index(self.coarse)
             members, padding = _members(self.side, self.coarse)

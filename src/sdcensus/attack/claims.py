@@ -116,6 +116,16 @@ class AttackResult:
         """How many claims leave more than one count, such as 0 or 1."""
         return sum(int((~one.exact).sum()) for one in self.claims)
 
+    @property
+    def groups_claimed(self) -> int:
+        """How many groups of few persons are claimed."""
+        return sum(one.count for one in self.groups)
+
+    @property
+    def codes_read_off(self) -> int:
+        """How many codes were read off them."""
+        return sum(one.attributes for one in self.groups)
+
 
 def merged(first: AttackResult, second: AttackResult) -> AttackResult:
     """Two results of one attack as one; figures of the second stand behind those of the first."""

@@ -39,6 +39,8 @@ class Traits:
         other_cells: Where a claim is about what two cells differ by, the finer cells of the second.
         other_guess: The same for the guess.
         other_table: The table that they belong to.
+        inside: Whether the finer cells lie inside those of the claims; else they only have the
+            persons in common with them.
     """
 
     variable: str
@@ -51,6 +53,7 @@ class Traits:
     other_cells: Int64 | None = None
     other_guess: Int64 | None = None
     other_table: str = ""
+    inside: bool = True
 
     def __post_init__(self) -> None:
         arrays = (self.owner, self.cells, self.members, self.guess)

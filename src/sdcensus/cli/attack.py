@@ -38,7 +38,8 @@ def attack(
         typer.Option(
             "--attacks",
             metavar="NAMES",
-            help="Comma-separated: gaps, intervals, margins, differencing, averaging. None: all.",
+            help="Comma-separated: gaps, intervals, margins, differencing, averaging, patterns,"
+            " zero-patterns, twins, cliques. None: all.",
         ),
     ] = "",
     max_deviation: Annotated[
@@ -187,7 +188,7 @@ def _scores(found: FolderAttack, store: Path, stages: Stages) -> Scores:
 
 
 def _say_found(output: Output, found: FolderAttack) -> None:
-    from sdcensus.session.attacking import claim_lines
+    from sdcensus.session.attacking import GROUP_ATTACKS, claim_lines
 
     report = found.report
     tables = len(report.tables)
@@ -197,10 +198,14 @@ def _say_found(output: Output, found: FolderAttack) -> None:
         style="bold",
     )
     summary = plain_table()
-    for name in ("attack", "counts claimed", "as 0 or 1"):
+    columns = ("attack", "counts claimed", "as 0 or 1", "groups of 1 to 3", "codes read off")
+    for name in columns:
         summary.add_column(name, justify="left" if name == "attack" else "right")
     for one in report.results:
-        summary.add_row(one.attack, f"{one.exact:,}", f"{one.narrow:,}")
+        numbers = (one.exact, one.narrow, one.groups_claimed, one.codes_read_off)
+        of_groups = one.attack in GROUP_ATTACKS
+        shown = ["-" if (at >= 2) != of_groups else f"{n:,}" for at, n in enumerate(numbers)]
+        summary.add_row(one.attack, *shown)
     output.show(summary)
     for one in report.results:
         output.say(f"\n{one.attack}", style="bold")
@@ -258,5 +263,28 @@ def _say_scores(output: Output, scores: Scores) -> None:
             table.add_row(one.attack, size.size, *numbers, narrow)
         table.add_section()
     output.show(table)
+    _say_groups(output, scores)
     for text in scores.left_out:
         output.note(f"note: {text}")
+
+
+def _say_groups(output: Output, scores: Scores) -> None:
+    """How right claims about groups of few persons are."""
+    if not scores.groups:
+        return
+    output.say(
+        "\nGroups of few persons. Visible are groups of that size that are published above 0 and"
+        " broken down; guessed is what the most frequent code of everybody gets right."
+    )
+    table = plain_table()
+    names = ("attack", "persons", "claimed", "right", "wrong", "found of visible")
+    for name in (*names, "codes read", "right", "guessed"):
+        table.add_column(name, justify="left" if name == "attack" else "right")
+    for one in scores.groups:
+        visible = "-" if one.visible is None else f"{one.found:,} of {one.visible:,}"
+        numbers = (one.attributes, one.attributes_right, one.guessed_right)
+        table.add_row(
+            *(one.attack, f"{one.size}", f"{one.claims:,}", f"{one.right:,}", f"{one.wrong:,}"),
+            *(visible, *(f"{number:,}" for number in numbers)),
+        )
+    output.show(table)

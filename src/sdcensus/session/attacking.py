@@ -12,10 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sdcensus.attack import ATTACKS, Assumptions, AttackReport, AttackResult, Claims, run_attacks
+from sdcensus.attack import (
+    ATTACKS,
+    GROUP_ATTACKS,
+    Assumptions,
+    AttackReport,
+    AttackResult,
+    Claims,
+    run_attacks,
+)
 from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
 from sdcensus.formats.tables.files import check_new, new_file
@@ -23,10 +30,16 @@ from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_p
 from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.attacking_groups import (
+    cell_texts,
+    group_columns,
+    group_documents,
+    group_lines,
+)
 
 __all__ = [
     "ATTACK_NAMES",
+    "GROUP_ATTACKS",
     "Assumptions",
     "FolderAttack",
     "attack_folder",
@@ -84,23 +97,6 @@ def attack_folder(
     return FolderAttack(Path(folder), found.tables, report, found.skipped)
 
 
-def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
-    """Cells in words: the codes of each axis that does not stand at its total."""
-    texts = np.full(cells.size, "", dtype=object)
-    # A table of one cell has no axes, and so no positions to look for.
-    places = np.unravel_index(cells, spec.shape) if spec.axes else ()
-    for axis, at in zip(spec.axes, places, strict=True):
-        several = len(axis.levels) > 1
-        words = [
-            ""
-            if code.is_total
-            else f"{axis.variable.name}{f'@{code.level}' if several else ''}={code.code}, "
-            for code in axis.codes
-        ]
-        texts = texts + np.array(words, dtype=object)[at]
-    return [text.removesuffix(", ") or "everybody" for text in texts.tolist()]
-
-
 def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:
     """Some claims for people, the surest and smallest first: table, cell, count, how sure."""
     lines: list[tuple[float, int, tuple[str, str, str, str]]] = []
@@ -116,7 +112,8 @@ def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str,
             rank = float(-sure[row]) + (0.5 if low == 0 else 0.0)
             lines.append((rank, low, (f"{one.table}{less}", text, count, how)))
     lines.sort(key=lambda line: line[:2])
-    return [line for _, _, line in lines[:most]]
+    counts = [line for _, _, line in lines[:most]]
+    return [*counts, *group_lines(result.groups, most=most - len(counts))]
 
 
 def check_report_target(path: str | Path) -> Path:
@@ -140,8 +137,11 @@ def write_report(found: FolderAttack, path: str | Path) -> Path:
             text = json.dumps(_document(found), ensure_ascii=False, indent=1)
             file.write(f"{text}\n".encode())
         else:
-            claims = [one for result in found.report.results for one in result.claims]
-            write_csv(iter([_columns(claims)]), file)
+            results = found.report.results
+            counts = _columns([one for result in results for one in result.claims])
+            groups = group_columns([one for result in results for one in result.groups])
+            both = pa.concat_tables([counts, groups], promote_options="default")
+            write_csv(iter([both]), file)
     return target
 
 
@@ -159,6 +159,9 @@ def _document(found: FolderAttack) -> dict[str, Any]:
                 "counts_claimed": one.exact,
                 "claimed_as_0_or_1": one.narrow,
                 "claims": _columns(one.claims).to_pylist(),
+                "groups_claimed": one.groups_claimed,
+                "codes_read_off": one.codes_read_off,
+                "groups": group_documents(one.groups),
             }
             for one in report.results
         ],
