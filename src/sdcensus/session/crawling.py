@@ -8,8 +8,7 @@ office, or from an address, through the public API.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +23,12 @@ from sdcensus.model.question import Question
 from sdcensus.model.table import Flag, Table
 from sdcensus.session.answering.service import TableService
 
-__all__ = ["Crawl", "MenuWalk", "crawl_menu", "questions_of"]
+__all__ = ["COUNTRY", "Crawl", "MenuWalk", "OfferedAxis", "crawl_menu", "questions_of", "walked"]
 
 #: Variables in a table, where nobody says how many.
 DIMENSIONS = 3
+#: How a walk calls tables without areas.
+COUNTRY = "country"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +38,8 @@ class MenuWalk:
     Attributes:
         of: What is counted.
         dimensions: Variables in a table, areas included; fewer where the menu allows fewer.
-        areas: Levels of areas that stand in every table, such as ``parish``, one after the other;
-            an empty text stands for tables of the whole country. Every level that is offered
-            where none is named, and the country.
+        areas: Levels of areas, such as ``parish``, of which one stands in every table;
+            ``country`` stands for tables without areas. All of them where none is named.
         every_level: Whether each variable is asked for at all its levels, and not at the finest
             alone.
         variables: The other variables; all that are offered where none is named.
@@ -83,55 +83,78 @@ class Crawl:
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
-    """An axis that can be asked for: its words, how many codes it has, and of which variable."""
+class OfferedAxis:
+    """A variable that a menu offers: its levels with how many codes each has, finest first."""
 
     variable: str
-    text: str
-    codes: int
+    levels: tuple[tuple[str, int], ...]
+    area: bool = False
+
+
+def walked(
+    offered: Sequence[OfferedAxis],
+    walk: MenuWalk,
+    *,
+    most_variables: int | None,
+    allowed: Callable[[Mapping[str, str]], bool],
+) -> tuple[Question, ...]:
+    """The tables of a walk, as questions.
+
+    Args:
+        offered: The variables of the menu.
+        walk: Which part of it.
+        most_variables: The most variables in a table.
+        allowed: Whether the menu has a table of these variables at these levels.
+    """
+    others = [one for one in offered if not one.area]
+    for name in walk.variables:
+        if name not in {one.variable for one in others}:
+            known = [one.variable for one in others]
+            raise UnknownName("variable on the menu", name, known=known)
+    if walk.variables:
+        others = [one for one in others if one.variable in walk.variables]
+    places = {level: one.variable for one in offered if one.area for level, _ in one.levels}
+    wanted = (COUNTRY, *places) if walk.areas is None else walk.areas
+    for name in wanted:
+        if name != COUNTRY and name not in places:
+            raise UnknownName("level of areas on the menu", name, known=(COUNTRY, *places))
+    dimensions = min(walk.dimensions, most_variables or walk.dimensions)
+    questions = []
+    for place in wanted:
+        fixed = {} if place == COUNTRY else {places[place]: place}
+        for chosen in itertools.combinations(others, min(dimensions - len(fixed), len(others))):
+            levels = [one.levels if walk.every_level else one.levels[:1] for one in chosen]
+            for combined in itertools.product(*levels):
+                table = {
+                    one.variable: level for one, (level, _) in zip(chosen, combined, strict=True)
+                }
+                table |= fixed
+                if table and allowed(table):
+                    by = tuple(f"{name}@{level}" for name, level in table.items())
+                    questions.append(Question(of=walk.of.plural, by=by))
+    return tuple(questions)
 
 
 def questions_of(policy: Policy, walk: MenuWalk) -> tuple[Question, ...]:
-    """The tables of a walk, as questions; the menu's rules on code lists hold for all of them."""
+    """The tables of a walk through the menu of a policy; its rules on code lists hold for all."""
     menu = menu_of(policy, policy.schema, of=walk.of, role=UserRole.PUBLIC)
     areas = {one.name for one in policy.areas}
-    named = {one.variable.name: one for one in menu.variables}
-    for name in walk.variables:
-        if name not in named or name in areas:
-            known = [one for one in named if one not in areas]
-            raise UnknownName("variable on the menu", name, known=known)
-    others = [
-        one
-        for name, one in named.items()
-        if name not in areas and (not walk.variables or name in walk.variables)
-    ]
-    places = {
-        level.name: (one.variable, level)
+    offered = [
+        OfferedAxis(
+            one.variable.name,
+            tuple((level.name, len(level.codes)) for level in one.levels),
+            one.variable.name in areas,
+        )
         for one in menu.variables
-        if one.variable.name in areas
-        for level in one.levels
+    ]
+    levels = {
+        (one.variable.name, level.name): level for one in menu.variables for level in one.levels
     }
-    wanted = ("", *places) if walk.areas is None else walk.areas
-    for name in wanted:
-        if name and name not in places:
-            raise UnknownName("level of areas on the menu", name, known=places)
-    dimensions = min(walk.dimensions, menu.dimensions)
-    questions = []
-    for place in wanted:
-        free = min(dimensions - (1 if place else 0), len(others))
-        for chosen in itertools.combinations(others, free):
-            levels = [one.levels if walk.every_level else one.levels[:1] for one in chosen]
-            for finest in itertools.product(*levels):
-                table = {
-                    one.variable.name: level for one, level in zip(chosen, finest, strict=True)
-                }
-                if place:
-                    table[places[place][0].name] = places[place][1]
-                if not table or not menu.allows(table):
-                    continue
-                by = tuple(f"{name}@{level.name}" for name, level in table.items())
-                questions.append(Question(of=walk.of.plural, by=by))
-    return tuple(questions)
+
+    def allowed(table: Mapping[str, str]) -> bool:
+        return menu.allows({name: levels[name, level] for name, level in table.items()})
+
+    return walked(offered, walk, most_variables=menu.dimensions, allowed=allowed)
 
 
 def crawl_menu(
@@ -158,7 +181,18 @@ def crawl_menu(
             refused += 1
         else:
             tables.append(table)
-    return Crawl(tuple(tables), len(asked), refused, len(questions) - len(asked))
+    left = len(questions) - len(asked)
+    return Crawl(tuple(tables), len(asked), refused, left, told(len(asked), refused, left))
+
+
+def told(asked: int, refused: int, left: int) -> tuple[str, ...]:
+    """What is to be known about a walk: tables that were not answered or not asked for."""
+    said = []
+    if refused:
+        said.append(f"{refused:,} of {asked:,} tables that were asked for were not answered.")
+    if left:
+        said.append(f"The menu has {left:,} further tables of this kind that were not asked for.")
+    return tuple(said)
 
 
 def published_answer(delivered: DeliveredTable) -> PublishedTable | None:
