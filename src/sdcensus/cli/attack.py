@@ -14,7 +14,7 @@ from sdcensus.cli.running import all_or_nothing
 from sdcensus.errors import Refused, SpecError
 
 if TYPE_CHECKING:
-    from sdcensus.session.attacking import FolderAttack
+    from sdcensus.session.attacking import Assumptions, FolderAttack, MenuWalk
     from sdcensus.session.scoring import Scores
 
 EXAMPLES = examples(
@@ -22,6 +22,8 @@ EXAMPLES = examples(
     "sdcensus attack published/ --max-deviation 3",
     "sdcensus attack published/ --attacks gaps,averaging --limit 0.8 --out found.json",
     "sdcensus attack published/ --score census.store --confidential",
+    "sdcensus attack http://127.0.0.1:8080 --areas parish --tables 276",
+    "sdcensus attack census.store --policy policy.toml --plan plan.toml --secret server.secret",
 )
 
 #: Claims of each attack that are shown.
@@ -29,9 +31,13 @@ SHOWN = 5
 
 
 def attack(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="A folder with published tables, .csv or .parquet."),
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A folder with published tables, .csv or .parquet; the address of a table builder,"
+            " whose menu is walked through; or, with --policy, a census store.",
+        ),
     ],
     attacks: Annotated[
         str,
@@ -82,6 +88,59 @@ def attack(
             help="intervals: search tables up to this size by linear programs as well; 0: none.",
         ),
     ] = 1000,
+    areas: Annotated[
+        str,
+        typer.Option(
+            "--areas",
+            metavar="LEVELS",
+            help="A menu: levels of areas, comma-separated, such as country,parish. None: all.",
+        ),
+    ] = "",
+    tables: Annotated[
+        int | None,
+        typer.Option(
+            "--tables",
+            metavar="N",
+            min=1,
+            help="A menu: ask for at most so many tables. None: all of a policy, 300 of an address.",
+        ),
+    ] = None,
+    dimensions: Annotated[
+        int,
+        typer.Option(
+            "--dimensions", metavar="N", min=1, help="A menu: variables in a table, areas included."
+        ),
+    ] = 3,
+    of: Annotated[
+        str, typer.Option("--of", metavar="UNITS", help="A menu: what its tables count.")
+    ] = "persons",
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep", metavar="FOLDER", help="An address: keep the downloads in this new folder."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="Walk through the menu of this policy without a server, for the office.",
+        ),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="With --policy: protect as this plan does."),
+    ] = None,
+    secret: Annotated[
+        Path | None,
+        typer.Option(
+            "--secret",
+            metavar="FILE",
+            envvar="SDCENSUS_SECRET_FILE",
+            help="With --policy: the look-up secret, or the office secret.",
+        ),
+    ] = None,
     skip_unreadable: Annotated[
         bool,
         typer.Option("--skip-unreadable", help="Go on without files that cannot be read."),
@@ -114,13 +173,14 @@ def attack(
     confidential: Confidential = False,
     quiet: Quiet = False,
 ) -> None:
-    """Attack published tables as an intruder would who has nothing but these files.
+    """Attack published tables as an intruder would who has nothing but them.
 
     Finding something is no error: the exit code is 0 whatever is found. The claims of an intruder
     may be wrong; --score tells the office how many are right.
     """
     from sdcensus.session.attacking import (
         Assumptions,
+        attack_address,
         attack_folder,
         check_report_target,
         write_report,
@@ -140,14 +200,24 @@ def attack(
     names = listed(attacks)
     if attacks and not names:
         raise SpecError("--attacks needs names, such as gaps,averaging.")
-    with all_or_nothing(), Stages(output, f"reading {folder}") as stages:
-        found = attack_folder(
-            folder,
-            assumptions,
-            attacks=names or None,
-            skip_unreadable=skip_unreadable,
-            progress=stages,
-        )
+    served = source.startswith(("http://", "https://"))
+    walk = _walk(of, areas, tables, dimensions)
+    _check_source(served=served, policy=policy, plan=plan, keep=keep)
+    with all_or_nothing(), Stages(output, f"reading {source}") as stages:
+        if served:
+            found = attack_address(
+                source, walk, assumptions, attacks=names or None, keep=keep, progress=stages
+            )
+        elif policy is not None:
+            found = _menu(Path(source), policy, plan, secret, walk, assumptions, names, stages)
+        else:
+            found = attack_folder(
+                source,
+                assumptions,
+                attacks=names or None,
+                skip_unreadable=skip_unreadable,
+                progress=stages,
+            )
         scores = None if store is None else _scores(found, store, stages)
         written = [] if out is None else [write_report(found, out)]
         if scores is not None and score_out is not None:
@@ -162,6 +232,46 @@ def attack(
         ending.append(f"Wrote {score_out}. It is confidential: only you can read it.")
     if ending:
         output.say("\n" + "\n".join(ending))
+
+
+def _walk(of: str, areas: str, tables: int | None, dimensions: int) -> MenuWalk:
+    from sdcensus.model.entity import Entity
+    from sdcensus.session.attacking import MenuWalk
+
+    return MenuWalk(
+        of=Entity.parse(of),
+        areas=tuple(listed(areas)) or None,
+        most_tables=tables,
+        dimensions=dimensions,
+    )
+
+
+def _check_source(
+    *, served: bool, policy: Path | None, plan: Path | None, keep: Path | None
+) -> None:
+    if served and policy is not None:
+        raise SpecError("--policy is for a census store. An address has a policy of its own.")
+    if plan is not None and policy is None:
+        raise SpecError("--plan goes with --policy: a store, and what the public may ask of it.")
+    if keep is not None and not served:
+        raise SpecError("--keep is for the tables that an address answers.")
+
+
+def _menu(
+    store: Path,
+    policy: Path,
+    plan: Path | None,
+    secret: Path | None,
+    walk: MenuWalk,
+    assumptions: Assumptions,
+    names: list[str],
+    stages: Stages,
+) -> FolderAttack:
+    from sdcensus.session.answering.opening import open_service
+    from sdcensus.session.attacking import attack_menu
+
+    service = open_service(store, policy, plan=plan, secret=secret, progress=stages)
+    return attack_menu(service, walk, assumptions, attacks=names or None, progress=stages)
 
 
 def _check_score(store: Path | None, score_out: Path | None, confidential: bool) -> None:
@@ -226,7 +336,7 @@ def _say_found(output: Output, found: FolderAttack) -> None:
         "\nThis is what these attacks find in these tables. Others, and other tables, may find"
         " more."
     )
-    for text in (*report.left_out, *_passed_over(found)):
+    for text in (*found.notes, *report.left_out, *_passed_over(found)):
         output.note(f"note: {text}")
 
 
@@ -234,7 +344,7 @@ def _passed_over(found: FolderAttack) -> list[str]:
     """Files that were not read, those with the same reason together."""
     reasons: dict[str, list[str]] = {}
     for one in found.skipped:
-        reason = one.reason.removeprefix(f"{found.folder / one.name} ").rstrip(".")
+        reason = one.reason.removeprefix(f"{Path(found.folder) / one.name} ").rstrip(".")
         reasons.setdefault(reason, []).append(one.name)
     return [
         f"{names[0]}: {reason}."

@@ -1,6 +1,7 @@
-"""Attacking a folder of published tables, as an intruder would who downloads it.
+"""Attacking what is published together: a folder, or the menu of a table builder.
 
-Nothing here opens a store: what an intruder finds is found in public files alone.
+What an intruder finds is found in published tables alone. A store is opened only where the office
+wants to attack a menu without a server: its answers are then those that the public would get.
 """
 
 from __future__ import annotations
@@ -30,19 +31,24 @@ from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_p
 from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
+from sdcensus.session.answering.service import TableService
 from sdcensus.session.attacking_groups import (
     cell_texts,
     group_columns,
     group_documents,
     group_lines,
 )
+from sdcensus.session.crawling import Crawl, MenuWalk, crawl_menu
 
 __all__ = [
     "ATTACK_NAMES",
     "GROUP_ATTACKS",
     "Assumptions",
     "FolderAttack",
+    "MenuWalk",
+    "attack_address",
     "attack_folder",
+    "attack_menu",
     "check_report_target",
     "claim_lines",
     "write_report",
@@ -55,19 +61,21 @@ _ENDINGS = (".json", ".csv")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FolderAttack:
-    """What attacks on a folder found. Public.
+    """What attacks on a folder or a menu found. Public.
 
     Attributes:
-        folder: The folder.
+        folder: The folder, or the address or policy whose menu was walked through.
         tables: The published tables in it.
         report: What was found.
         skipped: Files that were not read, and why.
+        notes: What is to be known about how the tables were come by.
     """
 
-    folder: Path
+    folder: Path | str
     tables: tuple[PublishedTable, ...]
     report: AttackReport
-    skipped: tuple[SkippedFile, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<FolderAttack on {len(self.tables)} tables>"
@@ -95,6 +103,64 @@ def attack_folder(
     )
     report = run_attacks(found.tables, assumptions, attacks=attacks, progress=progress)
     return FolderAttack(Path(folder), found.tables, report, found.skipped)
+
+
+def attack_address(
+    address: str,
+    walk: MenuWalk | None = None,
+    assumptions: Assumptions | None = None,
+    *,
+    attacks: Sequence[str] | None = None,
+    keep: str | Path | None = None,
+    progress: Progress = no_progress,
+) -> FolderAttack:
+    """Walk through the menu of a table builder by its public API, and attack what it answers.
+
+    Args:
+        address: Its address.
+        walk: Which part of the menu.
+        assumptions: What the intruder takes to be known.
+        attacks: Names of attacks; all of them if not given.
+        keep: A new folder for the downloads; they are not kept otherwise.
+        progress: Told how far it is.
+    """
+    # Here and not above: who attacks a folder needs no connection to anything.
+    from sdcensus.session.crawling_served import crawl_served
+
+    crawl = crawl_served(address, walk, keep=keep, progress=progress)
+    return _attacked(address, crawl, assumptions, attacks, progress)
+
+
+def attack_menu(
+    service: TableService,
+    walk: MenuWalk | None = None,
+    assumptions: Assumptions | None = None,
+    *,
+    attacks: Sequence[str] | None = None,
+    progress: Progress = no_progress,
+) -> FolderAttack:
+    """Walk through the menu of a service without a server, and attack what the public would get.
+
+    Args:
+        service: The service.
+        walk: Which part of the menu.
+        assumptions: What the intruder takes to be known.
+        attacks: Names of attacks; all of them if not given.
+        progress: Told how far it is.
+    """
+    crawl = crawl_menu(service, walk, progress=progress)
+    return _attacked(f"the menu of {service.policy.name!r}", crawl, assumptions, attacks, progress)
+
+
+def _attacked(
+    source: str,
+    crawl: Crawl,
+    assumptions: Assumptions | None,
+    attacks: Sequence[str] | None,
+    progress: Progress,
+) -> FolderAttack:
+    report = run_attacks(crawl.tables, assumptions, attacks=attacks, progress=progress)
+    return FolderAttack(source, crawl.tables, report, (), crawl.sentences)
 
 
 def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:
@@ -165,6 +231,7 @@ def _document(found: FolderAttack) -> dict[str, Any]:
             }
             for one in report.results
         ],
+        "notes": list(found.notes),
         "not_attacked": [*report.left_out, *(f"{one.name}: {one.reason}" for one in found.skipped)],
     }
 
