@@ -102,7 +102,7 @@ def attack_cliques(
                 break
             found, tried = cliques_from(triples, key)
             starts += tried
-            own += [one for one in found if one.probability >= assumptions.limit]
+            own += [one for one in found if one.probability >= assumptions.group_limit]
         cliques += own
         claims += _claims(own, triples)
     attributes = sum(len(one.further) for one in cliques)

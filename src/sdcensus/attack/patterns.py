@@ -15,7 +15,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -36,6 +36,9 @@ MOST_PUBLISHED = 60
 FEWEST_VARIABLES = 3
 #: How often two values that have nothing to do with each other agree, about.
 _CHANCE = 0.15
+#: Small published values; and for each single person, about so many groups of whom all vanish but
+#: one.
+_SMALL, _VANISHING = 10, 1.0
 #: Variables hang together: so much of what each says is new.
 _NEW = 0.5
 #: From this share of equal values on, the same people are taken to have the same number.
@@ -127,6 +130,7 @@ def attack_patterns(
     every = list(index) if equal is not None and equal >= SAME_PEOPLE else []
     if not every:
         return AttackResult(NAME, (), (_nothing(equal),))
+    coincidence = coincidence_of(every)
     for at, (piece, breakdowns) in enumerate(every):
         progress("small cells under every variable", at / len(every))
         values = piece.values.reshape(-1)
@@ -138,7 +142,8 @@ def attack_patterns(
         enough = _variables(seen) >= FEWEST_VARIABLES
         examined.append((piece.target.name, piece.cells.reshape(-1)[places[enough]]))
         read = read_groups if assumptions.zeros_known else read_among_noise
-        readings = read(seen, enough, limit=assumptions.limit)
+        found = read(seen, enough, coincidence)
+        readings = [one for one in found if one.probability >= assumptions.group_limit]
         claims += claims_of(NAME, piece, breakdowns, readings, places)
     said, figures = summary(claims, sum(cells.size for _, cells in examined))
     sentences = (
@@ -168,8 +173,21 @@ def _variables(seen: Patterns) -> Int64:
     return counts
 
 
-def read_groups(seen: Patterns, enough: Mask, *, limit: float) -> list[Reading]:
-    """The groups that patterns of values show, of those that are sure enough."""
+def coincidence_of(pieces: Iterable[tuple[Piece, Sequence[Breakdown]]]) -> float:
+    """How likely two persons look like one because the other vanishes and the values agree.
+
+    The same values stand in every table, so one coincidence is enough, however many there are.
+    """
+    counts = np.zeros(MOST_PUBLISHED + 1)
+    for piece, _ in pieces:
+        values = piece.values[piece.known & (piece.values >= 1) & (piece.values <= _SMALL)]
+        counts += np.bincount(values, minlength=counts.size)
+    shares = counts / max(float(counts.sum()), 1.0)
+    return _VANISHING * float((shares**2).sum())
+
+
+def read_groups(seen: Patterns, enough: Mask, coincidence: float) -> list[Reading]:
+    """The groups that patterns of values show."""
     values = seen.values
     fitting = enough & ((seen.nonzero <= MOST_MEMBERS) | ~seen.usable).all(axis=0)
     alone = fitting & ((seen.largest[:, :, 0] == values) | ~seen.usable).all(axis=0)
@@ -180,18 +198,17 @@ def read_groups(seen: Patterns, enough: Mask, *, limit: float) -> list[Reading]:
         used = np.flatnonzero(seen.usable[:, cell])
         if alone[cell]:
             weight = {(int(at), int(values[cell])): 1 for at in used}
-            reading = Reading(cell, 1, _sure_of_one(agreeing[used, cell]), weight)
+            sure = 1 / (1 + coincidence + _alike(agreeing[used, cell]))
+            readings.append(Reading(cell, 1, sure, weight))
         else:
             several = _several(seen, cell, used.tolist(), int(values[cell]))
-            if several is None:
-                continue
-            reading = several
-        if reading.probability >= limit:
-            readings.append(reading)
+            if several is not None:
+                sure = several.probability / (1 + coincidence)
+                readings.append(replace(several, probability=sure))
     return readings
 
 
-def read_among_noise(seen: Patterns, enough: Mask, *, limit: float) -> list[Reading]:
+def read_among_noise(seen: Patterns, enough: Mask, coincidence: float) -> list[Reading]:
     """The single persons that patterns of values show where empty parts may be above 0 too.
 
     Other parts then say nothing; but the person is in every variable, with the same value.
@@ -204,11 +221,10 @@ def read_among_noise(seen: Patterns, enough: Mask, *, limit: float) -> list[Read
         chance = 1 - (1 - _CHANCE) ** np.maximum(seen.nonzero[used, cell], 1)
         alike = agreeing[used, cell] + (1 - agreeing[used, cell]) * chance
         # Two who look like one; and nobody at all, in a cell that noise has filled.
-        against = float(np.prod(alike**_NEW)) + float(np.prod(chance))
+        against = coincidence + float(np.prod(alike**_NEW)) + float(np.prod(chance))
         held = seen.holding[used, cell] == 1
         weight = {(int(at), int(values[cell])): 1 for at in used[held]}
-        if 1 / (1 + against) >= limit:
-            readings.append(Reading(cell, 1, 1 / (1 + against), weight))
+        readings.append(Reading(cell, 1, 1 / (1 + against), weight))
     return readings
 
 
@@ -222,11 +238,9 @@ def _agreeing(seen: Patterns, fitting: Mask) -> Float64:
     return made
 
 
-def _sure_of_one(agreeing: Float64) -> float:
-    """How sure it is that a cell holds one person and not two who look like one."""
-    alike = agreeing + (1 - agreeing) * _CHANCE
-    against = math.exp(_NEW * float(np.log(np.maximum(alike, 1e-9)).sum()))
-    return 1 / (1 + against)
+def _alike(agreeing: Float64) -> float:
+    """How likely two persons agree in every variable."""
+    return math.exp(_NEW * float(np.log(np.maximum(agreeing, 1e-9)).sum()))
 
 
 def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> Reading | None:
@@ -257,7 +271,7 @@ def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> Read
             weight |= {(at, value): 1 for value in pattern}
         elif len(set(pattern)) == 2 and len(set(pattern) & set(singles)) == 1:
             weight |= {(at, value): 1 if value in singles else 2 for value in pattern}
-    return Reading(cell, 3, 1 - 0.25 * 0.7 ** (repeats - len(different) + 1), weight)
+    return Reading(cell, 3, 1 - 0.7 * 0.75 ** (repeats - len(different) + 1), weight)
 
 
 def _singles(patterns: Iterable[Pattern]) -> tuple[int, int, int] | None:

@@ -113,7 +113,7 @@ def attack_twins(
     for at, pair in enumerate(_compared(pairs, broken)):
         if at % 1000 == 0:
             progress("comparing twins", 0.5 + 0.5 * at / max(len(pairs), 1))
-        if pair.probability >= assumptions.limit:
+        if pair.probability >= assumptions.group_limit:
             found.append(pair)
     found.sort(key=lambda one: (-one.probability, -one.equal, one.first, one.second))
     claims = _claims(found[:MOST_CLAIMS], cells, broken)

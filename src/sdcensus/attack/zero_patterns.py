@@ -114,7 +114,7 @@ def attack_zero_patterns(
     variances = _variances(targets, assumptions)
     claims: list[GroupClaims] = []
     for block, chances in zip(blocks, _sizes(blocks, seen, variances), strict=True):
-        readings = _readings(block, chances, assumptions.limit)
+        readings = _readings(block, chances, assumptions.group_limit)
         claims += claims_of(NAME, block.piece, block.breakdowns, readings, block.places)
     said, figures = summary(claims, sum(cells.size for _, cells in examined))
     figures["a one is published above 0"] = float(seen.chances(1)[1])

@@ -80,6 +80,15 @@ def attack(
             help="averaging: claim what he reckons to get right with this probability.",
         ),
     ] = 0.9,
+    group_limit: Annotated[
+        float,
+        typer.Option(
+            "--group-limit",
+            metavar="P",
+            help="patterns, zero-patterns, twins, cliques: claim groups that he reckons to get right"
+            " with this probability.",
+        ),
+    ] = 0.5,
     linear_cells: Annotated[
         int,
         typer.Option(
@@ -195,6 +204,7 @@ def attack(
         variance=variance,
         zeros_known=zeros_known,
         limit=limit,
+        group_limit=group_limit,
         linear_cells=linear_cells,
     )
     names = listed(attacks)
@@ -390,7 +400,12 @@ def _say_groups(output: Output, scores: Scores) -> None:
     names = ("attack", "persons", "claimed", "right", "wrong", "found of visible")
     for name in (*names, "codes read", "right", "guessed"):
         table.add_column(name, justify="left" if name == "attack" else "right")
+    claimed = {one.attack for one in scores.groups if one.claims or one.visible}
     for one in scores.groups:
+        if one.attack not in claimed:
+            if one.size == 1:
+                table.add_row(one.attack, "all", "0", "0", "0", "-", "0", "0", "0")
+            continue
         visible = "-" if one.visible is None else f"{one.found:,} of {one.visible:,}"
         numbers = (one.attributes, one.attributes_right, one.guessed_right)
         table.add_row(
