@@ -8,7 +8,18 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import country, intervals, load, peer, protect, publish, serve, study, tabulate
+from benchmarks import (
+    country,
+    holes,
+    intervals,
+    load,
+    peer,
+    protect,
+    publish,
+    serve,
+    study,
+    tabulate,
+)
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -41,6 +52,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "study": (
             "A complete study",
             lambda: study.measure("small-island" if small else "mid-country"),
+        ),
+        "holes": (
+            "Same people, same number: attacks and remedies on the demo country",
+            lambda: holes.measure(folder, small=small),
         ),
         "load": ("Loading from parquet, with keys", lambda: load.measure(folder, sizes)),
         "tabulate": (
