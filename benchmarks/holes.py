@@ -80,8 +80,10 @@ def hide_small_groups(tables: Tables, least: int = SMALLEST_GROUP) -> list[Publi
         table = one.table if isinstance(one.table, Table) else one.table.whole()
         shown = np.ones(table.shape, dtype=bool)
         choices = [_above(axis.codes) for axis in table.spec.axes]
-        known = table.published if table.flags is None else np.where(
-            table.flags == 0, table.published, -1
+        known = (
+            table.published
+            if table.flags is None
+            else np.where(table.flags == 0, table.published, -1)
         )
         for chosen in itertools.product(*([0, 1] for _ in choices)):
             if not any(chosen):
@@ -94,7 +96,9 @@ def hide_small_groups(tables: Tables, least: int = SMALLEST_GROUP) -> list[Publi
             for axis, total in enumerate(choices):
                 if chosen[axis]:
                     same = total == np.arange(total.size)
-                    itself &= same.reshape([-1 if n == axis else 1 for n in range(table.published.ndim)])
+                    itself &= same.reshape(
+                        [-1 if n == axis else 1 for n in range(table.published.ndim)]
+                    )
             shown &= itself | (known[np.ix_(*at)] >= least)
         made.append(replace(one, table=_shown(table, shown, Flag.WITHHELD)))
     return made
@@ -112,7 +116,9 @@ def hide_small_values(tables: Tables, least: int = HIDDEN_BELOW) -> list[Publish
     made = []
     for one in tables:
         table = one.table if isinstance(one.table, Table) else one.table.whole()
-        made.append(replace(one, table=_shown(table, table.published >= least, Flag.BELOW_THRESHOLD)))
+        made.append(
+            replace(one, table=_shown(table, table.published >= least, Flag.BELOW_THRESHOLD))
+        )
     return made
 
 
@@ -152,9 +158,7 @@ class EachDefinition(CellKey):
         return CellKey.publish(self, held, spec, origin)
 
 
-def method_of(
-    remedy: Remedy, census: Census, secret: Secret, noise: PerturbationDesign
-) -> CellKey:
+def method_of(remedy: Remedy, census: Census, secret: Secret, noise: PerturbationDesign) -> CellKey:
     """The method of a remedy: noise by sets or by definitions."""
     design = noise
     if remedy.changed_zeros:
@@ -171,7 +175,9 @@ def method_of(
     known = {one.value: one for one in Lookup}
     if "definition" in known:
         return replace(method, lookup=known["definition"])
-    return EachDefinition(**{one.name: getattr(method, one.name) for one in fields(method) if one.init})
+    return EachDefinition(
+        **{one.name: getattr(method, one.name) for one in fields(method) if one.init}
+    )
 
 
 def builder_tables(
@@ -183,7 +189,9 @@ def builder_tables(
     return remedy.hide(crawl_menu(service, walk).tables)
 
 
-def plan_tables(remedy: Remedy, census: Census, method: CellKey, specs: Sequence[TableSpec]) -> Tables:
+def plan_tables(
+    remedy: Remedy, census: Census, method: CellKey, specs: Sequence[TableSpec]
+) -> Tables:
     """The tables of a plan, protected by the remedy."""
     made = []
     for number, spec in enumerate(specs):
@@ -207,7 +215,10 @@ def persons_shown(tables: Tables, census: Census, *variables: str) -> float | No
         if not isinstance(table, Table) or not set(variables) <= set(names) or len(names) < 3:
             continue
         inside = np.ix_(
-            *([at for at, code in enumerate(axis.codes) if not code.is_total] for axis in table.spec.axes)
+            *(
+                [at for at, code in enumerate(axis.codes) if not code.is_total]
+                for axis in table.spec.axes
+            )
         )
         counts = true_values(census.tabulate(table.spec)).reshape(table.shape)[inside]
         shown = np.ones(table.shape, dtype=bool) if table.flags is None else table.flags == 0
@@ -238,7 +249,9 @@ def _sdcensus(*arguments: str) -> None:
     subprocess.run([sys.executable, "-m", "sdcensus", *arguments, "--quiet"], check=True)
 
 
-def measure(folder: Path, *, small: bool = False, remedies: Sequence[Remedy] = REMEDIES) -> list[Line]:
+def measure(
+    folder: Path, *, small: bool = False, remedies: Sequence[Remedy] = REMEDIES
+) -> list[Line]:
     """The table attack by remedy, for the builder, the national plan and the European programme."""
     home = folder / "holes"
     if not (home / "policy.toml").exists():

@@ -30,9 +30,7 @@ def census() -> Census:
 
 
 def scores(remedy: Remedy, census: Census) -> tuple[GroupScore, ...]:
-    policy = Policy(
-        name="small", schema=census.schema, limits=Limits(dimensions=3, cells=10_000)
-    )
+    policy = Policy(name="small", schema=census.schema, limits=Limits(dimensions=3, cells=10_000))
     method = method_of(remedy, census, SECRET, design_perturbation(6, 5.0))
     tables = builder_tables(remedy, census, policy, method, ("country",))
     assert len(lines_of("builder", remedy, ())) == 4

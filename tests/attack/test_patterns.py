@@ -122,9 +122,7 @@ def test_changed_zeros_leave_the_equality_of_values(
     census: Census, menu: list[tuple[str, ...]]
 ) -> None:
     noise = scheme("CP4").with_perturbed_zeros({1: 0.05, 2: 0.02})
-    method = CellKey(
-        noise, secret=SECRET, lookup="hashed", zeros="perturb", schema=census.schema
-    )
+    method = CellKey(noise, secret=SECRET, lookup="hashed", zeros="perturb", schema=census.schema)
     tables = publish(census, method, *menu)
     blind = scored(tables, census, "patterns").group("patterns", 1)
     adapted = scored(tables, census, "patterns", zeros_known=False).group("patterns", 1)
@@ -199,7 +197,10 @@ def test_chances_of_seen_parts_are_those_of_all_ways_to_draw() -> None:
             counts = np.bincount(np.array(drawn, dtype=np.int64), minlength=3)
             for shown in np.ndindex(2, 2, 2):
                 chance = np.prod(
-                    [visible[c] if s else 1 - visible[c] for c, s in zip(counts, shown, strict=True)]
+                    [
+                        visible[c] if s else 1 - visible[c]
+                        for c, s in zip(counts, shown, strict=True)
+                    ]
                 )
                 expected[size, sum(shown)] += likely * float(chance)
     assert got == pytest.approx(expected)

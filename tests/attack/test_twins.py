@@ -85,15 +85,26 @@ def test_all_pairs_that_agree_in_all_parts_but_one_are_candidates() -> None:
         assert _by_hand(tables)
 
 
+def test_where_there_is_no_time_for_all_the_coarsest_cells_are_compared(
+    census: Census, menu: list[tuple[str, ...]]
+) -> None:
+    index = Breakdowns(targets_of(publish(census, cell_key("CP4"), *menu))[0])
+    cells, _, left_out = broken_down(index)
+    some, _, more = broken_down(index, most_parts=100)
+    assert left_out == 0
+    assert 0 < some.piece.size < cells.piece.size
+    assert some.piece.size + more == cells.piece.size
+
+
 def _candidates(tables: list[PublishedTable]) -> set[tuple[int, int]]:
-    cells, broken = broken_down(Breakdowns(targets_of(tables)[0]))
+    cells, broken, _ = broken_down(Breakdowns(targets_of(tables)[0]))
     pairs, _ = candidate_pairs(broken, cells.piece.size)
     return {(int(first), int(second)) for first, second in pairs}
 
 
 def _by_hand(tables: list[PublishedTable]) -> set[tuple[int, int]]:
     """Pairs with all parts but at most one in common under two variables, part by part."""
-    cells, broken = broken_down(Breakdowns(targets_of(tables)[0]))
+    cells, broken, _ = broken_down(Breakdowns(targets_of(tables)[0]))
     found = set()
     for first, second in itertools.combinations(range(cells.piece.size), 2):
         votes = 0

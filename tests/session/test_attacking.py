@@ -148,9 +148,7 @@ def test_what_was_found_is_written(cp1: FolderAttack, tmp_path: Path) -> None:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(
-        one.count
-        for result in cp1.report.results
-        for one in (*result.claims, *result.groups)
+        one.count for result in cp1.report.results for one in (*result.claims, *result.groups)
     )
     with pytest.raises(OutputError, match="already exists"):
         write_report(cp1, path)

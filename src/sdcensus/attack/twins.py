@@ -39,6 +39,8 @@ _SIGNED_FROM = (1, 20)
 _FEWEST_PARTS = 2
 #: Signatures that more cells share say little.
 _MOST_ALIKE = 30
+#: Parts of large cells that are signed, at most; coarse cells come first.
+MOST_PARTS = 30_000_000
 #: Pairs that are compared part by part, and pairs that are claimed, at most.
 MOST_PAIRS, MOST_CLAIMS = 2_000_000, 20_000
 #: Twins have a signature in common under so many variables, and so many equal parts.
@@ -107,7 +109,7 @@ def attack_twins(
 ) -> AttackResult:
     """Claim the few persons by whom two large cells differ."""
     progress("breakdowns of large cells", 0.0)
-    cells, broken = broken_down(Breakdowns(targets))
+    cells, broken, left_out = broken_down(Breakdowns(targets))
     pairs, stopped = candidate_pairs(broken, cells.piece.size, progress)
     found: list[TwinPair] = []
     for at, pair in enumerate(_compared(pairs, broken)):
@@ -129,12 +131,18 @@ def attack_twins(
         mean = sum(map(len, persons)) / len(persons)
         text += f" The single ones have {len(persons):,} different records, of {mean:.1f} codes."
     said = [text]
-    if stopped or len(found) > MOST_CLAIMS:
+    if left_out:
         said.append(
-            f"There are more pairs than were compared or are listed: at most {MOST_PAIRS:,} are"
-            f" compared and {MOST_CLAIMS:,} listed, those of the rarest signatures first. To go"
-            " further, attack fewer tables together."
+            f"Tables as many as these have too many large cells to compare all: {left_out:,} of the"
+            " finest were left out. To go further, attack fewer tables together."
         )
+    if stopped:
+        said.append(
+            f"Where more than {_MOST_ALIKE} cells are alike but for one part, or more than"
+            f" {MOST_PAIRS:,} pairs are, they were not compared."
+        )
+    if len(found) > MOST_CLAIMS:
+        said.append(f"The surest {MOST_CLAIMS:,} pairs are claimed.")
     figures: dict[str, Figure] = {
         "cells compared": int(cells.piece.size),
         "pairs compared": len(pairs),
@@ -145,19 +153,33 @@ def attack_twins(
     return AttackResult(NAME, (), tuple(said), MappingProxyType(figures), (), tuple(claims))
 
 
-def broken_down(index: Breakdowns) -> tuple[_Cells, tuple[_Broken, ...]]:
-    """All large cells that are broken down, by each side that breaks them down."""
+def broken_down(
+    index: Breakdowns, *, most_parts: int = MOST_PARTS
+) -> tuple[_Cells, tuple[_Broken, ...], int]:
+    """All large cells that are broken down, by each side that breaks them down.
+
+    Args:
+        index: What is broken down by what.
+        most_parts: About how many parts are looked at; coarse cells come first.
+
+    Returns:
+        The cells, their parts by side, and how many cells had to be left out.
+    """
     pieces: list[Piece] = []
     numbers: list[Int64] = []
     places: list[Int64] = []
     rows: dict[Side, list[tuple[Int64, Int64]]] = {}
     used: dict[Side, dict[int, Breakdown]] = {}
-    total = 0
-    for piece, breakdowns in index:
+    total = parts_seen = left_out = 0
+    for piece, breakdowns in sorted(index, key=lambda one: one[0].values.size):
         others = [one for one in breakdowns if one.coarse is None]
         values = piece.values.reshape(-1)
         large = np.flatnonzero(piece.known.reshape(-1) & (values >= FEWEST_PUBLISHED))
         if not large.size or len({one.variable for one in others}) < FEWEST_VARIABLES:
+            continue
+        parts_seen += large.size * sum(one.side.size for one in others)
+        if parts_seen > most_parts and pieces:
+            left_out += large.size
             continue
         at = len(pieces)
         pieces.append(piece)
@@ -174,7 +196,8 @@ def broken_down(index: Breakdowns) -> tuple[_Cells, tuple[_Broken, ...]]:
     cells = _Cells(
         tuple(pieces), np.concatenate([nothing, *numbers]), np.concatenate([nothing, *places])
     )
-    return cells, tuple(_broken(side, found, used[side], total) for side, found in rows.items())
+    broken = tuple(_broken(side, found, used[side], total) for side, found in rows.items())
+    return cells, broken, left_out
 
 
 def _broken(
@@ -199,20 +222,18 @@ def candidate_pairs(
     Returns:
         The pairs as two columns, and whether some had to be left out.
     """
-    votes: dict[int, int] = {}
+    voted: list[Int64] = [np.zeros(0, dtype=np.int64)]
     stopped = False
     for at, one in enumerate(broken):
         progress("signatures of large cells", 0.5 * at / len(broken))
         keys, left_out = _alike(one, cells)
         stopped |= left_out
-        for key in keys.tolist():
-            votes[key] = votes.get(key, 0) + 1
-    chosen = sorted(key for key, times in votes.items() if times >= _FEWEST_VOTES)
-    stopped |= len(chosen) > MOST_PAIRS
-    pairs = np.array(chosen[:MOST_PAIRS], dtype=np.int64)
-    return np.stack([pairs // cells, pairs % cells], axis=1) if cells else pairs.reshape(0, 2), (
-        stopped
-    )
+        voted.append(keys)
+    found, votes = np.unique(np.concatenate(voted), return_counts=True)
+    pairs = found[votes >= _FEWEST_VOTES]
+    stopped |= pairs.size > MOST_PAIRS
+    pairs = pairs[:MOST_PAIRS]
+    return np.stack([pairs // max(cells, 1), pairs % max(cells, 1)], axis=1), stopped
 
 
 def _alike(one: _Broken, cells: int) -> tuple[Int64, bool]:

@@ -58,17 +58,17 @@ def attribute_text(attributes: dict[str, list[tuple[str, int]]], size: int, most
 
 
 def group_lines(claims: Sequence[GroupClaims], *, most: int) -> list[tuple[str, str, str, str]]:
-    """Some groups for people, the surest and those with most attributes first."""
+    """Some groups for people: the smallest, surest and those with most attributes first."""
     ranked = sorted(
         (
-            (-round(float(one.probability[at]), 2), int(one.sizes[at]), -int(codes[at]), number, at)
+            (int(one.sizes[at]), -round(float(one.probability[at]), 2), -int(codes[at]), number, at)
             for number, one in enumerate(claims)
             for codes in [one.attributes_of()]
             for at in range(one.count)
         )
     )
     lines = []
-    for sure, size, _, number, at in ranked[:most]:
+    for size, sure, _, number, at in ranked[:most]:
         one = claims[number]
         text = _cell_text(one, at)
         persons = "1 person" if size == 1 else f"{size} persons"

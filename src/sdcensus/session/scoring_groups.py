@@ -174,7 +174,9 @@ class _Truth(Confidential):
         true = self._truth[claims.table][claims.cells]
         if claims.other_spec is not None and claims.other_cells is not None:
             other = self._truth[claims.other_table][claims.other_cells]
-            common = self._in_common(claims.spec, claims.cells, claims.other_spec, claims.other_cells)
+            common = self._in_common(
+                claims.spec, claims.cells, claims.other_spec, claims.other_cells
+            )
             true = true + other - 2 * common
         right = true == claims.sizes
         owners, codes, guesses = [np.zeros(0, dtype=np.int64)], [right[:0]], [right[:0]]
@@ -210,9 +212,7 @@ class _Truth(Confidential):
     ) -> Int64:
         """How many are in both of two cells."""
         made = np.zeros(cells.size, dtype=np.int64)
-        for at, (one, other) in enumerate(
-            zip(cells.tolist(), other_cells.tolist(), strict=True)
-        ):
+        for at, (one, other) in enumerate(zip(cells.tolist(), other_cells.tolist(), strict=True)):
             key = (spec, one, other_spec, other)
             if key not in self._common:
                 both = _both(_universe(spec, one), _universe(other_spec, other))
