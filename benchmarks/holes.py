@@ -39,7 +39,8 @@ from sdcensus.session.answering.service import TableService
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.crawling import MenuWalk, crawl_menu
 from sdcensus.session.demonstration import noise_for
-from sdcensus.session.scoring import GroupScore, score
+from sdcensus.session.scoring import score
+from sdcensus.session.scoring_groups import GroupScore
 from sdcensus.store.secrets import read_secret
 
 #: The smallest group that is broken down, and the values that are hidden, where a remedy says so.
@@ -149,6 +150,7 @@ class EachDefinition(CellKey):
     """Cell keys that are mixed with the definition of the cell, where no look-up does that."""
 
     def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """As cell keys do, after mixing."""
         definition = np.atleast_1d(cell_hashes(spec)[:, 0].reshape(spec.shape))
         mixed = (np.atleast_1d(cells.key).astype(np.uint64) << np.uint64(32)) ^ definition
         for shift, factor in ((31, 0xBF58476D1CE4E5B9), (29, 0x94D049BB133111EB)):

@@ -19,7 +19,7 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.policy import Limits, Policy
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
-from sdcensus.session.scoring import GroupScore
+from sdcensus.session.scoring_groups import GroupScore
 from sdcensus.testing.island import SECRET
 from tests.attack.made import combined, hide_below, publish, questionnaire
 

@@ -72,11 +72,11 @@ class Breakdown:
     def rows(self, chosen: Int64) -> Rows:
         """The parts of some cells of the parent, by their places in it."""
         order = self._order()
-        values, known, cells = (
-            array.transpose(order) for array in (self.fine.values, self.fine.known, self.fine.cells)
-        )
+        values, known = self.fine.values.transpose(order), self.fine.known.transpose(order)
+        cells = self.fine.cells.transpose(order)
         if not self.parent.sides:  # one cell: everybody
-            return Rows(*(np.repeat(one[None], chosen.size, 0) for one in (values, known, cells)))
+            every = np.zeros(chosen.size, dtype=np.int64)
+            return Rows(values[None][every], known[None][every], cells[None][every])
         places = np.unravel_index(chosen, self.parent.values.shape)
         if self.coarse is None:
             return Rows(values[places], known[places], cells[places])

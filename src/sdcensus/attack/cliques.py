@@ -108,8 +108,8 @@ def attack_cliques(
     attributes = sum(len(one.further) for one in cliques)
     said = [
         f"An intruder who looks for the same value in overlapping tables among {named(targets)}"
-        f" claims {len(cliques):,} persons who are alone in {FEWEST_NODES} variables and more, taken"
-        f" three at a time, and reads off {attributes:,} further codes of them."
+        f" claims {len(cliques):,} persons who are alone in {FEWEST_NODES} variables and more,"
+        f" taken three at a time, and reads off {attributes:,} further codes of them."
     ]
     if stopped:
         said.append(

@@ -147,8 +147,8 @@ def attack_patterns(
         claims += claims_of(NAME, piece, breakdowns, readings, places)
     said, figures = summary(claims, sum(cells.size for _, cells in examined))
     sentences = (
-        f"An intruder who splits every small cell of {named(targets)} by every further variable, and"
-        f" takes equal values for the same people, {said}",
+        f"An intruder who splits every small cell of {named(targets)} by every further variable,"
+        f" and takes equal values for the same people, {said}",
     )
     return AttackResult(
         NAME, (), sentences, MappingProxyType(figures), tuple(examined), tuple(claims)

@@ -76,23 +76,19 @@ def _traits(
 ) -> Traits | None:
     rows = breakdown.rows(chosen)
     guess = np.argmax(breakdown.expected_anywhere(chosen), axis=1)
-    owner, cells, members, guesses = [], [], [], []
+    found: list[tuple[int, int, int, int]] = []
     for number, one in enumerate(readings):
         for part in np.flatnonzero(rows.values[number]).tolist():
             held = one.members.get((at, int(rows.values[number, part])))
             if held is not None:
-                owner.append(number)
-                cells.append(int(rows.cells[number, part]))
-                members.append(held)
-                guesses.append(int(rows.cells[number, guess[number]]))
-    if not owner:
+                parts = rows.cells[number]
+                found.append((number, int(parts[part]), held, int(parts[guess[number]])))
+    if not found:
         return None
+    owner, cells, members, guesses = np.array(found, dtype=np.int64).T
     target = breakdown.fine.target
     return Traits(
-        breakdown.variable,
-        target.name,
-        target.table.spec,
-        *(np.array(numbers, dtype=np.int64) for numbers in (owner, cells, members, guesses)),
+        breakdown.variable, target.name, target.table.spec, owner, cells, members, guesses
     )
 
 

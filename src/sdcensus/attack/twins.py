@@ -112,7 +112,8 @@ def attack_twins(
     cells, broken, left_out = broken_down(Breakdowns(targets))
     pairs, stopped = candidate_pairs(broken, cells.piece.size, progress)
     found: list[TwinPair] = []
-    for at, pair in enumerate(_compared(pairs, broken)):
+    compared = _compared(pairs, broken, zeros_known=assumptions.zeros_known)
+    for at, pair in enumerate(compared):
         if at % 1000 == 0:
             progress("comparing twins", 0.5 + 0.5 * at / max(len(pairs), 1))
         if pair.probability >= assumptions.group_limit:
@@ -262,13 +263,14 @@ def _same_signature(signature: UInt64, numbers: Int64, cells: int) -> tuple[list
     ordered = signature[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if order.size else order
     sizes = np.diff(np.r_[starts, order.size])
-    group = np.repeat(np.arange(starts.size), sizes)
-    few = np.repeat(sizes <= _MOST_ALIKE, sizes)
+    several = (sizes > 1) & (sizes <= _MOST_ALIKE)
+    group = np.repeat(np.arange(starts.size)[several], sizes[several])
+    own = numbers[order[np.repeat(several, sizes)]]
     pairs = []
     # Cells of equal signature stand side by side: each is compared with those that follow.
-    for apart in range(1, min(_MOST_ALIKE, int(sizes.max(initial=0)), order.size)):
-        same = (group[apart:] == group[:-apart]) & few[:-apart]
-        first, second = numbers[order[:-apart][same]], numbers[order[apart:][same]]
+    for apart in range(1, int(sizes[several].max(initial=0))):
+        same = group[apart:] == group[:-apart]
+        first, second = own[:-apart][same], own[apart:][same]
         pairs.append(np.minimum(first, second) * cells + np.maximum(first, second))
     return pairs, bool((sizes > _MOST_ALIKE).any())
 
@@ -282,8 +284,11 @@ def _mixed(values: Int64, codes: Int64) -> UInt64:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def _compared(pairs: Int64, broken: Sequence[_Broken]) -> Iterator[TwinPair]:
-    """Pairs that differ in few codes under every variable that breaks both down."""
+def _compared(pairs: Int64, broken: Sequence[_Broken], *, zeros_known: bool) -> Iterator[TwinPair]:
+    """Pairs that differ in few codes under every variable that breaks both down.
+
+    Where empty parts may be above 0, a part that is 0 in one of the cells says nothing.
+    """
     first, second = pairs[:, 0], pairs[:, 1]
     equal = np.zeros(first.size, dtype=np.int64)
     above = np.zeros(first.size, dtype=np.int64)
@@ -293,6 +298,8 @@ def _compared(pairs: Int64, broken: Sequence[_Broken]) -> Iterator[TwinPair]:
         a, b = one.row[first], one.row[second]
         mine, theirs = one.values[np.maximum(a, 0)], one.values[np.maximum(b, 0)]
         both = ((a >= 0) & (b >= 0))[:, None] & (mine >= 0) & (theirs >= 0)
+        if not zeros_known:
+            both &= (mine > 0) & (theirs > 0)
         unlike = (mine != theirs) & both
         parts = ((mine > 0) | (theirs > 0)) & both
         above += parts.sum(axis=1)

@@ -85,8 +85,8 @@ def attack(
         typer.Option(
             "--group-limit",
             metavar="P",
-            help="patterns, zero-patterns, twins, cliques: claim groups that he reckons to get right"
-            " with this probability.",
+            help="patterns, zero-patterns, twins, cliques: claim groups that he reckons to get"
+            " right with this probability.",
         ),
     ] = 0.5,
     linear_cells: Annotated[
@@ -111,7 +111,8 @@ def attack(
             "--tables",
             metavar="N",
             min=1,
-            help="A menu: ask for at most so many tables. None: all of a policy, 300 of an address.",
+            help="A menu: ask for at most so many tables. None: all of a policy, 300 of an"
+            " address.",
         ),
     ] = None,
     dimensions: Annotated[

@@ -1,4 +1,4 @@
-"""How right claims about groups of few persons are, and what was read off them. For the office only.
+"""How right claims about groups of few persons are, and what was read off. For the office only.
 
 Beside every share of right attributes stands what anybody gets who guesses the code that most
 people have, from the published table of everybody.
