@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks import (
     country,
     groups,
+    holes,
     intervals,
     load,
     peer,
@@ -56,6 +57,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "study": (
             "A complete study",
             lambda: study.measure("small-island" if small else "mid-country"),
+        ),
+        "holes": (
+            "Same people, same number: attacks and remedies on the demo country",
+            lambda: holes.measure(folder, small=small),
         ),
         "load": ("Loading from parquet, with keys", lambda: load.measure(folder, sizes)),
         "tabulate": (

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sdcensus.formats.tables import write_table
-from sdcensus.testing.island import island_store
-from tests.attack.made import cell_key, publish
+from sdcensus.store.secrets import write_secret
+from sdcensus.testing.island import SECRET, island_store
+from tests.attack.made import cell_key, combined, publish, questionnaire
 from tests.cli.conftest import Run
 
 TABLES = (("area+district", "age", "sex"), ("area", "age@class", "married", "sex"))
@@ -91,3 +92,62 @@ def test_unreadable_files_are_left_out_when_asked(run: Run, office: Path, tmp_pa
     answer = run("attack", folder, "--skip-unreadable", "--attacks", "gaps")
     assert answer.code == 0
     assert "words.csv" in answer.err
+
+
+def test_groups_of_few_are_told_with_what_was_read_off(
+    run: Run, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    folder = tmp_path_factory.mktemp("groups")
+    census = questionnaire(150, areas=20, answers=6, codes=4)
+    for at, one in enumerate(publish(census, cell_key("CP4"), *combined(census, 3, "area"))):
+        assert one.provenance is not None
+        write_table(one.table, folder / f"t{at}.csv", provenance=one.provenance)
+    out = tmp_path / "found.json"
+    answer = run("attack", folder, "--attacks", "patterns,twins", "--out", out)
+    assert answer.code == 0
+    assert "groups of 1 to 3" in answer.out
+    assert "1 person" in answer.out
+    document = json.loads(out.read_text(encoding="utf-8"))
+    patterns = document["attacks"][0]
+    assert patterns["groups_claimed"] == len(patterns["groups"]) > 0
+    assert patterns["groups"][0]["attributes"]
+    table = tmp_path / "found.csv"
+    assert run("attack", folder, "--attacks", "patterns", "--out", table).code == 0
+    first, *rest = table.read_text(encoding="utf-8").splitlines()
+    assert "attributes" in first
+    assert len(rest) == patterns["groups_claimed"]
+
+
+def test_the_menu_of_a_policy_is_walked_through(run: Run, office: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        'name = "Test"\n[limits]\ndimensions = 2\ncells = 1000\n[online]\nrecovery = 0.99\n',
+        encoding="utf-8",
+        newline="\n",
+    )
+    secret = tmp_path / "office.secret"
+    write_secret(SECRET, secret)
+    store = office / "census.store"
+    answer = run(
+        *("attack", store, "--policy", policy, "--secret", secret),
+        *("--areas", "country,parish", "--attacks", "patterns,twins", "--tables", "3"),
+        *("--score", store, "--confidential"),
+    )
+    assert answer.code == 0, answer.err
+    assert "Attacks on 3 published tables in the menu of 'Test'" in answer.out
+    assert "found of" in answer.out
+    assert "further tables" in answer.err
+
+
+def test_sources_that_make_no_sense_are_refused(run: Run, office: Path, tmp_path: Path) -> None:
+    published, policy = office / "published", tmp_path / "policy.toml"
+    for arguments, said in [
+        (("http://127.0.0.1:9", "--policy", policy), "policy of its own"),
+        ((published, "--plan", policy), "--plan goes with --policy"),
+        ((published, "--keep", tmp_path / "kept"), "--keep is for"),
+        ((published, "--group-limit", "1"), "probability"),
+    ]:
+        answer = run("attack", *arguments)
+        assert answer.code == 2, answer.err
+        assert said in answer.err
+    assert run("attack", "http://127.0.0.1:9").code != 0

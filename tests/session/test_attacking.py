@@ -107,7 +107,7 @@ def test_scores_are_confidential(census: Census, cp1: FolderAttack, tmp_path: Pa
     assert is_owner_only(path)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 6 * len(scores.attacks)
+    assert len(rows) == 6 * len(scores.attacks) + len(scores.groups)
     assert sum(int(row["hits"]) for row in rows if row["attack"] == "intervals") > 0
 
 
@@ -147,7 +147,9 @@ def test_what_was_found_is_written(cp1: FolderAttack, tmp_path: Path) -> None:
     path = write_report(cp1, tmp_path / "found.csv")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == sum(one.count for result in cp1.report.results for one in result.claims)
+    assert len(rows) == sum(
+        one.count for result in cp1.report.results for one in (*result.claims, *result.groups)
+    )
     with pytest.raises(OutputError, match="already exists"):
         write_report(cp1, path)
     with pytest.raises(OutputError, match=r"\.json"):

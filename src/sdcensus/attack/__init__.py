@@ -15,21 +15,29 @@ from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.averaging import attack_averaging
 from sdcensus.attack.bounding import attack_intervals
 from sdcensus.attack.claims import AttackResult, Claims
+from sdcensus.attack.cliques import attack_cliques
 from sdcensus.attack.differencing import attack_differencing
 from sdcensus.attack.gaps import attack_gaps
+from sdcensus.attack.groups import GroupClaims, Traits
 from sdcensus.attack.margins import attack_margins
+from sdcensus.attack.patterns import attack_patterns
 from sdcensus.attack.targets import Target, targets_of
+from sdcensus.attack.twins import attack_twins
+from sdcensus.attack.zero_patterns import attack_zero_patterns
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
 
 __all__ = [
     "ATTACKS",
+    "GROUP_ATTACKS",
     "Assumptions",
     "Attack",
     "AttackReport",
     "AttackResult",
     "Claims",
+    "GroupClaims",
+    "Traits",
     "run_attacks",
 ]
 
@@ -51,8 +59,14 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "margins": attack_margins,
         "differencing": attack_differencing,
         "averaging": attack_averaging,
+        "patterns": attack_patterns,
+        "zero-patterns": attack_zero_patterns,
+        "twins": attack_twins,
+        "cliques": attack_cliques,
     }
 )
+#: Those that claim groups of few persons with their attributes, and not counts.
+GROUP_ATTACKS = ("patterns", "zero-patterns", "twins", "cliques")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

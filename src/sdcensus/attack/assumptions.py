@@ -19,6 +19,7 @@ class Assumptions:
         zeros_known: Whether empty cells are known to be published as 0.
         withheld_below: Values that are withheld are known to be smaller than this.
         limit: Averages are claimed where the intruder reckons to be right with this probability.
+        group_limit: Groups of few persons are claimed where he reckons to be right with this one.
         linear_cells: Tables with at most so many cells are searched by linear programs as well.
     """
 
@@ -27,6 +28,7 @@ class Assumptions:
     zeros_known: bool = True
     withheld_below: int | None = None
     limit: float = 0.9
+    group_limit: float = 0.5
     linear_cells: int = 1000
 
     def __post_init__(self) -> None:
@@ -40,7 +42,7 @@ class Assumptions:
             )
         if variance is not None and not (math.isfinite(variance) and variance > 0):
             raise SpecError("The variance of a change is a number above 0.")
-        if not 0 <= self.limit < 1:
+        if not 0 <= self.limit < 1 or not 0 <= self.group_limit < 1:
             raise SpecError("The limit is a probability: 0 or more, and below 1.")
         if type(self.linear_cells) is not int or self.linear_cells < 0:
             raise SpecError("The largest table for linear programs has 0 cells or more.")

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.attack.groups import GroupClaims
 from sdcensus.errors import SpecError
 from sdcensus.model.table_spec import TableSpec
 
@@ -92,6 +93,7 @@ class AttackResult:
         figures: What was measured, by name.
         examined: The cells that it looked at, as the names of tables with numbers of cells; empty
             where it looked at none as such.
+        groups: What it says about groups of few persons.
     """
 
     attack: str
@@ -99,6 +101,7 @@ class AttackResult:
     sentences: tuple[str, ...] = ()
     figures: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
     examined: tuple[tuple[str, Int64], ...] = ()
+    groups: tuple[GroupClaims, ...] = ()
 
     def __repr__(self) -> str:
         return f"<AttackResult of {self.attack}: {self.exact} counts claimed>"
@@ -113,6 +116,16 @@ class AttackResult:
         """How many claims leave more than one count, such as 0 or 1."""
         return sum(int((~one.exact).sum()) for one in self.claims)
 
+    @property
+    def groups_claimed(self) -> int:
+        """How many groups of few persons are claimed."""
+        return sum(one.count for one in self.groups)
+
+    @property
+    def codes_read_off(self) -> int:
+        """How many codes were read off them."""
+        return sum(one.attributes for one in self.groups)
+
 
 def merged(first: AttackResult, second: AttackResult) -> AttackResult:
     """Two results of one attack as one; figures of the second stand behind those of the first."""
@@ -123,4 +136,5 @@ def merged(first: AttackResult, second: AttackResult) -> AttackResult:
         (*first.sentences, *second.sentences),
         MappingProxyType(figures),
         (*first.examined, *second.examined),
+        (*first.groups, *second.groups),
     )

@@ -14,7 +14,7 @@ from sdcensus.cli.running import all_or_nothing
 from sdcensus.errors import Refused, SpecError
 
 if TYPE_CHECKING:
-    from sdcensus.session.attacking import FolderAttack
+    from sdcensus.session.attacking import Assumptions, FolderAttack, MenuWalk
     from sdcensus.session.scoring import Scores
 
 EXAMPLES = examples(
@@ -22,6 +22,8 @@ EXAMPLES = examples(
     "sdcensus attack published/ --max-deviation 3",
     "sdcensus attack published/ --attacks gaps,averaging --limit 0.8 --out found.json",
     "sdcensus attack published/ --score census.store --confidential",
+    "sdcensus attack http://127.0.0.1:8080 --areas parish --tables 276",
+    "sdcensus attack census.store --policy policy.toml --plan plan.toml --secret server.secret",
 )
 
 #: Claims of each attack that are shown.
@@ -29,16 +31,21 @@ SHOWN = 5
 
 
 def attack(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="A folder with published tables, .csv or .parquet."),
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A folder with published tables, .csv or .parquet; the address of a table builder,"
+            " whose menu is walked through; or, with --policy, a census store.",
+        ),
     ],
     attacks: Annotated[
         str,
         typer.Option(
             "--attacks",
             metavar="NAMES",
-            help="Comma-separated: gaps, intervals, margins, differencing, averaging. None: all.",
+            help="Comma-separated: gaps, intervals, margins, differencing, averaging, patterns,"
+            " zero-patterns, twins, cliques. None: all.",
         ),
     ] = "",
     max_deviation: Annotated[
@@ -73,6 +80,15 @@ def attack(
             help="averaging: claim what he reckons to get right with this probability.",
         ),
     ] = 0.9,
+    group_limit: Annotated[
+        float,
+        typer.Option(
+            "--group-limit",
+            metavar="P",
+            help="patterns, zero-patterns, twins, cliques: claim groups that he reckons to get"
+            " right with this probability.",
+        ),
+    ] = 0.5,
     linear_cells: Annotated[
         int,
         typer.Option(
@@ -81,6 +97,60 @@ def attack(
             help="intervals: search tables up to this size by linear programs as well; 0: none.",
         ),
     ] = 1000,
+    areas: Annotated[
+        str,
+        typer.Option(
+            "--areas",
+            metavar="LEVELS",
+            help="A menu: levels of areas, comma-separated, such as country,parish. None: all.",
+        ),
+    ] = "",
+    tables: Annotated[
+        int | None,
+        typer.Option(
+            "--tables",
+            metavar="N",
+            min=1,
+            help="A menu: ask for at most so many tables. None: all of a policy, 300 of an"
+            " address.",
+        ),
+    ] = None,
+    dimensions: Annotated[
+        int,
+        typer.Option(
+            "--dimensions", metavar="N", min=1, help="A menu: variables in a table, areas included."
+        ),
+    ] = 3,
+    of: Annotated[
+        str, typer.Option("--of", metavar="UNITS", help="A menu: what its tables count.")
+    ] = "persons",
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep", metavar="FOLDER", help="An address: keep the downloads in this new folder."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="Walk through the menu of this policy without a server, for the office.",
+        ),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="With --policy: protect as this plan does."),
+    ] = None,
+    secret: Annotated[
+        Path | None,
+        typer.Option(
+            "--secret",
+            metavar="FILE",
+            envvar="SDCENSUS_SECRET_FILE",
+            help="With --policy: the look-up secret, or the office secret.",
+        ),
+    ] = None,
     skip_unreadable: Annotated[
         bool,
         typer.Option("--skip-unreadable", help="Go on without files that cannot be read."),
@@ -113,13 +183,14 @@ def attack(
     confidential: Confidential = False,
     quiet: Quiet = False,
 ) -> None:
-    """Attack published tables as an intruder would who has nothing but these files.
+    """Attack published tables as an intruder would who has nothing but them.
 
     Finding something is no error: the exit code is 0 whatever is found. The claims of an intruder
     may be wrong; --score tells the office how many are right.
     """
     from sdcensus.session.attacking import (
         Assumptions,
+        attack_address,
         attack_folder,
         check_report_target,
         write_report,
@@ -134,19 +205,30 @@ def attack(
         variance=variance,
         zeros_known=zeros_known,
         limit=limit,
+        group_limit=group_limit,
         linear_cells=linear_cells,
     )
     names = listed(attacks)
     if attacks and not names:
         raise SpecError("--attacks needs names, such as gaps,averaging.")
-    with all_or_nothing(), Stages(output, f"reading {folder}") as stages:
-        found = attack_folder(
-            folder,
-            assumptions,
-            attacks=names or None,
-            skip_unreadable=skip_unreadable,
-            progress=stages,
-        )
+    served = source.startswith(("http://", "https://"))
+    walk = _walk(of, areas, tables, dimensions)
+    _check_source(served=served, policy=policy, plan=plan, keep=keep)
+    with all_or_nothing(), Stages(output, f"reading {source}") as stages:
+        if served:
+            found = attack_address(
+                source, walk, assumptions, attacks=names or None, keep=keep, progress=stages
+            )
+        elif policy is not None:
+            found = _menu(Path(source), policy, plan, secret, walk, assumptions, names, stages)
+        else:
+            found = attack_folder(
+                source,
+                assumptions,
+                attacks=names or None,
+                skip_unreadable=skip_unreadable,
+                progress=stages,
+            )
         scores = None if store is None else _scores(found, store, stages)
         written = [] if out is None else [write_report(found, out)]
         if scores is not None and score_out is not None:
@@ -161,6 +243,46 @@ def attack(
         ending.append(f"Wrote {score_out}. It is confidential: only you can read it.")
     if ending:
         output.say("\n" + "\n".join(ending))
+
+
+def _walk(of: str, areas: str, tables: int | None, dimensions: int) -> MenuWalk:
+    from sdcensus.model.entity import Entity
+    from sdcensus.session.attacking import MenuWalk
+
+    return MenuWalk(
+        of=Entity.parse(of),
+        areas=tuple(listed(areas)) or None,
+        most_tables=tables,
+        dimensions=dimensions,
+    )
+
+
+def _check_source(
+    *, served: bool, policy: Path | None, plan: Path | None, keep: Path | None
+) -> None:
+    if served and policy is not None:
+        raise SpecError("--policy is for a census store. An address has a policy of its own.")
+    if plan is not None and policy is None:
+        raise SpecError("--plan goes with --policy: a store, and what the public may ask of it.")
+    if keep is not None and not served:
+        raise SpecError("--keep is for the tables that an address answers.")
+
+
+def _menu(
+    store: Path,
+    policy: Path,
+    plan: Path | None,
+    secret: Path | None,
+    walk: MenuWalk,
+    assumptions: Assumptions,
+    names: list[str],
+    stages: Stages,
+) -> FolderAttack:
+    from sdcensus.session.answering.opening import open_service
+    from sdcensus.session.attacking import attack_menu
+
+    service = open_service(store, policy, plan=plan, secret=secret, progress=stages)
+    return attack_menu(service, walk, assumptions, attacks=names or None, progress=stages)
 
 
 def _check_score(store: Path | None, score_out: Path | None, confidential: bool) -> None:
@@ -187,7 +309,7 @@ def _scores(found: FolderAttack, store: Path, stages: Stages) -> Scores:
 
 
 def _say_found(output: Output, found: FolderAttack) -> None:
-    from sdcensus.session.attacking import claim_lines
+    from sdcensus.session.attacking import GROUP_ATTACKS, claim_lines
 
     report = found.report
     tables = len(report.tables)
@@ -197,10 +319,14 @@ def _say_found(output: Output, found: FolderAttack) -> None:
         style="bold",
     )
     summary = plain_table()
-    for name in ("attack", "counts claimed", "as 0 or 1"):
+    columns = ("attack", "counts claimed", "as 0 or 1", "groups of 1 to 3", "codes read off")
+    for name in columns:
         summary.add_column(name, justify="left" if name == "attack" else "right")
     for one in report.results:
-        summary.add_row(one.attack, f"{one.exact:,}", f"{one.narrow:,}")
+        numbers = (one.exact, one.narrow, one.groups_claimed, one.codes_read_off)
+        of_groups = one.attack in GROUP_ATTACKS
+        shown = ["-" if (at >= 2) != of_groups else f"{n:,}" for at, n in enumerate(numbers)]
+        summary.add_row(one.attack, *shown)
     output.show(summary)
     for one in report.results:
         output.say(f"\n{one.attack}", style="bold")
@@ -221,7 +347,7 @@ def _say_found(output: Output, found: FolderAttack) -> None:
         "\nThis is what these attacks find in these tables. Others, and other tables, may find"
         " more."
     )
-    for text in (*report.left_out, *_passed_over(found)):
+    for text in (*found.notes, *report.left_out, *_passed_over(found)):
         output.note(f"note: {text}")
 
 
@@ -229,7 +355,7 @@ def _passed_over(found: FolderAttack) -> list[str]:
     """Files that were not read, those with the same reason together."""
     reasons: dict[str, list[str]] = {}
     for one in found.skipped:
-        reason = one.reason.removeprefix(f"{found.folder / one.name} ").rstrip(".")
+        reason = one.reason.removeprefix(f"{Path(found.folder) / one.name} ").rstrip(".")
         reasons.setdefault(reason, []).append(one.name)
     return [
         f"{names[0]}: {reason}."
@@ -258,5 +384,33 @@ def _say_scores(output: Output, scores: Scores) -> None:
             table.add_row(one.attack, size.size, *numbers, narrow)
         table.add_section()
     output.show(table)
+    _say_groups(output, scores)
     for text in scores.left_out:
         output.note(f"note: {text}")
+
+
+def _say_groups(output: Output, scores: Scores) -> None:
+    """How right claims about groups of few persons are."""
+    if not scores.groups:
+        return
+    output.say(
+        "\nGroups of few persons. Visible are groups of that size that are published above 0 and"
+        " broken down; guessed is what the most frequent code of everybody gets right."
+    )
+    table = plain_table()
+    names = ("attack", "persons", "claimed", "right", "wrong", "found of visible")
+    for name in (*names, "codes read", "right", "guessed"):
+        table.add_column(name, justify="left" if name == "attack" else "right")
+    claimed = {one.attack for one in scores.groups if one.claims or one.visible}
+    for one in scores.groups:
+        if one.attack not in claimed:
+            if one.size == 1:
+                table.add_row(one.attack, "all", "0", "0", "0", "-", "0", "0", "0")
+            continue
+        visible = "-" if one.visible is None else f"{one.found:,} of {one.visible:,}"
+        numbers = (one.attributes, one.attributes_right, one.guessed_right)
+        table.add_row(
+            *(one.attack, f"{one.size}", f"{one.claims:,}", f"{one.right:,}", f"{one.wrong:,}"),
+            *(visible, *(f"{number:,}" for number in numbers)),
+        )
+    output.show(table)

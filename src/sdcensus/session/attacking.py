@@ -1,6 +1,7 @@
-"""Attacking a folder of published tables, as an intruder would who downloads it.
+"""Attacking what is published together: a folder, or the menu of a table builder.
 
-Nothing here opens a store: what an intruder finds is found in public files alone.
+What an intruder finds is found in published tables alone. A store is opened only where the office
+wants to attack a menu without a server: its answers are then those that the public would get.
 """
 
 from __future__ import annotations
@@ -12,10 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sdcensus.attack import ATTACKS, Assumptions, AttackReport, AttackResult, Claims, run_attacks
+from sdcensus.attack import (
+    ATTACKS,
+    GROUP_ATTACKS,
+    Assumptions,
+    AttackReport,
+    AttackResult,
+    Claims,
+    run_attacks,
+)
 from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
 from sdcensus.formats.tables.files import check_new, new_file
@@ -23,13 +31,24 @@ from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_p
 from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.answering.service import TableService
+from sdcensus.session.attacking_groups import (
+    cell_texts,
+    group_columns,
+    group_documents,
+    group_lines,
+)
+from sdcensus.session.crawling import Crawl, MenuWalk, crawl_menu
 
 __all__ = [
     "ATTACK_NAMES",
+    "GROUP_ATTACKS",
     "Assumptions",
     "FolderAttack",
+    "MenuWalk",
+    "attack_address",
     "attack_folder",
+    "attack_menu",
     "check_report_target",
     "claim_lines",
     "write_report",
@@ -42,19 +61,21 @@ _ENDINGS = (".json", ".csv")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FolderAttack:
-    """What attacks on a folder found. Public.
+    """What attacks on a folder or a menu found. Public.
 
     Attributes:
-        folder: The folder.
+        folder: The folder, or the address or policy whose menu was walked through.
         tables: The published tables in it.
         report: What was found.
         skipped: Files that were not read, and why.
+        notes: What is to be known about how the tables were come by.
     """
 
-    folder: Path
+    folder: Path | str
     tables: tuple[PublishedTable, ...]
     report: AttackReport
-    skipped: tuple[SkippedFile, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<FolderAttack on {len(self.tables)} tables>"
@@ -84,21 +105,62 @@ def attack_folder(
     return FolderAttack(Path(folder), found.tables, report, found.skipped)
 
 
-def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
-    """Cells in words: the codes of each axis that does not stand at its total."""
-    texts = np.full(cells.size, "", dtype=object)
-    # A table of one cell has no axes, and so no positions to look for.
-    places = np.unravel_index(cells, spec.shape) if spec.axes else ()
-    for axis, at in zip(spec.axes, places, strict=True):
-        several = len(axis.levels) > 1
-        words = [
-            ""
-            if code.is_total
-            else f"{axis.variable.name}{f'@{code.level}' if several else ''}={code.code}, "
-            for code in axis.codes
-        ]
-        texts = texts + np.array(words, dtype=object)[at]
-    return [text.removesuffix(", ") or "everybody" for text in texts.tolist()]
+def attack_address(
+    address: str,
+    walk: MenuWalk | None = None,
+    assumptions: Assumptions | None = None,
+    *,
+    attacks: Sequence[str] | None = None,
+    keep: str | Path | None = None,
+    progress: Progress = no_progress,
+) -> FolderAttack:
+    """Walk through the menu of a table builder by its public API, and attack what it answers.
+
+    Args:
+        address: Its address.
+        walk: Which part of the menu.
+        assumptions: What the intruder takes to be known.
+        attacks: Names of attacks; all of them if not given.
+        keep: A new folder for the downloads; they are not kept otherwise.
+        progress: Told how far it is.
+    """
+    # Here and not above: who attacks a folder needs no connection to anything.
+    from sdcensus.session.crawling_served import crawl_served
+
+    crawl = crawl_served(address, walk, keep=keep, progress=progress)
+    return _attacked(address, crawl, assumptions, attacks, progress)
+
+
+def attack_menu(
+    service: TableService,
+    walk: MenuWalk | None = None,
+    assumptions: Assumptions | None = None,
+    *,
+    attacks: Sequence[str] | None = None,
+    progress: Progress = no_progress,
+) -> FolderAttack:
+    """Walk through the menu of a service without a server, and attack what the public would get.
+
+    Args:
+        service: The service.
+        walk: Which part of the menu.
+        assumptions: What the intruder takes to be known.
+        attacks: Names of attacks; all of them if not given.
+        progress: Told how far it is.
+    """
+    crawl = crawl_menu(service, walk, progress=progress)
+    return _attacked(f"the menu of {service.policy.name!r}", crawl, assumptions, attacks, progress)
+
+
+def _attacked(
+    source: str,
+    crawl: Crawl,
+    assumptions: Assumptions | None,
+    attacks: Sequence[str] | None,
+    progress: Progress,
+) -> FolderAttack:
+    report = run_attacks(crawl.tables, assumptions, attacks=attacks, progress=progress)
+    return FolderAttack(source, crawl.tables, report, (), crawl.sentences)
 
 
 def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:
@@ -116,7 +178,8 @@ def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str,
             rank = float(-sure[row]) + (0.5 if low == 0 else 0.0)
             lines.append((rank, low, (f"{one.table}{less}", text, count, how)))
     lines.sort(key=lambda line: line[:2])
-    return [line for _, _, line in lines[:most]]
+    counts = [line for _, _, line in lines[:most]]
+    return [*counts, *group_lines(result.groups, most=most - len(counts))]
 
 
 def check_report_target(path: str | Path) -> Path:
@@ -140,8 +203,11 @@ def write_report(found: FolderAttack, path: str | Path) -> Path:
             text = json.dumps(_document(found), ensure_ascii=False, indent=1)
             file.write(f"{text}\n".encode())
         else:
-            claims = [one for result in found.report.results for one in result.claims]
-            write_csv(iter([_columns(claims)]), file)
+            results = found.report.results
+            counts = _columns([one for result in results for one in result.claims])
+            groups = group_columns([one for result in results for one in result.groups])
+            both = pa.concat_tables([counts, groups], promote_options="default")
+            write_csv(iter([both]), file)
     return target
 
 
@@ -159,9 +225,13 @@ def _document(found: FolderAttack) -> dict[str, Any]:
                 "counts_claimed": one.exact,
                 "claimed_as_0_or_1": one.narrow,
                 "claims": _columns(one.claims).to_pylist(),
+                "groups_claimed": one.groups_claimed,
+                "codes_read_off": one.codes_read_off,
+                "groups": group_documents(one.groups),
             }
             for one in report.results
         ],
+        "notes": list(found.notes),
         "not_attacked": [*report.left_out, *(f"{one.name}: {one.reason}" for one in found.skipped)],
     }
 

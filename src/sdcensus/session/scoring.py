@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sdcensus.attack import AttackReport, AttackResult, Claims
+from sdcensus.attack import GROUP_ATTACKS, AttackReport, AttackResult, Claims
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.pairs import true_values
@@ -22,6 +22,7 @@ from sdcensus.model.publication import PublishedTable
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census
 from sdcensus.session.confidential_output import check_target, write_owner_only_table
+from sdcensus.session.scoring_groups import GroupScore, score_groups
 
 Int64 = npt.NDArray[np.int64]
 
@@ -111,12 +112,14 @@ class Scores(Confidential):
     """How right all attacks are.
 
     Attributes:
-        attacks: The scores of each.
+        attacks: The scores of each that claims counts.
         left_out: Sentences about tables that could not be compared with the truth.
+        groups: The scores of those that claim groups of few persons, for each size.
     """
 
     attacks: tuple[AttackScore, ...]
     left_out: tuple[str, ...]
+    groups: tuple[GroupScore, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Scores of {len(self.attacks)} attacks: confidential>"
@@ -127,6 +130,13 @@ class Scores(Confidential):
             if one.attack == name:
                 return one
         raise SpecError(f"There is no score of {name!r}.")
+
+    def group(self, name: str, size: int) -> GroupScore:
+        """The score of one attack on groups of one size."""
+        for one in self.groups:
+            if (one.attack, one.size) == (name, size):
+                return one
+        raise SpecError(f"There is no score of {name!r} for groups of {size}.")
 
 
 def score(
@@ -156,8 +166,11 @@ def score(
             left_out.append(f"{one.name} does not say what it was made of and was not scored.")
         else:
             truth[one.name] = _counts(one, census)
-    scores = tuple(_score(one, truth) for one in report.results if one.attack != "gaps")
-    return Scores(scores, tuple(left_out))
+    others = ("gaps", *GROUP_ATTACKS)
+    scores = tuple(_score(one, truth) for one in report.results if one.attack not in others)
+    about_groups = [one for one in report.results if one.attack in GROUP_ATTACKS]
+    groups = score_groups(about_groups, wanted, truth, census, progress=progress)
+    return Scores(scores, tuple(left_out), groups)
 
 
 def _counts(one: PublishedTable, census: Census) -> Int64:
@@ -250,5 +263,25 @@ def write_scores(scores: Scores, path: str | Path, *, confidential: bool = False
         "true_count": pa.array([size.size for _, size in rows], pa.string()),
         **{name: pa.array([getattr(size, name) for _, size in rows], pa.int64()) for name in names},
     }
-    write_owner_only_table(iter([pa.table(columns)]), target)
+    pieces = [pa.table(columns), _group_rows(scores.groups)]
+    write_owner_only_table(iter([pa.concat_tables(pieces, promote_options="default")]), target)
     return target
+
+
+def _group_rows(groups: Sequence[GroupScore]) -> pa.Table:
+    """Scores of groups, under the names that scores of counts have as far as they are the same."""
+    columns = {
+        "attack": pa.array([one.attack for one in groups], pa.string()),
+        "true_count": pa.array([f"group of {one.size}" for one in groups], pa.string()),
+    }
+    numbers: dict[str, list[int | None]] = {
+        "cells": [one.visible for one in groups],
+        "claims": [one.claims for one in groups],
+        "hits": [one.right for one in groups],
+        "false_claims": [one.wrong for one in groups],
+        "found_of_visible": [one.found for one in groups],
+        "attributes": [one.attributes for one in groups],
+        "attributes_right": [one.attributes_right for one in groups],
+        "guessed_right": [one.guessed_right for one in groups],
+    }
+    return pa.table({**columns, **{name: pa.array(v, pa.int64()) for name, v in numbers.items()}})

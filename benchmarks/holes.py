@@ -1,0 +1,285 @@
+"""Same people, same number: what attacks on equal sets read off, with and without remedies.
+
+``python -m benchmarks --only holes`` makes the demo country and prints the table; with ``--folder``
+the country is kept there. A remedy is a method, a rule on published values, or both; the builder's
+menu is walked through as the public would, the tables of the national plan are those of the folder
+that the demo publishes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import Line
+from sdcensus.attack import GROUP_ATTACKS, Assumptions, run_attacks
+from sdcensus.documents.policy import read_policy
+from sdcensus.formats.tables.reading import scan_published
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Outcome
+from sdcensus.model.accumulators import Accumulators
+from sdcensus.model.cell_hashes import cell_hashes
+from sdcensus.model.cube import Origin
+from sdcensus.model.entity import Entity
+from sdcensus.model.lookups import Lookup
+from sdcensus.model.pairs import true_values
+from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.policy import Policy
+from sdcensus.model.publication import PublishedTable
+from sdcensus.model.secret import Secret
+from sdcensus.model.table import Flag, Table
+from sdcensus.model.table_spec import TableSpec
+from sdcensus.session.answering.service import TableService
+from sdcensus.session.census import Census, open_store
+from sdcensus.session.crawling import MenuWalk, crawl_menu
+from sdcensus.session.demonstration import noise_for
+from sdcensus.session.scoring import score
+from sdcensus.session.scoring_groups import GroupScore
+from sdcensus.store.secrets import read_secret
+
+#: The smallest group that is broken down, and the values that are hidden, where a remedy says so.
+SMALLEST_GROUP, HIDDEN_BELOW = 23, 10
+#: How many empty cells are published as 1, and as 2, where zeros are changed too.
+CHANGED_ZEROS: Mapping[int, float] = {1: 0.04, 2: 0.02}
+
+Tables = Sequence[PublishedTable]
+
+
+def _as_they_are(tables: Tables) -> Tables:
+    return tables
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Something that an office can do against attacks on equal sets.
+
+    Attributes:
+        name: What it is called.
+        definition: Whether every definition of a cell has noise of its own.
+        changed_zeros: Whether empty cells are changed too; the intruder then knows.
+        hide: What is done to published values.
+        dimensions: Variables in a table.
+    """
+
+    name: str
+    definition: bool = False
+    changed_zeros: bool = False
+    hide: Callable[[Tables], Tables] = field(default=_as_they_are)
+    dimensions: int = 3
+
+
+def hide_small_groups(tables: Tables, least: int = SMALLEST_GROUP) -> list[PublishedTable]:
+    """Show a cell only if everything above it in its table is published at ``least`` or more."""
+    made = []
+    for one in tables:
+        table = one.table if isinstance(one.table, Table) else one.table.whole()
+        shown = np.ones(table.shape, dtype=bool)
+        choices = [_above(axis.codes) for axis in table.spec.axes]
+        known = (
+            table.published
+            if table.flags is None
+            else np.where(table.flags == 0, table.published, -1)
+        )
+        for chosen in itertools.product(*([0, 1] for _ in choices)):
+            if not any(chosen):
+                continue
+            at = [
+                total if use else np.arange(total.size)
+                for total, use in zip(choices, chosen, strict=True)
+            ]
+            itself = np.ones(table.shape, dtype=bool)
+            for axis, total in enumerate(choices):
+                if chosen[axis]:
+                    same = total == np.arange(total.size)
+                    itself &= same.reshape(
+                        [-1 if n == axis else 1 for n in range(table.published.ndim)]
+                    )
+            shown &= itself | (known[np.ix_(*at)] >= least)
+        made.append(replace(one, table=_shown(table, shown, Flag.WITHHELD)))
+    return made
+
+
+def _above(codes: Sequence[object]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """For each position of an axis its total, which stands last; itself without one."""
+    total = bool(codes and getattr(codes[-1], "is_total", False))
+    size = len(codes)
+    return np.full(size, size - 1) if total else np.arange(size)
+
+
+def hide_small_values(tables: Tables, least: int = HIDDEN_BELOW) -> list[PublishedTable]:
+    """Values below a limit, zeros too, with one sign."""
+    made = []
+    for one in tables:
+        table = one.table if isinstance(one.table, Table) else one.table.whole()
+        made.append(
+            replace(one, table=_shown(table, table.published >= least, Flag.BELOW_THRESHOLD))
+        )
+    return made
+
+
+def _shown(
+    table: Table, shown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], flag: Flag
+) -> Table:
+    before = np.zeros(table.shape, dtype=np.uint8) if table.flags is None else table.flags
+    flags = np.where((before == 0) & ~shown, flag, before).astype(np.uint8)
+    return Table(table.spec, np.where(flags == 0, table.published, 0), flags)
+
+
+#: What is compared.
+REMEDIES = (
+    Remedy("set keys"),
+    Remedy("set keys, smallest group 23", hide=hide_small_groups),
+    Remedy("definition keys", definition=True),
+    Remedy("definition keys, smallest group 23", definition=True, hide=hide_small_groups),
+    Remedy("set keys, values below 10 hidden", hide=hide_small_values),
+    Remedy("definition keys, values below 10 hidden", definition=True, hide=hide_small_values),
+    Remedy("set keys, zeros changed too", changed_zeros=True),
+    Remedy("definition keys, zeros changed too", definition=True, changed_zeros=True),
+    Remedy("set keys, two variables in a table", dimensions=2),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EachDefinition(CellKey):
+    """Cell keys that are mixed with the definition of the cell, where no look-up does that."""
+
+    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
+        """As cell keys do, after mixing."""
+        definition = np.atleast_1d(cell_hashes(spec)[:, 0].reshape(spec.shape))
+        mixed = (np.atleast_1d(cells.key).astype(np.uint64) << np.uint64(32)) ^ definition
+        for shift, factor in ((31, 0xBF58476D1CE4E5B9), (29, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        keys = (mixed >> np.uint64(32)).astype(np.uint32).reshape(spec.shape)
+        held = replace(cells, key=np.asarray(np.where(cells.count > 0, keys, cells.key)))
+        return CellKey.publish(self, held, spec, origin)
+
+
+def method_of(remedy: Remedy, census: Census, secret: Secret, noise: PerturbationDesign) -> CellKey:
+    """The method of a remedy: noise by sets or by definitions."""
+    design = noise
+    if remedy.changed_zeros:
+        design = design.with_perturbed_zeros(CHANGED_ZEROS)
+    method = CellKey(
+        design,
+        secret=secret,
+        lookup=Lookup.HASHED,
+        zeros="perturb" if remedy.changed_zeros else "keep",
+        schema=census.schema,
+    )
+    if not remedy.definition:
+        return method
+    known = {one.value: one for one in Lookup}
+    if "definition" in known:
+        return replace(method, lookup=known["definition"])
+    return EachDefinition(
+        **{one.name: getattr(method, one.name) for one in fields(method) if one.init}
+    )
+
+
+def builder_tables(
+    remedy: Remedy, census: Census, policy: Policy, method: CellKey, areas: tuple[str, ...]
+) -> Tables:
+    """What the builder answers to who walks through its menu, after the remedy."""
+    service = TableService(census, policy, {Entity.PERSON: method})
+    walk = MenuWalk(areas=areas, dimensions=remedy.dimensions)
+    return remedy.hide(crawl_menu(service, walk).tables)
+
+
+def plan_tables(
+    remedy: Remedy, census: Census, method: CellKey, specs: Sequence[TableSpec]
+) -> Tables:
+    """The tables of a plan, protected by the remedy."""
+    made = []
+    for number, spec in enumerate(specs):
+        protected = method.protect(census.tabulate(spec))
+        made.append(PublishedTable(f"{number:04d}", protected.table, protected.provenance))
+    return remedy.hide(made)
+
+
+def scores_of(remedy: Remedy, tables: Tables, census: Census) -> tuple[GroupScore, ...]:
+    """What the attacks find in tables of a remedy, beside the truth."""
+    known = Assumptions(zeros_known=not remedy.changed_zeros)
+    return score(run_attacks(tables, known, attacks=GROUP_ATTACKS), tables, census).groups
+
+
+def persons_shown(tables: Tables, census: Census, *variables: str) -> float | None:
+    """The share of persons in shown cells of tables by these variables, mean over the tables."""
+    shares = []
+    for one in tables:
+        table = one.table
+        names = [axis.variable.name for axis in table.spec.axes]
+        if not isinstance(table, Table) or not set(variables) <= set(names) or len(names) < 3:
+            continue
+        inside = np.ix_(
+            *(
+                [at for at, code in enumerate(axis.codes) if not code.is_total]
+                for axis in table.spec.axes
+            )
+        )
+        counts = true_values(census.tabulate(table.spec)).reshape(table.shape)[inside]
+        shown = np.ones(table.shape, dtype=bool) if table.flags is None else table.flags == 0
+        if counts.sum():
+            shares.append(float(counts[shown[inside]].sum() / counts.sum()))
+    return sum(shares) / len(shares) if shares else None
+
+
+def lines_of(place: str, remedy: Remedy, scores: Sequence[GroupScore]) -> list[Line]:
+    """One line for each attack: all sizes together."""
+    made = []
+    for attack in GROUP_ATTACKS:
+        own = [one for one in scores if one.attack == attack]
+        claims, right = sum(one.claims for one in own), sum(one.right for one in own)
+        visible = [one.visible for one in own if one.visible is not None]
+        found = sum(one.found or 0 for one in own)
+        text = f"{claims:,} claims, {right:,} right"
+        if visible:
+            text += f"; found {found:,} of {sum(visible):,} visible"
+        read, codes = sum(one.attributes for one in own), sum(one.attributes_right for one in own)
+        guessed = sum(one.guessed_right for one in own)
+        text += f"; codes {read:,}, {codes:,} right ({guessed:,} by guessing)"
+        made.append(Line(f"{place}: {remedy.name}: {attack}", text))
+    return made
+
+
+def _sdcensus(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "sdcensus", *arguments, "--quiet"], check=True)
+
+
+def measure(
+    folder: Path, *, small: bool = False, remedies: Sequence[Remedy] = REMEDIES
+) -> list[Line]:
+    """The table attack by remedy, for the builder, the national plan and the European programme."""
+    home = folder / "holes"
+    if not (home / "policy.toml").exists():
+        _sdcensus("demo", "--out", str(home))
+    if not small and not (home / "published-eu").exists():
+        _sdcensus("publish", str(home / "eu-plan.toml"), "--secret", str(home / "demo.secret"))
+    census = open_store(home / "census.store")
+    policy = read_policy(home / "policy.toml", census.schema)
+    secret = read_secret(home / "demo.secret")
+    noise = noise_for(policy)
+    made: list[Line] = []
+    for remedy in remedies:
+        method = method_of(remedy, census, secret, noise)
+        walks = {"builder, parishes": ("parish",)}
+        if not small:
+            walks["builder, country"] = ("country",)
+        for place, areas in walks.items():
+            tables = builder_tables(remedy, census, policy, method, areas)
+            made += lines_of(place, remedy, scores_of(remedy, tables, census))
+            share = persons_shown(tables, census, "age")
+            if share is not None:
+                made.append(Line(f"{place}: {remedy.name}: persons in shown cells", f"{share:.1%}"))
+        for name in ("national", "published-eu"):
+            if (home / name).is_dir() and not (small and name == "published-eu"):
+                specs = [one.table.spec for one in scan_published(home / name).tables]
+                persons = [one for one in specs if one.of is Entity.PERSON]
+                tables = plan_tables(remedy, census, method, persons)
+                made += lines_of(name, remedy, scores_of(remedy, tables, census))
+    return made
