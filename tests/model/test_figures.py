@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from fractions import Fraction
 
@@ -54,6 +55,49 @@ def test_what_stands_for_a_count_stands_for_the_figure() -> None:
     figures = quotient(marked, counted(100, 100), share=True)
     assert figures.marks.tolist() == [Mark.REFUSED, Mark.NONE]
     assert figures.values.tolist() == [0, 500]
+
+
+def reliable(*parts: int) -> bool:
+    """Whether a sum carries a figure: by what it is the sum of, in the simplest words."""
+    whole, small = sum(parts), sum(part for part in parts if part < 10)
+    return whole >= 10 * math.sqrt(len(parts)) and small < whole / 2
+
+
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=12),
+    st.lists(st.integers(0, 40), min_size=1, max_size=12),
+)
+def test_figures_of_small_parts_have_brackets(above: list[int], below: list[int]) -> None:
+    """A sum of many small counts is no large count: each of them brings its own error."""
+    top, bottom = counted(*above).summed(), counted(*below).summed()
+    figures = quotient(top, bottom, decimals=0)
+    mark = Mark(int(figures.marks))
+    if sum(below) < 3:
+        assert mark is Mark.NOT_AVAILABLE
+    else:
+        sound = reliable(*above) and reliable(*below)
+        assert mark is (Mark.NONE if sound else Mark.LOW_RELIABILITY)
+
+
+@given(st.lists(st.integers(0, 60), min_size=3, max_size=20))
+def test_means_and_medians_of_small_classes_have_brackets(classes: list[int]) -> None:
+    bounds = range(len(classes))
+    for figure in (mean, median):
+        made = figure(counted(*classes), bounds, bounds)
+        mark = Mark(int(made.marks))
+        if sum(classes) < 3:
+            assert mark is Mark.NOT_AVAILABLE
+        else:
+            assert mark is (Mark.NONE if reliable(*classes) else Mark.LOW_RELIABILITY)
+
+
+def test_sums_of_sums_rest_on_all_their_parts() -> None:
+    inner = Counted(np.array([[9, 9, 30], [9, 9, 9]])).summed()
+    assert inner.low().tolist() == [False, True]
+    whole = inner.summed()
+    assert whole.support is not None
+    assert (int(whole.support.parts), int(whole.support.small)) == (6, 45)
+    assert whole.low().tolist() is True
 
 
 @given(st.lists(st.integers(0, 90), min_size=3, max_size=60))

@@ -2,13 +2,15 @@
 
 Nothing here has ever seen a true count. Values are integers with some digits behind the point,
 rounded half to even; limits for brackets are fixed numbers, so that they tell nothing about how
-counts were changed.
+counts were changed. A sum of published counts has the error of all of them: what it rests on goes
+along with it, and its limit grows with the number of its parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +21,12 @@ from sdcensus.model.marks import Mark
 Int64 = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
+Array = npt.NDArray[Any]
 
 #: More digits behind the point than this say nothing, and might not fit 64 bits.
 MOST_DECIMALS = 6
+#: Counts that are reliable whatever they are sums of; their squares fit 64 bits.
+_LARGE = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +34,9 @@ class Limits:
     """When a figure is unreliable, and when it is not given at all.
 
     Attributes:
-        low_below: A figure stands in brackets if a published count behind it is below this.
+        low_below: A figure stands in brackets if a published count behind it is below this, a sum
+            of several below this times the square root of their number, or if half of a sum or more
+            comes from counts below this.
         none_below: It is not given if the published count that it is divided by is below this.
     """
 
@@ -45,11 +52,36 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Support:
+    """What sums of published counts rest on.
+
+    Attributes:
+        parts: How many published counts each is the sum of.
+        small: How much of each comes from published counts below the limit for brackets.
+    """
+
+    parts: Int64
+    small: Int64
+
+    @classmethod
+    def of(cls, counts: Int64, limits: Limits = DEFAULT_LIMITS) -> Support:
+        """What single published counts rest on: themselves."""
+        return cls(np.ones_like(counts), np.where(counts < limits.low_below, counts, 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """Published counts, and marks where some have no number."""
+    """Published counts or sums of them, and marks where some have no number.
+
+    Attributes:
+        counts: The counts.
+        marks: What stands where there is none, if anything does.
+        support: What they rest on; ``None`` where each is one published count.
+    """
 
     counts: Int64
     marks: Marks | None = None
+    support: Support | None = None
 
     @property
     def missing(self) -> Mask:
@@ -57,6 +89,37 @@ class Counted:
         if self.marks is None:
             return np.zeros(self.counts.shape, dtype=bool)
         return np.asarray(self.marks != 0)
+
+    def each(self, function: Callable[[Array], Array]) -> Counted:
+        """The same of every array: an excerpt, another order, another shape."""
+        support = self.support
+        return Counted(
+            np.asarray(function(self.counts)),
+            None if self.marks is None else np.asarray(function(self.marks)),
+            None
+            if support is None
+            else Support(
+                np.asarray(function(support.parts)), np.asarray(function(support.small))
+            ),
+        )
+
+    def summed(self, limits: Limits = DEFAULT_LIMITS) -> Counted:
+        """The sums along the last axis; one of which a part is missing is missing."""
+        support = Support.of(self.counts, limits) if self.support is None else self.support
+        return Counted(
+            np.asarray(self.counts.sum(axis=-1)),
+            None if self.marks is None else np.asarray(self.marks.max(axis=-1, initial=0)),
+            Support(
+                np.asarray(support.parts.sum(axis=-1)), np.asarray(support.small.sum(axis=-1))
+            ),
+        )
+
+    def low(self, limits: Limits = DEFAULT_LIMITS) -> Mask:
+        """Where a figure that rests on the count is unreliable."""
+        support = Support.of(self.counts, limits) if self.support is None else self.support
+        square = np.minimum(self.counts, _LARGE) ** 2
+        few = (self.counts < limits.low_below) | (square < limits.low_below**2 * support.parts)
+        return np.asarray(few | (2 * support.small >= self.counts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +162,7 @@ def quotient(
     values = rounded(numerator.counts * scale, below)
     if share:
         values = np.minimum(values, scale)
-    low = np.minimum(numerator.counts, denominator.counts) < limits.low_below
+    low = numerator.low(limits) | denominator.low(limits)
     return _marked(values, enough, low, (numerator, denominator), decimals)
 
 
@@ -132,8 +195,8 @@ def median(
         limits: When a figure is unreliable.
     """
     scale = _scale(1, decimals)
-    values = counts.counts
-    size = values.sum(axis=-1)
+    whole = counts.summed(limits)
+    values, size = counts.counts, whole.counts
     reached = np.cumsum(values, axis=-1)
     at = np.argmax(2 * reached >= size[..., None], axis=-1)
     own = np.take_along_axis(values, at[..., None], axis=-1)[..., 0]
@@ -145,8 +208,7 @@ def median(
     enough = (size >= limits.none_below) & (own > 0) & closed
     below = np.where(enough, 2 * own, 1)
     found = rounded((2 * low * own + (size - 2 * before) * width) * scale, below)
-    whole = Counted(size, None if counts.marks is None else counts.marks.max(axis=-1))
-    return _marked(found, enough, size < limits.low_below, (whole,), decimals)
+    return _marked(found, enough, whole.low(limits), (whole,), decimals)
 
 
 def mean(
@@ -169,12 +231,12 @@ def mean(
     """
     scale = _scale(1, decimals)
     twice = [2 * a if b is None else a + b for a, b in zip(lower, upper, strict=True)]
-    size = counts.counts.sum(axis=-1)
+    whole = counts.summed(limits)
+    size = whole.counts
     total = counts.counts @ np.array(twice, dtype=np.int64)
     enough = size >= limits.none_below
     found = rounded(total * scale, np.where(enough, 2 * size, 1))
-    whole = Counted(size, None if counts.marks is None else counts.marks.max(axis=-1))
-    return _marked(found, enough, size < limits.low_below, (whole,), decimals)
+    return _marked(found, enough, whole.low(limits), (whole,), decimals)
 
 
 def rounded(numerator: Int64, denominator: Int64) -> Int64:

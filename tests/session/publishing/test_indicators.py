@@ -13,6 +13,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube import Cube
 from sdcensus.model.delivery import DeliveredTable
+from sdcensus.model.figures import Counted
 from sdcensus.model.marks import Mark
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.table import Table
@@ -94,6 +95,31 @@ def test_a_share_of_a_part_takes_both_conditions(census: Census) -> None:
     counts = published(census, "area@district", "married", "age@class").published
     pairs = [(int(row[1, 2]), int(row[2, 2])) for row in counts]
     assert values(table) == nearest(pairs, 1000)
+
+
+def test_figures_without_brackets_are_near_the_truth() -> None:
+    """Ages that no level puts together are many small counts: their sum is not a large one."""
+    census = island(1_200)
+    planned = PlannedIndicator(
+        name="ratio",
+        kind="ratio",
+        by=("area", "married", "sex"),
+        numerator="age in (0, 2, 4, 6, 8)",
+        denominator="age in (1, 3, 5, 7, 9)",
+    )
+    product = indicator_product(planned, census.schema)
+    table = delivered(census, product)
+    cube = census.tabulate(product.specs[0])
+    assert isinstance(cube, Cube)
+    truth = product.compute([Counted(cube.count)]).values
+    assert table.marks is not None
+    plain = (table.marks == Mark.NONE) & (truth > 0)
+    off = np.abs(table.values - truth) / np.maximum(truth, 1)
+    assert 10 < plain.sum() < plain.size
+    assert off[plain].max() < 0.35
+    # Without them: sums of 10 or more with an error of half of what is shown.
+    bracketed = (table.marks == Mark.LOW_RELIABILITY) & (truth > 0)
+    assert off[bracketed].max() > 0.5
 
 
 def test_shares_of_a_table_have_its_rows(census: Census) -> None:

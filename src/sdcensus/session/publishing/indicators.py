@@ -334,12 +334,10 @@ def _codes(axis: Axis, universe: Universe) -> Int64:
 
 def _summed(counts: Counted, picked: Sequence[Int64]) -> Counted:
     """Published counts added up over chosen codes of the last axes."""
-    values, marks = counts.counts, counts.marks
     for codes in reversed(picked):
-        values = values @ codes
-        if marks is not None:
-            marks = (marks * (codes != 0).astype(np.uint8)).max(axis=-1)
-    return Counted(np.asarray(values), None if marks is None else np.asarray(marks))
+        places = np.flatnonzero(codes)
+        counts = counts.each(lambda array, places=places: array[..., places]).summed()
+    return counts
 
 
 # --------------------------------------------------------------------------- one variable at once
@@ -353,12 +351,8 @@ def _distribution(asked: _Asked) -> FiguresProduct:
     decimals = asked.planned.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
-        whole = counts[0].counts[..., -1:]
-        marks = None if counts[0].marks is None else counts[0].marks[..., -1:]
-        total = Counted(
-            np.broadcast_to(whole, counts[0].counts.shape),
-            None if marks is None else np.broadcast_to(marks, counts[0].counts.shape),
-        )
+        shape = counts[0].counts.shape
+        total = counts[0].each(lambda array: np.broadcast_to(array[..., -1:], shape))
         return quotient(counts[0], total, decimals=decimals, share=True)
 
     return asked.product(
@@ -408,10 +402,7 @@ def _of_numbers(
     decimals = asked.planned.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
-        marks = counts[0].marks
-        chosen = Counted(
-            counts[0].counts[..., places], None if marks is None else marks[..., places]
-        )
+        chosen = counts[0].each(lambda array: array[..., places])
         return figure(chosen, lower, upper, decimals=decimals)
 
     unit = Text.of(variable.unit) if variable.unit else title
