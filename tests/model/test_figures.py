@@ -136,3 +136,15 @@ def test_limits_and_digits_that_make_no_sense_are_refused() -> None:
         quotient(counted(1), counted(1), decimals=9)
     with pytest.raises(SpecError, match="per a whole number"):
         quotient(counted(1), counted(1), per=0)
+
+
+@pytest.mark.parametrize("people", [10**3, 10**9, 3 * 10**9])
+def test_large_numbers_of_many_people_are_exact(people: int) -> None:
+    """Beyond 64 bits on the way: a figure of large codes is right, or refused."""
+    lower, upper = [10**9, 2 * 10**9], [10**9, 2 * 10**9]
+    made = mean(counted(people, 3 * people), lower, upper, decimals=4)
+    assert int(made.values) == 1_750_000_000 * 10**4
+    middle = median(counted(people, 3 * people), lower, upper, decimals=4)
+    assert int(middle.values) == round((2 * 10**9 + Fraction(1, 3)) * 10**4)
+    with pytest.raises(SpecError, match="do not fit"):
+        mean(counted(people), [10**14], [10**14], decimals=6)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, told
 from sdcensus.model.marks import Mark
+from sdcensus.model.variable import Level, Variable
 
 Int64 = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]
@@ -131,6 +133,78 @@ class Figures:
     decimals: int
 
 
+@dataclass(frozen=True, slots=True)
+class NumberClass:
+    """A code that stands for numbers: its lowest and its highest, ``None`` for "and over".
+
+    Attributes:
+        code: The code.
+        place: Where it stands in its level.
+        lower, upper: The numbers.
+    """
+
+    code: str
+    place: int
+    lower: int
+    upper: int | None
+
+
+def number_classes(
+    variable: Variable, level: Level, *, mean: bool, name: str = ""
+) -> tuple[NumberClass, ...]:
+    """The classes of numbers of a level, ascending, for a mean or a median of them.
+
+    Args:
+        variable: The variable.
+        level: One of its levels.
+        mean: Whether a mean is asked for; else a median.
+        name: How whoever asks calls the variable.
+
+    Raises:
+        SpecError: Its codes are no numbers, or it is continuous and has no method for the figure.
+    """
+    shown = name or repr(variable.name)
+    if variable.continuous and mean:
+        raise SpecError(
+            told(
+                "figures.continuous-mean",
+                "{variable} is an amount, and there is no method yet that protects means of"
+                " amounts; the middles of its classes would be guesses. Ask for counts by its"
+                " levels.",
+                variable=shown,
+            )
+        )
+    valid = [code for code in level.codes if not code.is_missing]
+    if variable.continuous and len(valid) < 2:
+        raise SpecError(
+            told(
+                "figures.continuous-median",
+                "{variable} is an amount without levels, so no classes are published that a median"
+                " could be taken from. Give it levels in the schema.",
+                variable=shown,
+            )
+        )
+    classes = [
+        NumberClass(code.code, place, code.lower, code.upper)
+        for place, code in enumerate(level.codes)
+        if code.lower is not None and not code.is_missing
+    ]
+    if not classes or len(classes) < len(valid):
+        what = told(
+            "figures.no-median",
+            "The codes of {variable} do not stand for numbers, so they have no median.",
+            variable=shown,
+        )
+        if mean:
+            what = told(
+                "figures.no-mean",
+                "The codes of {variable} do not stand for numbers, so they have no mean.",
+                variable=shown,
+            )
+        raise SpecError(what)
+    return tuple(sorted(classes, key=lambda one: one.lower))
+
+
 def quotient(
     numerator: Counted,
     denominator: Counted,
@@ -194,6 +268,9 @@ def median(
         decimals: How many digits stand behind the point.
         limits: When a figure is unreliable.
     """
+    if counts.counts.ndim == 1:
+        single = median(counts.each(_lined), lower, upper, decimals=decimals, limits=limits)
+        return Figures(single.values.reshape(()), single.marks.reshape(()), decimals)
     scale = _scale(1, decimals)
     whole = counts.summed(limits)
     values, size = counts.counts, whole.counts
@@ -207,7 +284,10 @@ def median(
     closed = np.array([end is not None for end in upper])[at]
     enough = (size >= limits.none_below) & (own > 0) & closed
     below = np.where(enough, 2 * own, 1)
-    found = rounded((2 * low * own + (size - 2 * before) * width) * scale, below)
+    whole_numbers = _wide([*lower, *(end for end in upper if end is not None)], size, scale)
+    low, own, width = (one.astype(whole_numbers) for one in (low, own, width))
+    above = (2 * low * own + (size - 2 * before) * width) * scale
+    found = rounded(np.where(enough, above, 0), below)
     return _marked(found, enough, whole.low(limits), (whole,), decimals)
 
 
@@ -229,13 +309,17 @@ def mean(
         decimals: How many digits stand behind the point.
         limits: When a figure is unreliable.
     """
+    if counts.counts.ndim == 1:
+        single = mean(counts.each(_lined), lower, upper, decimals=decimals, limits=limits)
+        return Figures(single.values.reshape(()), single.marks.reshape(()), decimals)
     scale = _scale(1, decimals)
     twice = [2 * a if b is None else a + b for a, b in zip(lower, upper, strict=True)]
     whole = counts.summed(limits)
     size = whole.counts
-    total = counts.counts @ np.array(twice, dtype=np.int64)
+    whole_numbers = _wide(twice, size, scale)
+    total = counts.counts.astype(whole_numbers) @ np.array(twice, dtype=whole_numbers)
     enough = size >= limits.none_below
-    found = rounded(total * scale, np.where(enough, 2 * size, 1))
+    found = rounded(np.where(enough, total * scale, 0), np.where(enough, 2 * size, 1))
     return _marked(found, enough, whole.low(limits), (whole,), decimals)
 
 
@@ -246,7 +330,12 @@ def rounded(numerator: Int64, denominator: Int64) -> Int64:
         >>> rounded(np.array([5, 7, 9, -5]), np.array([2, 2, 4, 2])).tolist()
         [2, 4, 2, -2]
     """
-    whole, rest = np.divmod(numerator, denominator)
+    top = np.asarray(numerator)
+    if top.dtype == object:  # beyond 64 bits
+        pairs = zip(top.ravel().tolist(), np.asarray(denominator).ravel().tolist(), strict=True)
+        exact = [round(Fraction(above, below)) for above, below in pairs]
+        return np.array(exact, dtype=np.int64).reshape(top.shape)
+    whole, rest = np.divmod(top, denominator)
     twice = 2 * rest
     up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))
     return np.asarray(whole + up)
@@ -268,6 +357,22 @@ def _scale(per: int, decimals: int) -> int:
             told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")
         )
     return int(per * 10**decimals)
+
+
+def _lined(array: Array) -> Array:
+    """One line of classes as a table of lines: single numbers beyond 64 bits are no arrays."""
+    return array[None]
+
+
+def _wide(numbers: Sequence[int], size: Int64, scale: int) -> type[np.int64] | type[object]:
+    """Whole numbers in which sums of so many of these numbers can be held: 64 bits or any size."""
+    largest = max((abs(one) for one in numbers), default=0) + 1
+    if largest * scale >= 1 << 62:
+        raise SpecError(
+            told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")
+        )
+    most = 4 * largest * scale * (int(size.max(initial=0)) + 1)
+    return np.int64 if most < 1 << 62 else object
 
 
 def _marked(

@@ -18,7 +18,7 @@ from sdcensus.methods.building_blocks import fewest_codes
 from sdcensus.model.axis import Axis, make_axis, parse_axis
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, delivered_axis, delivered_cells
 from sdcensus.model.entity import Entity
-from sdcensus.model.figures import Counted, Figures, mean, median, quotient
+from sdcensus.model.figures import Counted, Figures, mean, median, number_classes, quotient
 from sdcensus.model.headings import axis_heading, joined_in_title, universe_text, variable_heading
 from sdcensus.model.marks import Mark
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
@@ -27,7 +27,7 @@ from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.universe import Universe, universe_of
-from sdcensus.model.variable import Variable
+from sdcensus.model.variable import Level, Variable
 from sdcensus.session import figure_words
 from sdcensus.session.publishing import indicator_words as words
 from sdcensus.session.publishing.products import Heading, PublishedPart
@@ -386,19 +386,12 @@ def _of_numbers(
     asked: _Asked, variable: Variable, figure: Callable[..., Figures], title: Text
 ) -> FiguresProduct:
     """A figure of the classes of numbers that the codes of a variable stand for."""
-    axis = make_axis(variable, [variable.level()], total=False)
-    numbered = [
-        (code.lower, code.upper, at)
-        for at, code in enumerate(variable.codes)
-        if code.lower is not None and not code.is_missing
-    ]
-    others = [one for one in variable.codes if one.lower is None and not one.is_missing]
-    if not numbered or others:
-        raise SpecError(f"the codes of {variable.name!r} do not stand for numbers.")
-    numbered.sort()
+    level = variable.level() if variable.codes else Level(variable.name, (), ())
+    classes = number_classes(variable, level, mean=figure is mean)
+    axis = make_axis(variable, [level], total=False)
     spec = asked.spec((axis,))
-    places = [at for _, _, at in numbered]
-    lower, upper = [low for low, _, _ in numbered], [high for _, high, _ in numbered]
+    places = [one.place for one in classes]
+    lower, upper = [one.lower for one in classes], [one.upper for one in classes]
     decimals = asked.planned.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
