@@ -100,9 +100,7 @@ class Counted:
             None if self.marks is None else np.asarray(function(self.marks)),
             None
             if support is None
-            else Support(
-                np.asarray(function(support.parts)), np.asarray(function(support.small))
-            ),
+            else Support(np.asarray(function(support.parts)), np.asarray(function(support.small))),
         )
 
     def summed(self, limits: Limits = DEFAULT_LIMITS) -> Counted:
@@ -111,9 +109,7 @@ class Counted:
         return Counted(
             np.asarray(self.counts.sum(axis=-1)),
             None if self.marks is None else np.asarray(self.marks.max(axis=-1, initial=0)),
-            Support(
-                np.asarray(support.parts.sum(axis=-1)), np.asarray(support.small.sum(axis=-1))
-            ),
+            Support(np.asarray(support.parts.sum(axis=-1)), np.asarray(support.small.sum(axis=-1))),
         )
 
     def low(self, limits: Limits = DEFAULT_LIMITS) -> Mask:
