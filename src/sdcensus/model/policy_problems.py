@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, UnknownName, unknown
+from sdcensus.model.entity import Entity
 from sdcensus.model.policy_levels import coarser_levels, strictly_coarser
-from sdcensus.model.policy_rules import AtLevel, OneHousehold, Place, UserRole, WhenSparse
+from sdcensus.model.policy_rules import AtLevel, Place, UserRole, WhenSparse
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
 
@@ -188,12 +189,15 @@ def _design(policy: Policy) -> Found:
         where: Place = ("design", "minimum_population_at", str(at))
         yield from _area(policy, at, where)
         yield from _whole(where, population, 0)
-    households = [one.entity.value for one in policy.schema.entities]
-    if rules.one_household_cells is OneHousehold.WITHHOLD and "household" not in households:
-        yield (
-            ("design", "one_household_cells"),
-            "This census has no households, so no cell can be known to be one.",
-        )
+    if rules.one_household_cells is not None:
+        kinds = {one.entity for one in policy.schema.entities}
+        why = ""
+        if not {Entity.PERSON, Entity.HOUSEHOLD} <= kinds:
+            why = "This census has no households of persons"
+        elif policy.schema.path(Entity.PERSON, Entity.HOUSEHOLD) is None:
+            why = "The persons of this census do not lie in households"
+        if why:
+            yield ("design", "one_household_cells"), f"{why}, so no cell can be known to be one."
 
 
 def _detail(policy: Policy) -> Found:

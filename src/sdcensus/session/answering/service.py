@@ -51,6 +51,7 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
+from sdcensus.session.policy.households import refuse_online
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 128 << 20
@@ -162,6 +163,7 @@ class TableService(Confidential):
         budgets: tuple[OpenedBudget, ...] = (),
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
+        refuse_online(policy)
         self.census = census
         self.policy = policy
         self.budgets = budgets

@@ -23,6 +23,7 @@ from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
+from sdcensus.session.policy.households import withholds_households
 from sdcensus.session.publishing.counting import count_tables
 from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
@@ -291,7 +292,8 @@ def _make(
     def work(index: int, cube: Cube | SparseCube) -> None:
         maker.take(specs[index], cube)
 
-    count_tables(resolved.census, plan, work, engine=engine, threads=threads)
+    households = withholds_households(resolved.policy)
+    count_tables(resolved.census, plan, work, engine=engine, threads=threads, households=households)
     return len(plan.scans)
 
 
