@@ -208,10 +208,10 @@ def write_hamlet(
     made = Hamlet(folder, persons or drawn[0], households or drawn[1])
     made.write("schema.toml", schema)
     made.write("areas.csv", AREAS)
-    for name, text in (files or {}).items():
-        made.write(name, text)
     write_csv(folder / "persons.csv", made.persons)
     write_csv(folder / "households.csv", made.households)
+    for name, text in (files or {}).items():
+        made.write(name, text)
     if not made.secret.exists():
         write_secret(SECRET, made.secret)
     return made
