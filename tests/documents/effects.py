@@ -53,11 +53,16 @@ def edited(text: str, *changes: tuple[str, str]) -> str:
     return text
 
 
-def declared(*modules: str) -> Iterator[str]:
-    """All settings that are declared in some modules of the documents: section and name."""
+def sections() -> tuple[type[Section], ...]:
+    """Every kind of table that a document may have."""
     for module in pkgutil.iter_modules(sdcensus.documents.__path__):
         importlib.import_module(f"sdcensus.documents.{module.name}")
-    for section in _below(Section):
+    return tuple(_below(Section))
+
+
+def declared(*modules: str) -> Iterator[str]:
+    """All settings that are declared in some modules of the documents: section and name."""
+    for section in sections():
         if section.__module__.rsplit(".", 1)[-1] in modules:
             yield from (f"{section.__name__}.{name}" for name in section.model_fields)
 

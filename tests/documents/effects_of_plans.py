@@ -15,6 +15,8 @@ from sdcensus.session.publishing.resolving import Resolved, resolve
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import Hamlet, rows, write_hamlet
 
+#: Those of the store that plans name as a rule.
+PERSONS = rows(60, seed=5)[0]
 PLAN = """\
 store = "../of-plans/census.store"
 

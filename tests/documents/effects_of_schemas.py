@@ -246,7 +246,8 @@ GRID = schema(
 FAMILIES = schema(
     (
         "[entity.household]",
-        '[entity.family]\nid = ["ed", "house", "family"]\nwithin = "household"\n\n[entity.household]',
+        '[entity.family]\nid = ["ed", "house", "family"]\nwithin = "household"\n\n'
+        "[entity.household]",
     ),
     (
         "[variable.married]",
@@ -256,7 +257,10 @@ FAMILIES = schema(
     **{"persons.csv": csv_text(changed(PERSONS, family=["1"], kind=["1"]))},
 )
 WITH_PERSON = 'path = "persons.csv"\nentity = "person"\n'
-COUNTY = "code,label,parent\nE1,Hill,C1\nE2,Shore,C2\nE3,River,C1\nE4,Wood,C2\nE5,Rock,C2\nC1,A,\nC2,B,\n"
+COUNTY = (
+    "code,label,parent\nE1,Hill,C1\nE2,Shore,C2\nE3,River,C1\nE4,Wood,C2\nE5,Rock,C2\nC1,A,\n"
+    "C2,B,\n"
+)
 OTHER_COUNTY = COUNTY.replace("E2,Shore,C2", "E2,Shore,C1")
 HIERARCHY = schema(
     (
