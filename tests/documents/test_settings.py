@@ -156,6 +156,66 @@ def test_a_setting_that_a_method_does_not_use_is_refused(method: str, tmp_path: 
             read(tmp_path, edited(effects_of_plans.PLAN, (plain, unused)))
 
 
+@pytest.mark.parametrize(
+    "unused",
+    [
+        'method = "semi-controlled-rounding"\narea = "ed"',
+        'method = "semi-controlled-rounding"\nto = "grand-total"\narea = "ed"',
+        'method = "cell-key"\nstrength = "light"\nzero_share = 0.5',
+        'method = "cell-key"\nstrength = "light"\nrepeat = 2',
+        'method = "cell-key"\nstrength = "light"\nscheme = "CP3"',
+        'method = "cell-key"\n\n[output]\noriginal_store = "swapped.store"',
+        'method = "cell-key"\n\n[output]\nlabels = true',
+    ],
+)
+def test_a_setting_of_a_plan_that_needs_another_is_refused_without_it(
+    unused: str, tmp_path: Path
+) -> None:
+    changes = [(effects_of_plans.CELL_KEY, unused), ('"csv"', '"px"')]
+    if "[output]" in unused:
+        changes.append(("\n\n[output]\nfolder", "\nfolder"))
+    with pytest.raises(DocumentError):
+        read(tmp_path, edited(effects_of_plans.PLAN, *changes))
+
+
+@pytest.mark.parametrize(
+    "unused",
+    [
+        "[online]\nexclude_structural_zeros = true\n",
+        "[online]\nbelow = 3\n",
+        '[online]\nwhen_sparse = "c"\n',
+    ],
+)
+def test_a_setting_of_a_policy_that_needs_another_is_refused_without_it(
+    unused: str, tmp_path: Path
+) -> None:
+    schema = read_schema(write_hamlet(tmp_path).schema)
+    path = tmp_path / "policy.toml"
+    path.write_text(f'name = "Rules"\n{unused}', encoding="utf-8", newline="\n")
+    with pytest.raises(DocumentError):
+        read_policy(path, schema)
+
+
+@pytest.mark.parametrize(
+    ("form", "option"),
+    [
+        *[("csv", one) for one in ("sheet", "layout", "dictionary", "record")],
+        *[("parquet", one) for one in ("encoding", "delimiter", "decimal", "sheet")],
+        *[("excel", one) for one in ("encoding", "delimiter", "decimal", "layout")],
+        *[("fixed", one) for one in ("delimiter", "sheet", "record")],
+    ],
+)
+def test_what_says_nothing_about_a_file_of_its_format_is_refused(
+    form: str, option: str, tmp_path: Path
+) -> None:
+    values = {"encoding": "latin-1", "delimiter": ";", "decimal": ","}
+    said = f'format = "{form}"\n{option} = "{values.get(option, "areas.csv")}"\n'
+    said += 'layout = "areas.csv"\n' if form == "fixed" else ""
+    schema = edited(SCHEMA, ('entity = "person"\n', f'entity = "person"\n{said}'))
+    with pytest.raises(DocumentError, match=f"'{option}' says nothing about a file of format"):
+        read_schema(write_hamlet(tmp_path, schema=schema).schema)
+
+
 # ------------------------------------------------------------------------------- other ways to say
 
 

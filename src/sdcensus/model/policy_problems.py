@@ -49,6 +49,12 @@ def _online(policy: Policy) -> Found:
         size = getattr(rules, name)
         if size is not None and not (_is_number(size) and 0 <= size < math.inf):
             yield ("online", name), f"'{name}' should be a number, 0 or more."
+    sizes = (rules.mean_cell_size, rules.mean_cell_size_of_table)
+    if rules.exclude_structural_zeros and sizes == (None, None):
+        yield (
+            ("online", "exclude_structural_zeros"),
+            "This is about mean cell sizes: set 'mean_cell_size' or 'mean_cell_size_of_table'.",
+        )
     yield from _whole(("online", "minimum_population"), rules.minimum_population, 0)
     yield from _whole(("online", "brackets"), rules.brackets, 1)
     yield from _whole(("online", "below"), rules.below, 1)

@@ -21,7 +21,7 @@ from sdcensus.session.answering.service import TableService
 from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
-from sdcensus.session.policy.households import refuse_online
+from sdcensus.session.policy.serving import refuse_online
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
 
 

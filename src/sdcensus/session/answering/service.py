@@ -51,7 +51,7 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
-from sdcensus.session.policy.households import refuse_online
+from sdcensus.session.policy.serving import refuse_online
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 128 << 20

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import Refused, SpecError
+from sdcensus.errors import SpecError
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.axis import make_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import OneHousehold, Policy
+from sdcensus.model.policy import Policy
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
@@ -52,11 +52,6 @@ class OneHouseholdCells(Confidential):
     def share(self) -> float | None:
         """Among the cells that hold anybody; ``None`` where no cell does."""
         return self.count / self.nonzero if self.nonzero else None
-
-
-def withholds_households(policy: Policy | None) -> bool:
-    """Whether a policy withholds cells of one household."""
-    return policy is not None and policy.design.one_household_cells is OneHousehold.WITHHOLD
 
 
 def one_household_cells(cube: Cube | SparseCube) -> OneHouseholdCells:
@@ -109,15 +104,3 @@ def withhold_households(table: Table, found: OneHouseholdCells) -> Table:
     if table.spec != found.spec or table.shape != found.cells.shape:
         raise SpecError(f"{table.spec.title} is not the table whose households were looked at.")
     return withhold(table, found.cells)
-
-
-def refuse_online(policy: Policy) -> None:
-    """Refuse to answer the public under a policy that withholds by what only the office knows."""
-    if withholds_households(policy):
-        raise Refused(
-            f"The policy {policy.name!r} withholds cells of one household: one_household_cells ="
-            ' "withhold". A table builder answers from published numbers only, and to withhold'
-            " these cells would tell whoever asks which of them are one household. Take"
-            ' "report" in the policy of the builder; rules on published numbers keep small groups'
-            " together there."
-        )

@@ -23,11 +23,8 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
-from sdcensus.session.policy.households import (
-    one_household_cells,
-    withhold_households,
-    withholds_households,
-)
+from sdcensus.session.policy.households import one_household_cells, withhold_households
+from sdcensus.session.policy.serving import withholds_households
 from sdcensus.session.publishing.evaluating import evaluated
 from sdcensus.session.publishing.guard import Guard
 from sdcensus.session.publishing.notes import with_office_notes

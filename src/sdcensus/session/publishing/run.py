@@ -23,7 +23,7 @@ from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
-from sdcensus.session.policy.households import withholds_households
+from sdcensus.session.policy.serving import withholds_households
 from sdcensus.session.publishing.counting import count_tables
 from sdcensus.session.publishing.guard import (
     REVISION_MINIMUM,
