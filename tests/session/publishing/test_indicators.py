@@ -209,7 +209,8 @@ def test_titles_say_what_is_computed_and_for_whom(census: Census) -> None:
         return made(census, by=("area@district",), **settings).title.show("en")
 
     groups = "by area (district)"
-    assert title(kind="sex-ratio") == f"Sex ratio (men per 100 women) {groups}"
+    # Nothing says which code of the island stands for men.
+    assert title(kind="sex-ratio") == f"Ratio (Sex:  0, per 100 of: Sex:  1) {groups}"
     assert title(kind="median-age") == f"Median age {groups}"
     assert title(kind="share", numerator="age < 3") == f"Percentage (Age: c 0) {groups}"
     # Conditions of one's own are no dependency ratio.

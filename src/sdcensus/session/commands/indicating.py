@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sdcensus.errors import Sentence, SpecError, told
 from sdcensus.model.figures import number_classes
 from sdcensus.model.headings import universe_text
+from sdcensus.model.men_and_women import men_and_women
 from sdcensus.model.question import LONGEST_LABEL, OwnGroup
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.text import Text
@@ -143,8 +144,12 @@ class Indicators:
                     variable=axis_name(found.variable, found.levels[0]),
                 ),
             )
+        known = men_and_women(found.levels[0])
+        if known is not None:
+            valid = [code.code for code in known]
         men, women = (self._resolved(f"{found.operand} == '{code}'", one.kind.at) for code in valid)
-        words = named_words(SEX_RATIO, per)
+        # Where the labels do not say who is who, the title tells what is divided.
+        words = ratio_words(men[1], women[1], per) if known is None else named_words(SEX_RATIO, per)
         return self._quotient(men, women, Show.RATIO, per, decimals, words)
 
     def _dependency_ratio(self, one: Indicator, per: int, decimals: int) -> Wanted:

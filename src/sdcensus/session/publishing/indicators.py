@@ -21,6 +21,7 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.figures import Counted, Figures, mean, median, number_classes, quotient
 from sdcensus.model.headings import axis_heading, joined_in_title, universe_text, variable_heading
 from sdcensus.model.marks import Mark
+from sdcensus.model.men_and_women import men_and_women
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.schema import Schema
@@ -238,9 +239,13 @@ def _sex_ratio(asked: _Asked) -> FiguresProduct:
         raise SpecError(
             f"{variable.name!r} has not two codes. Name both sides: numerator, denominator."
         )
+    known = men_and_women(variable.level())
+    if known is not None:
+        valid = [one.code for one in known]
     men = planned.numerator or f"{variable.name} == '{valid[0]}'"
     women = planned.denominator or f"{variable.name} == '{valid[1]}'"
-    if planned.numerator or planned.denominator:
+    # Where the labels do not say who is who, the title tells what is divided.
+    if planned.numerator or planned.denominator or known is None:
         return _ratio_of(asked, men, women)
     title = words.filled(words.SEX_RATIO, per=planned.per)
     return _quotient(asked, men, women, share=False, per=planned.per, title=title)
@@ -324,6 +329,8 @@ def _both(first: Universe, second: Universe) -> Universe:
 def _codes(axis: Axis, universe: Universe) -> Int64:
     """The fewest published codes of an axis that make up a choice of leaves: 1 for each of them."""
     wanted = leaves_in(universe, axis.variable)
+    if not wanted.any():
+        raise SpecError(f"no code of {axis.variable.name!r} fulfils the conditions together.")
     groups = np.zeros(axis.base_size, dtype=bool)
     groups[axis.base[wanted]] = True
     chosen = fewest_codes(axis, groups, subtraction=False)
