@@ -300,7 +300,10 @@ PROTECT = GOOD[GOOD.index("[protect]") : GOOD.index("[policy]")]
         (('method = "cell-key"', 'exempt = ["aera@district"]'), "There is no variable 'aera'"),
         (('method = "random-rounding"', "base = 1"), "at least 2"),
         (('method = "semi-controlled-rounding"', 'to = "area"'), "Did you mean 'areas'"),
-        (('method = "semi-controlled-rounding"', 'area = "aera"'), "no variable 'aera'"),
+        (
+            ('method = "semi-controlled-rounding"', 'to = "areas"', 'area = "aera"'),
+            "no variable 'aera'",
+        ),
     ],
 )
 def test_words_of_protection_are_checked(lines: tuple[str, ...], expected: str) -> None:
@@ -465,6 +468,18 @@ OFFICES = st.builds(
     contact=st.just("") | WORDS,
     symbols=st.sampled_from([(), (("withheld", "x"),), (("refused", "-"), ("not_available", "/"))]),
 )
+
+
+def only_used(output: PlanOutput) -> PlanOutput:
+    """Without settings of files that are not written, which are refused."""
+    tables = {"csv", "parquet"} & set(output.formats)
+    return replace(
+        output,
+        original_store=output.original_store if output.evaluation else "",
+        labels=output.labels if tables else None,
+    )
+
+
 PLANS = st.builds(
     Plan,
     store=WORDS.map("{}.store".format),
@@ -509,7 +524,7 @@ PLANS = st.builds(
         notes=st.booleans(),
         evaluation=st.booleans(),
         labels=st.sampled_from([None, True, False]),
-    ),
+    ).map(only_used),
 )
 
 

@@ -55,7 +55,6 @@ recovery = 0.10
 minimum_population = 100
 minimum_population_at = { "area@parish" = 50 }
 minimum_category = 5
-one_household_cells = "report"
 
 [[design.detail]]
 population = 0

@@ -10,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from sdcensus.documents.schema import read_schema
+from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import DataProblems
@@ -230,3 +231,33 @@ grid = {{ x = "x", y = "y", epsg = 3035, cell = 1000, extent = [0, 0, 2000, 2000
         text = refused(tmp_path, schema, "\n".join(["pn,sex,area,x,y", *rows, ""]))
     assert "persons.csv: x, y: out of range in 2 records (rows 2, 3)" in text
     assert "persons.csv: y: not a number in 1 record (row 4)" in text
+
+
+@pytest.mark.parametrize("weight", ["0", "0.00", "-1", "-0.5", "0.004", "", "many", "nan", "1e400"])
+@pytest.mark.parametrize("on_problem", list(OnProblem))
+def test_a_weight_that_is_none_is_always_refused(
+    tmp_path: Path, weight: str, on_problem: OnProblem
+) -> None:
+    """It was made 1, and stood in every weighted number: a record of nobody became one."""
+    schema = f'{ONE_FILE}[variable.weight]\nrole = "weight"\ndecimals = 2\n'
+    (tmp_path / "schema.toml").write_text(schema)
+    (tmp_path / "persons.csv").write_text(f"pn,sex,weight\n1,1,1.5\n2,2,{weight}\n3,7,2\n")
+    read = read_schema(tmp_path / "schema.toml")
+    secret = Secret(SECRET_BYTES)
+    with pytest.raises(DataProblems, match=r"weight that cannot be used in 1 record \(row 3\)"):
+        load_census(read, tmp_path / "store", secret=secret, on_problem=on_problem)
+    assert not (tmp_path / "store").exists()
+    engine = DuckdbEngine.over_files(read, secret, on_problem=on_problem.value)
+    spec = TableSpec.build(engine.schema, ["sex"])
+    with pytest.raises(DataProblems, match="a weight above 0"):
+        engine.tabulate(Tabulate(spec=spec, weights=True))
+
+
+def test_a_weight_that_is_kept_whole_is_taken(tmp_path: Path) -> None:
+    schema = f'{ONE_FILE}[variable.weight]\nrole = "weight"\ndecimals = 3\n'
+    store = load(tmp_path, schema, "pn,sex,weight\n1,1,1.5\n2,2,0.004\n")
+    spec = TableSpec.build(store.schema, ["sex-total"])
+    cube = MemoryEngine(store).tabulate(Tabulate(spec=spec, weights=True))
+    assert isinstance(cube, Cube)
+    assert cube.weight is not None
+    assert cube.weight.tolist() == [1500, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from fractions import Fraction
 
@@ -56,6 +57,49 @@ def test_what_stands_for_a_count_stands_for_the_figure() -> None:
     assert figures.values.tolist() == [0, 500]
 
 
+def reliable(*parts: int) -> bool:
+    """Whether a sum carries a figure: by what it is the sum of, in the simplest words."""
+    whole, small = sum(parts), sum(part for part in parts if part < 10)
+    return whole >= 10 * math.sqrt(len(parts)) and small < whole / 2
+
+
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=12),
+    st.lists(st.integers(0, 40), min_size=1, max_size=12),
+)
+def test_figures_of_small_parts_have_brackets(above: list[int], below: list[int]) -> None:
+    """A sum of many small counts is no large count: each of them brings its own error."""
+    top, bottom = counted(*above).summed(), counted(*below).summed()
+    figures = quotient(top, bottom, decimals=0)
+    mark = Mark(int(figures.marks))
+    if sum(below) < 3:
+        assert mark is Mark.NOT_AVAILABLE
+    else:
+        sound = reliable(*above) and reliable(*below)
+        assert mark is (Mark.NONE if sound else Mark.LOW_RELIABILITY)
+
+
+@given(st.lists(st.integers(0, 60), min_size=3, max_size=20))
+def test_means_and_medians_of_small_classes_have_brackets(classes: list[int]) -> None:
+    bounds = range(len(classes))
+    for figure in (mean, median):
+        made = figure(counted(*classes), bounds, bounds)
+        mark = Mark(int(made.marks))
+        if sum(classes) < 3:
+            assert mark is Mark.NOT_AVAILABLE
+        else:
+            assert mark is (Mark.NONE if reliable(*classes) else Mark.LOW_RELIABILITY)
+
+
+def test_sums_of_sums_rest_on_all_their_parts() -> None:
+    inner = Counted(np.array([[9, 9, 30], [9, 9, 9]])).summed()
+    assert inner.low().tolist() == [False, True]
+    whole = inner.summed()
+    assert whole.support is not None
+    assert (int(whole.support.parts), int(whole.support.small)) == (6, 45)
+    assert whole.low().tolist() is True
+
+
 @given(st.lists(st.integers(0, 90), min_size=3, max_size=60))
 def test_the_median_lies_in_the_class_of_the_middle(ages: list[int]) -> None:
     classes = np.bincount(ages, minlength=91)
@@ -92,3 +136,15 @@ def test_limits_and_digits_that_make_no_sense_are_refused() -> None:
         quotient(counted(1), counted(1), decimals=9)
     with pytest.raises(SpecError, match="per a whole number"):
         quotient(counted(1), counted(1), per=0)
+
+
+@pytest.mark.parametrize("people", [10**3, 10**9, 3 * 10**9])
+def test_large_numbers_of_many_people_are_exact(people: int) -> None:
+    """Beyond 64 bits on the way: a figure of large codes is right, or refused."""
+    lower, upper = [10**9, 2 * 10**9], [10**9, 2 * 10**9]
+    made = mean(counted(people, 3 * people), lower, upper, decimals=4)
+    assert int(made.values) == 1_750_000_000 * 10**4
+    middle = median(counted(people, 3 * people), lower, upper, decimals=4)
+    assert int(middle.values) == round((2 * 10**9 + Fraction(1, 3)) * 10**4)
+    with pytest.raises(SpecError, match="do not fit"):
+        mean(counted(people), [10**14], [10**14], decimals=6)

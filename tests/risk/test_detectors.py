@@ -256,6 +256,27 @@ def test_a_variable_with_one_value_tells_nothing() -> None:
         assert not any(found)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from((0, 0, 1, 2, 5)), min_size=6, max_size=6), st.integers(0, 2))
+def test_one_value_beside_missing_codes_still_counts(counts: list[int], coalition: int) -> None:
+    """Of four persons two stated a value: it is false that all have none."""
+    asked = printed_variable(
+        "asked", ("Yes", "Not stated", "Not asked"), missing=("Not stated", "Not asked")
+    )
+    spec = printed_spec(SEX, asked)
+    true = np.array(counts).reshape(2, 3)
+    for source in (printed_cube(spec, true), Table(spec, printed_cube(spec, true).count.copy())):
+        found = detect(source, sensitive=["asked"], coalition=coalition)
+        wanted = []
+        for sex, line in enumerate([*true.tolist(), true.sum(axis=0).tolist()]):
+            for code in (1, 2):
+                others = sum(line) - line[code]
+                if line[code] and others <= coalition and (others == 0 or sum(line) > 1):
+                    wanted.append((sex * 4 + code, 1, sum(line)))
+        assert cells(found, FindingKind.NO_VALUE) == sorted(wanted)
+        assert not any(one for one in found[2:] if one.kind is not FindingKind.NO_VALUE)
+
+
 def test_a_subtotal_with_one_child_tells_nothing_but_others_do() -> None:
     census = island(people=0)
     spec = census.spec("area@parish+district")

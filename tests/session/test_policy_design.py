@@ -26,12 +26,11 @@ from sdcensus.risk.findings import FindingKind
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.policy.design import (
-    apply_one_household,
     check_exempt,
     design,
-    one_household_cells,
     with_decisions,
 )
+from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import island
 from sdcensus.testing.stores import Units, write_store
@@ -232,15 +231,9 @@ def test_cells_of_one_household_are_found_and_withheld(tmp_path: Path) -> None:
         schema=census.schema,
         design=DesignRules(one_household_cells=OneHousehold.REPORT),
     )
-    withhold = Policy(
-        name="x",
-        schema=census.schema,
-        design=DesignRules(one_household_cells=OneHousehold.WITHHOLD),
-    )
     table = RandomRounding(3).protect(cube).table
     assert isinstance(table, Table)
-    assert apply_one_household(report, table, found) is table
-    shown = apply_one_household(withhold, table, found)
+    shown = withhold_households(table, found)
     assert shown.flags is not None
     assert np.flatnonzero(shown.flags == Flag.WITHHELD).tolist() == [0]
     lines = list(design(report, census, tables=[census.spec("area")]).lines())
@@ -255,6 +248,5 @@ def test_tables_without_households_are_refused(tmp_path: Path) -> None:
         one_household_cells(census.tabulate("area"))
     cube = census.tabulate("area", households=True)
     other = RandomRounding(3).protect(census.tabulate()).table
-    made = Policy(name="x", schema=census.schema)
     with pytest.raises(SpecError, match="not the table whose households"):
-        apply_one_household(made, other, one_household_cells(cube))  # type: ignore[arg-type]
+        withhold_households(other, one_household_cells(cube))  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ from tests.session.policy_tables import SCHEMA, policy, spec
 
 FOLDER = Path(sdcensus.session.policy.__file__).parent
 #: Modules of design time and of publishing, which count.
-CONFIDENTIAL = {"design.py", "publishing.py"}
+CONFIDENTIAL = {"design.py", "households.py", "publishing.py"}
 SECRET_TYPES = {
     "Cube",
     "SparseCube",

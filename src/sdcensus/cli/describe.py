@@ -93,6 +93,8 @@ def show_description(
     facts.add_column(overflow="fold")
     facts.add_row("store", f"{store} ({bytes_text(description.bytes_on_disk)})")
     facts.add_row("made by", description.made_by)
+    if description.reference_date:
+        facts.add_row("reference date", description.reference_date)
     facts.add_row("data version", description.data_version)
     facts.add_row("secret", description.secret_id)
     facts.add_row("record keys", f"{description.combine}, modulus {description.modulus:,}")

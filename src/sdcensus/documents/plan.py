@@ -12,6 +12,7 @@ from sdcensus.documents.plan_checks import (
     Names,
     check_folders,
     check_indicator_settings,
+    check_output,
     check_protected_areas,
     check_protection,
     missing_files,
@@ -279,6 +280,7 @@ class _Reader:
         if section is None:
             return None
         perturbation = None if protect is None else protect.perturbation
+        check_output(section, self.mistakes)
         check_folders(section, head, perturbation, self.folder, self.mistakes)
         declared = self.languages.declared
         for at, language in enumerate(section.languages):

@@ -201,6 +201,9 @@ def check_protection(section: ProtectSection, mistakes: Mistakes) -> None:
         if name in said and name in used and "perturbation" not in said:
             text = f"{name!r} is about a file: name it by 'perturbation', or leave this out."
             mistakes.add((*path, name), text)
+    areas = section.to == "areas" or "withhold-sparse-areas" in section.then
+    if section.area is not None and "area" in used and not areas:
+        mistakes.add((*path, "area"), "'area' needs to = \"areas\": it says whose totals.")
     words = ZEROS_WORDS.get(section.method, ())
     if section.zeros is not None and words and section.zeros not in words:
         text = unknown(f"way to treat empty cells by {section.method}", section.zeros, words)
@@ -229,6 +232,16 @@ def check_protected_areas(section: ProtectSection, against: AgainstSchema) -> No
                 against.axis(one, ("protect", "exempt", at))
     if section.area is not None:
         against.axis(section.area, ("protect", "area"))
+
+
+def check_output(section: OutputSection, mistakes: Mistakes) -> None:
+    """Refuse settings of files that are not written."""
+    if section.original_store and not section.evaluation:
+        text = "'original_store' is for the evaluation. Add evaluation = true, or leave it out."
+        mistakes.add(("output", "original_store"), text)
+    if section.labels is not None and not {"csv", "parquet"} & set(section.formats):
+        text = "'labels' is about csv and parquet files, and neither is among the formats."
+        mistakes.add(("output", "labels"), text)
 
 
 # ---------------------------------------------------------------------------------- folders

@@ -17,6 +17,16 @@ from sdcensus.model.source import FORMAT_OF_ENDING, FileFormat, FileSource
 #: Kinds from the smallest to the largest; a unit lies within a larger one.
 _RANK = {entity: rank for rank, entity in enumerate(Entity)}
 
+#: What may be said about files of each format; of the others nothing.
+_OPTIONS_OF: Mapping[FileFormat, tuple[str, ...]] = {
+    FileFormat.CSV: ("encoding", "delimiter", "decimal"),
+    FileFormat.FIXED: ("layout", "encoding", "decimal"),
+    FileFormat.CSPRO: ("dictionary", "record", "encoding", "decimal"),
+    FileFormat.EXCEL: ("sheet",),
+    FileFormat.REDATAM: ("encoding", "delimiter", "decimal"),
+}
+_OPTIONS = frozenset(option for options in _OPTIONS_OF.values() for option in options)
+
 
 def read_files(raw: object, mistakes: Mistakes) -> dict[str, CensusFile]:
     """The files of ``[files.NAME]`` that have no mistakes, by name."""
@@ -63,6 +73,14 @@ def _file(name: str, section: FileSection, mistakes: Mistakes) -> CensusFile | N
     needed = {FileFormat.FIXED: "layout", FileFormat.CSPRO: "dictionary"}.get(form)
     if needed is not None and getattr(section, needed) is None:
         mistakes.add(where, f"a file of format {form.value!r} needs the setting {needed!r}.")
+    for option in sorted(section.model_fields_set & _OPTIONS):
+        if option not in _OPTIONS_OF.get(form, ()):
+            owners = [one.value for one, options in _OPTIONS_OF.items() if option in options]
+            mistakes.add(
+                (*where, option),
+                f"{option!r} says nothing about a file of format {form.value!r}. It is for:"
+                f" {', '.join(owners)}.",
+            )
     if section.delimiter is not None and section.delimiter == section.decimal:
         mistakes.add(
             (*where, "decimal"), "the decimal mark and the delimiter cannot be the same character."

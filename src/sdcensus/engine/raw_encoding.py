@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from sdcensus.engine.raw_files import Parameters, RawFile
 from sdcensus.model.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
-from sdcensus.model.problems import OF_TROUBLE, ProblemKind
+from sdcensus.model.problems import ProblemKind, problem_of
 from sdcensus.model.schema import GridSpec
 from sdcensus.model.variable import Role, Variable
 
@@ -82,8 +82,8 @@ def encode(
 ) -> Encoding:
     """The meaning of each distinct value of a variable's column.
 
-    A value without a meaning gets the leaf for missing values (its weight becomes 1): whether
-    that is allowed is decided by whoever asks for it.
+    A value without a meaning gets the leaf for missing values: whether that is allowed is decided
+    by whoever asks for it.
     """
     encoder = CodeEncoder(variable, decimal_mark=decimal_mark)
     missing = variable.missing_position or 0
@@ -97,11 +97,9 @@ def encode(
         if variable.continuous:
             amount = _amount(text, variable, encoder, decimal_mark)
         trouble = Trouble(position) if position < 0 else amount
-        kinds.append(OF_TROUBLE[trouble] if isinstance(trouble, Trouble) else None)
+        kinds.append(problem_of(variable, trouble) if isinstance(trouble, Trouble) else None)
         leaves.append(missing if position < 0 else position)
-        if isinstance(amount, Trouble):
-            amount = 10**variable.decimals if variable.role is Role.WEIGHT else NO_VALUE
-        amounts.append(None if amount == NO_VALUE else amount)
+        amounts.append(None if isinstance(amount, Trouble) or amount == NO_VALUE else amount)
     return _encoding(values, counts, leaves, amounts, kinds)
 
 

@@ -67,7 +67,7 @@ def records_from_frame(
         variable = Variable(name=weight, entity=entity, role=Role.WEIGHT, decimals=6)
         numbers = ColumnEncoder(variable).numbers(_one_chunk(table.column(weight)))
         if numbers.trouble is not None:
-            raise InputError(f"The column {weight!r} must hold a number in every row.")
+            raise InputError(f"The column {weight!r} must hold a number above 0 in every row.")
         described.append(variable)
         values[weight] = numbers.values
     schema = Schema(

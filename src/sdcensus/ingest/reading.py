@@ -17,8 +17,9 @@ from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys import parse_decimal_keys
+from sdcensus.model.encoding import Trouble
 from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.problems import OF_TROUBLE, ProblemKind, ProblemLog
+from sdcensus.model.problems import ProblemKind, ProblemLog, problem_of
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
 from sdcensus.model.source import FileFormat
@@ -297,16 +298,13 @@ class _Tasks:
             array = batch.column(column)
             if as_codes:
                 encoded = encoder.positions(array)
-                self._report(encoded, rows, file, label)
+                self._report(variable, encoded, rows, file, label)
                 self._parts.append(variable.name, encoded.values)
             if as_values:
                 numbers = encoder.numbers(array)
                 if not as_codes or encoded.trouble is None:
-                    self._report(numbers, rows, file, label)
-                values = numbers.values
-                if variable.role is Role.WEIGHT and numbers.trouble is not None:
-                    values = np.where(numbers.trouble < 0, 10**variable.decimals, values)
-                self._parts.append(value_column(variable.name), values)
+                    self._report(variable, numbers, rows, file, label)
+                self._parts.append(value_column(variable.name), numbers.values)
 
         return _Task((column,), run)
 
@@ -351,14 +349,19 @@ class _Tasks:
         return _Task((grid.x, grid.y), run)
 
     def _report(
-        self, encoded: Encoded, rows: npt.NDArray[np.int64], file: str, column: str
+        self,
+        variable: Variable,
+        encoded: Encoded,
+        rows: npt.NDArray[np.int64],
+        file: str,
+        column: str,
     ) -> None:
         if encoded.trouble is None:
             return
-        for trouble, kind in OF_TROUBLE.items():
+        for trouble in Trouble:
             found = rows[encoded.trouble == trouble]
             examples = [text for which, text in encoded.examples if which == trouble]
-            self._log.add(kind, file, column, found, examples)
+            self._log.add(problem_of(variable, trouble), file, column, found, examples)
 
 
 def grid_positions(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.axis import TOTAL, Axis
+from sdcensus.model.figures import Support
 from sdcensus.model.headings import table_heading, units_text, variable_heading
 from sdcensus.model.marks import Mark
 from sdcensus.model.provenance import Provenance
@@ -104,6 +105,8 @@ class DeliveredTable:
         source: Whose numbers these are.
         date: The date of the publication as ISO text; empty for none.
         signs: The office's own signs for marks, where it does not use ours.
+        support: What values rest on that are sums of several published ones; ``None`` where each
+            is one.
     """
 
     name: str
@@ -120,6 +123,7 @@ class DeliveredTable:
     source: Text = Text()
     date: str = ""
     signs: tuple[tuple[Mark, str], ...] = ()
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         if self.values.shape != self.shape:

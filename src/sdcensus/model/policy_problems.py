@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, UnknownName, unknown
+from sdcensus.model.entity import Entity
 from sdcensus.model.policy_levels import coarser_levels, strictly_coarser
-from sdcensus.model.policy_rules import AtLevel, OneHousehold, Place, UserRole, WhenSparse
+from sdcensus.model.policy_rules import AtLevel, Place, UserRole, WhenSparse
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
 
@@ -48,6 +49,12 @@ def _online(policy: Policy) -> Found:
         size = getattr(rules, name)
         if size is not None and not (_is_number(size) and 0 <= size < math.inf):
             yield ("online", name), f"'{name}' should be a number, 0 or more."
+    sizes = (rules.mean_cell_size, rules.mean_cell_size_of_table)
+    if rules.exclude_structural_zeros and sizes == (None, None):
+        yield (
+            ("online", "exclude_structural_zeros"),
+            "This is about mean cell sizes: set 'mean_cell_size' or 'mean_cell_size_of_table'.",
+        )
     yield from _whole(("online", "minimum_population"), rules.minimum_population, 0)
     yield from _whole(("online", "brackets"), rules.brackets, 1)
     yield from _whole(("online", "below"), rules.below, 1)
@@ -195,12 +202,15 @@ def _design(policy: Policy) -> Found:
         where: Place = ("design", "minimum_population_at", str(at))
         yield from _area(policy, at, where)
         yield from _whole(where, population, 0)
-    households = [one.entity.value for one in policy.schema.entities]
-    if rules.one_household_cells is OneHousehold.WITHHOLD and "household" not in households:
-        yield (
-            ("design", "one_household_cells"),
-            "This census has no households, so no cell can be known to be one.",
-        )
+    if rules.one_household_cells is not None:
+        kinds = {one.entity for one in policy.schema.entities}
+        why = ""
+        if not {Entity.PERSON, Entity.HOUSEHOLD} <= kinds:
+            why = "This census has no households of persons"
+        elif policy.schema.path(Entity.PERSON, Entity.HOUSEHOLD) is None:
+            why = "The persons of this census do not lie in households"
+        if why:
+            yield ("design", "one_household_cells"), f"{why}, so no cell can be known to be one."
 
 
 def _detail(policy: Policy) -> Found:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sdcensus.errors import DataProblems
 from sdcensus.model.encoding import Trouble
 from sdcensus.model.options import option
+from sdcensus.model.variable import Role, Variable
 
 _EXAMPLES = 5
 _LONGEST_SHOWN = 4
@@ -49,15 +50,17 @@ class ProblemKind(StrEnum):
     IMPOSSIBLE = "impossible combination"
     REFERENCE_PERSON = "not exactly one reference person"
     BAD_KEY = "key that cannot be used"
+    BAD_WEIGHT = "weight that cannot be used"
 
 
-#: No option makes these harmless: without identity there is no key.
+#: No option makes these harmless: without identity there is no key, and no weight is "not stated".
 FATAL = frozenset(
     {
         ProblemKind.EMPTY_ID,
         ProblemKind.DUPLICATE_ID,
         ProblemKind.BAD_ID,
         ProblemKind.BAD_KEY,
+        ProblemKind.BAD_WEIGHT,
     }
 )
 
@@ -68,6 +71,12 @@ OF_TROUBLE = {
     Trouble.OUT_OF_RANGE: ProblemKind.OUT_OF_RANGE,
     Trouble.NOT_A_NUMBER: ProblemKind.NOT_A_NUMBER,
 }
+
+
+def problem_of(variable: Variable, trouble: Trouble) -> ProblemKind:
+    """The problem of a value that could not be encoded."""
+    return ProblemKind.BAD_WEIGHT if variable.role is Role.WEIGHT else OF_TROUBLE[trouble]
+
 
 _REMEDY = {
     ProblemKind.UNKNOWN_CODE: "add the code to the code list, or correct the file",
@@ -82,6 +91,8 @@ _REMEDY = {
     ProblemKind.IMPOSSIBLE: "correct the records, or the rule in the schema",
     ProblemKind.REFERENCE_PERSON: "each household needs one; check keys.reference_person",
     ProblemKind.BAD_KEY: "keys must be whole numbers below the modulus, or decimals from 0 to 1",
+    ProblemKind.BAD_WEIGHT: "a weight is a number above 0 with the decimals that the schema keeps;"
+    " leave records that stand for nobody out of the file",
 }
 
 
@@ -144,7 +155,7 @@ class ProblemLog:
     def problems(self) -> tuple[Problem, ...]:
         """All problems, by file and column."""
         found = [
-            Problem(kind, file, column, one.records, tuple(one.rows), tuple(one.examples))
+            Problem(kind, file, column, one.records, tuple(sorted(one.rows)), tuple(one.examples))
             for (kind, file, column), one in self._entries.items()
         ]
         return tuple(sorted(found, key=lambda one: (one.file, one.column, one.kind)))
@@ -168,7 +179,10 @@ def refuse_if(
     kinds = "1 kind of problem" if len(found) == 1 else f"{len(found)} kinds of problems"
     lines = [f"The files do not fit the schema ({kinds}):", *(f"  {one}" for one in found)]
     if fatal:
-        lines.append(f"Records need a usable, unique id and key. {afterwards}".rstrip())
+        weights = any(one.kind is ProblemKind.BAD_WEIGHT for one in fatal)
+        ids = any(one.kind is not ProblemKind.BAD_WEIGHT for one in fatal)
+        needed = [*(["a usable, unique id and key"] * ids), *(["a weight above 0"] * weights)]
+        lines.append(f"Records need {' and '.join(needed)}. {afterwards}".rstrip())
     else:
         remedy = f"Correct the files or the schema, or {otherwise}."
         lines.append(f"{afterwards} {remedy}".lstrip())

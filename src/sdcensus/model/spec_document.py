@@ -14,6 +14,7 @@ import numpy as np
 from sdcensus.errors import InputError, SdcensusError
 from sdcensus.model.axis import make_axis
 from sdcensus.model.entity import Entity
+from sdcensus.model.number_codes import LARGEST_NUMBER
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.model.universe import Universe
@@ -149,7 +150,8 @@ def _code(code: Code) -> Json:
         made["label"] = _text(code.label)
     if code.is_missing:
         made["kind"] = code.kind.value
-    if code.lower is not None:
+    # Any number at all has no lowest: what stands for it inside would be read as one.
+    if code.lower is not None and code.lower > -LARGEST_NUMBER:
         made["from"] = code.lower
     if code.upper is not None:
         made["to"] = code.upper

@@ -54,6 +54,17 @@ class _Lines:
     parents: Int64
     axis: int
 
+    def where(self, told: Mask) -> _Lines:
+        """Those members that may be told."""
+        return _Lines(
+            self.cells[told],
+            self.values[told],
+            self.size[told],
+            self.others[told],
+            self.parents[told],
+            self.axis,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttributeWording:
@@ -250,9 +261,10 @@ def _lines_along(cells: HeldCells, at: int, known: list[int]) -> Iterator[_Lines
             parent[fine.group] = coarse.group
         chosen = _choices(axis, fine, leaves[fine.start] > 0, parent)
         position = cells.position(at) - fine.start
-        inside = seen & (position >= 0) & (position < fine.size)
-        inside[inside] = chosen[position[inside]] > 1
-        yield _lines(cells, at, fine, coarse, parent, np.flatnonzero(inside))
+        members = np.flatnonzero(seen & (position >= 0) & (position < fine.size))
+        # Every cell of a line is counted, also one that by itself tells nothing.
+        told = chosen[position[members]] > 1
+        yield _lines(cells, at, fine, coarse, parent, members).where(told)
 
 
 def _choices(axis: Axis, fine: Block, possible: Mask, parent: Int64) -> Int64:

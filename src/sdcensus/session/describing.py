@@ -41,6 +41,7 @@ class Description(Confidential):
     modulus: int
     combine: str
     made_by: str
+    reference_date: str = ""
 
     def __repr__(self) -> str:
         return f"<Description of {self.census!r}: confidential>"
@@ -59,6 +60,7 @@ def describe(census: Census) -> Description:
     return Description(
         census=census.schema.census.name,
         country=census.schema.census.country,
+        reference_date=census.schema.census.reference_date,
         rows=tuple((kind, store.rows(kind)) for kind in kinds),
         variables=tuple(_summary(census, one) for one in census.schema.variables if one.stored),
         bytes_on_disk=size,

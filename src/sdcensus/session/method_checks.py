@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.pipeline import Pipeline
@@ -23,11 +23,14 @@ def exempting(method: Method, policy: Policy) -> Method:
 
     Raises:
         SpecError: The method changes every number.
+        Refused: The policy is locked, and the method would publish more than it exactly.
     """
-    if not policy.exempt:
-        return method
     if isinstance(method, Pipeline):
         return Pipeline(exempting(method.first, policy), *method.steps)
+    if policy.lock and isinstance(method, CellKey):
+        _refuse_further(method, policy)
+    if not policy.exempt:
+        return method
     if not isinstance(method, CellKey):
         raise SpecError(
             f"The policy {policy.name!r} has totals that are published exactly in every product,"
@@ -38,6 +41,19 @@ def exempting(method: Method, policy: Policy) -> Method:
     known = {one.hash() for one in own}
     more = [one for one in policy.exempt_specs() if one.hash() not in known]
     return replace(method, exempt=(*own, *more))
+
+
+def _refuse_further(method: CellKey, policy: Policy) -> None:
+    """What is said about a method cannot loosen a locked policy."""
+    known = {one.hash() for one in policy.exempt_specs()}
+    own = (method.exempt,) if isinstance(method.exempt, TableSpec) else tuple(method.exempt)
+    further = [one.title for one in own if one.hash() not in known]
+    if further:
+        raise Refused(
+            f"The policy {policy.name!r} is locked, and would be looser: {', '.join(further)} would"
+            " be published exactly. Take 'exempt' out, or have it decided in [exempt] of the"
+            " policy."
+        )
 
 
 def check_methods(

@@ -66,7 +66,9 @@ class BuilderMenu:
 
 def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
     """A policy for tables that the office makes: limits of detail by size."""
-    households = any(one.entity is Entity.HOUSEHOLD for one in schema.entities)
+    kinds = {one.entity for one in schema.entities}
+    together = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
+    households = together and schema.path(Entity.PERSON, Entity.HOUSEHOLD) is not None
     return Policy(
         name=name,
         schema=schema,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,6 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
-from sdcensus.model.options import option
 from sdcensus.model.parts import Int64, Mask, Part
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import SparseTable, Table
@@ -19,17 +17,6 @@ from sdcensus.utility.rows import Rows, rows_of
 
 #: Groups of equal size, as ONS 2011 has them.
 GROUPS = 10
-
-
-class Ties(StrEnum):
-    """Which of two equal published counts comes first.
-
-    ``position``: the one that stands first in the table, as among true counts.
-    ``true-rank``: the one that came first among the true counts, so that a tie is no change.
-    """
-
-    POSITION = "position"
-    TRUE_RANK = "true-rank"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,39 +48,37 @@ def rank_change(
     table: Table | SparseTable,
     *,
     groups: int = GROUPS,
-    ties: Ties | str = Ties.POSITION,
     axis: str | None = None,
     level: str | None = None,
     part: Part | str = Part.INTERIOR,
 ) -> RankChange:
     """Rank the areas in each column of a table, before and after.
 
+    Areas that become equal keep the order that they had: a tie is no change of rank. By their
+    position in the table they would be put into another order, and a method that makes many ties
+    would look worse than one that really turns areas around.
+
     Args:
         cube: True counts.
         table: The published table of the same cells.
         groups: How many groups of equal size a column is cut into.
-        ties: Which of two equal published counts comes first.
         axis: The variable whose codes are ranked; by default the geography.
         level: Their level; by default the finest.
         part: Which combinations of the other axes are columns.
     """
     rows = rows_of(cube, table, axis=axis, level=level, part=part)
-    return rank_change_of_rows(rows, groups=groups, ties=ties)
+    return rank_change_of_rows(rows, groups=groups)
 
 
-def rank_change_of_rows(
-    rows: Rows, *, groups: int = GROUPS, ties: Ties | str = Ties.POSITION
-) -> RankChange:
+def rank_change_of_rows(rows: Rows, *, groups: int = GROUPS) -> RankChange:
     """The same for rows: the cells of each column are ranked."""
-    chosen = option(Ties, "rule for ties", ties)
     if type(groups) is not int or groups < 2:
         raise SpecError("Ranks are cut into 2 groups or more.")
     height = len(rows.names)
     shown = rows.shown
     position = np.broadcast_to(np.arange(height)[:, None], shown.shape)
     before = _ranks(rows.true, position, shown)
-    first = position if chosen is Ties.POSITION else before
-    after = _ranks(rows.published, first, shown)
+    after = _ranks(rows.published, before, shown)
     cells = shown.sum(axis=0)
     used = cells > 0
     if not used.any():

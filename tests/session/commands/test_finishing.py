@@ -15,12 +15,15 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.delivery import DeliveredTable
 from sdcensus.model.entity import Entity
 from sdcensus.model.marks import Mark
+from sdcensus.model.plan import PlannedIndicator
 from sdcensus.model.policy import Limits, OnlineRules, Policy
 from sdcensus.model.secret import Purpose
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.answering import TableService
 from sdcensus.session.commands import CommandTable, compile_program, finish
+from sdcensus.session.publishing.indicators import indicator_product
+from sdcensus.session.publishing.products import Heading, PublishedPart
 from sdcensus.testing.island import SECRET, island
 
 #: Strong noise, so that a number from the wrong cell is seen.
@@ -92,6 +95,58 @@ def test_a_share_of_a_part_divides_two_sums(service: TableService) -> None:
     above = published(service, "area", "age@class", "sex")[:, 0, 1]
     below = published(service, "area", "age@half")[:, 0]
     assert values(table) == nearest(above, below, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("program", "planned"),
+    [
+        (
+            "AS RATIO OF age in (0, 3, 8) TO age in (1, 2, 5) BY area, sex",
+            {"kind": "ratio", "numerator": "age in (0, 3, 8)", "denominator": "age in (1, 2, 5)"},
+        ),
+        (
+            "AS SHARE OF age in (0, 3, 8) AND married = 0 OF person BY area, sex",
+            {"kind": "share", "numerator": "age in (0, 3, 8) and married == 0"},
+        ),
+        ("AS MEAN OF age BY area, sex", {"kind": "mean", "variable": "age"}),
+        ("AS MEDIAN OF age BY area, sex", {"kind": "median", "variable": "age"}),
+    ],
+)
+def test_brackets_are_those_of_a_plan(
+    service: TableService, program: str, planned: dict[str, str]
+) -> None:
+    """Groups of the program are sums of the same published parts, and as reliable."""
+    table = shown(service, program)
+    indicator = PlannedIndicator(name="figure", by=("area", "sex"), **planned)  # type: ignore[arg-type]
+    product = indicator_product(indicator, service.census.schema)
+    protected = METHOD.protect(service.census.tabulate(product.specs[0]))
+    assert isinstance(protected.table, Table)
+    part = PublishedPart(protected.table, protected.provenance)
+    wanted = product.delivered([part], Heading())
+    assert np.array_equal(table.values, wanted.values)
+    assert table.marks is not None
+    assert wanted.marks is not None
+    assert np.array_equal(table.marks, wanted.marks)
+    assert {Mark.NONE, Mark.LOW_RELIABILITY} <= set(np.unique(table.marks).tolist())
+
+
+def test_a_figure_from_counts_in_brackets_has_them_too() -> None:
+    """The office says that counts below 400 are unreliable: so are figures that rest on them."""
+    census = island(3_000)
+    policy = Policy(
+        name="test",
+        schema=census.schema,
+        limits=Limits(dimensions=5, cells=100_000),
+        online=OnlineRules(brackets=400),
+    )
+    strict = TableService(census, policy, {Entity.PERSON: METHOD})
+    table, answer = asked(strict, "AS SHARE OF sex = 1 OF person BY area")
+    figures = finish(table, answer)
+    assert answer.marks is not None
+    assert figures.marks is not None
+    low = (answer.marks == Mark.LOW_RELIABILITY).any(axis=-1)
+    assert low.any()
+    assert np.array_equal(figures.marks == Mark.LOW_RELIABILITY, low)
 
 
 def test_a_ratio_without_groups_is_one_figure(service: TableService) -> None:

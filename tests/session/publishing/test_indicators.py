@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sdcensus.documents.schema import read_schema
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube import Cube
 from sdcensus.model.delivery import DeliveredTable
+from sdcensus.model.entity import Entity
+from sdcensus.model.figures import Counted
 from sdcensus.model.marks import Mark
+from sdcensus.model.number_codes import LARGEST_NUMBER
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.table import Table
+from sdcensus.report.publishing import publish
 from sdcensus.session.census import Census
+from sdcensus.session.commands import compile_program
 from sdcensus.session.publishing.indicators import (
     FiguresProduct,
     indicator_product,
@@ -24,6 +31,7 @@ from sdcensus.session.publishing.indicators import (
 )
 from sdcensus.session.publishing.products import Heading, PublishedPart
 from sdcensus.testing.island import SECRET, island
+from tests.hamlet import write_hamlet
 
 METHOD = CellKey(scheme("CP3"), secret=SECRET)
 
@@ -94,6 +102,31 @@ def test_a_share_of_a_part_takes_both_conditions(census: Census) -> None:
     counts = published(census, "area@district", "married", "age@class").published
     pairs = [(int(row[1, 2]), int(row[2, 2])) for row in counts]
     assert values(table) == nearest(pairs, 1000)
+
+
+def test_figures_without_brackets_are_near_the_truth() -> None:
+    """Ages that no level puts together are many small counts: their sum is not a large one."""
+    census = island(1_200)
+    planned = PlannedIndicator(
+        name="ratio",
+        kind="ratio",
+        by=("area", "married", "sex"),
+        numerator="age in (0, 2, 4, 6, 8)",
+        denominator="age in (1, 3, 5, 7, 9)",
+    )
+    product = indicator_product(planned, census.schema)
+    table = delivered(census, product)
+    cube = census.tabulate(product.specs[0])
+    assert isinstance(cube, Cube)
+    truth = product.compute([Counted(cube.count)]).values
+    assert table.marks is not None
+    plain = (table.marks == Mark.NONE) & (truth > 0)
+    off = np.abs(table.values - truth) / np.maximum(truth, 1)
+    assert 10 < plain.sum() < plain.size
+    assert off[plain].max() < 0.35
+    # Without them: sums of 10 or more with an error of half of what is shown.
+    bracketed = (table.marks == Mark.LOW_RELIABILITY) & (truth > 0)
+    assert off[bracketed].max() > 0.5
 
 
 def test_shares_of_a_table_have_its_rows(census: Census) -> None:
@@ -176,10 +209,76 @@ def test_titles_say_what_is_computed_and_for_whom(census: Census) -> None:
         return made(census, by=("area@district",), **settings).title.show("en")
 
     groups = "by area (district)"
-    assert title(kind="sex-ratio") == f"Sex ratio (men per 100 women) {groups}"
+    # Nothing says which code of the island stands for men.
+    assert title(kind="sex-ratio") == f"Ratio (Sex:  0, per 100 of: Sex:  1) {groups}"
     assert title(kind="median-age") == f"Median age {groups}"
     assert title(kind="share", numerator="age < 3") == f"Percentage (Age: c 0) {groups}"
     # Conditions of one's own are no dependency ratio.
     own = title(kind="dependency-ratio", numerator="age < 3", denominator="age >= 3")
     assert own == f"Ratio (Age: c 0, per 100 of: Age: 3 to 9) {groups}"
     assert made(census, kind="median-age").title.show("es") == "Edad mediana"
+
+
+def test_means_of_amounts_are_refused_until_there_is_a_method(tmp_path: Path) -> None:
+    """The class "any amount at all" begins far below 0; its mean was published."""
+    schema = read_schema(write_hamlet(tmp_path).schema)
+    for kind, variable, of, why in (
+        ("mean", "income", Entity.PERSON, "no method yet that protects means"),
+        ("mean", "rent", Entity.HOUSEHOLD, "no method yet that protects means"),
+        ("mean", "weight", Entity.HOUSEHOLD, "no method yet that protects means"),
+        ("median", "rent", Entity.HOUSEHOLD, "without levels"),
+        ("median", "sex", Entity.PERSON, "do not stand for numbers"),
+        ("mean", "sex", Entity.PERSON, "do not stand for numbers"),
+    ):
+        planned = PlannedIndicator(name="figure", kind=kind, variable=variable, of=of)
+        with pytest.raises(SpecError, match=why):
+            indicator_product(planned, schema)
+        program = f"TABLE t AS {kind} OF {of.value}.{variable}"
+        with pytest.raises(SpecError, match=why if variable != "weight" else "weight"):
+            compile_program(program, schema)
+    for kind in ("sum", "percentile", "variance"):
+        with pytest.raises(SpecError, match="no kind"):
+            indicator_product(PlannedIndicator(name="figure", kind=kind, variable="income"), schema)
+    indicator_product(PlannedIndicator(name="figure", kind="median", variable="income"), schema)
+
+
+def test_what_stands_for_any_amount_is_in_no_published_file(tmp_path: Path) -> None:
+    hamlet = write_hamlet(tmp_path)
+    hamlet.load()
+    plan = hamlet.write(
+        "plan.toml",
+        """
+store = "census.store"
+
+[[table]]
+name = "rent"
+of = "households"
+rows = ["ed@parish"]
+columns = ["rent"]
+
+[[indicator]]
+name = "stated"
+kind = "distribution"
+of = "households"
+variable = "rent"
+by = ["ed@parish"]
+
+[[indicator]]
+name = "income"
+kind = "median"
+variable = "income"
+
+[protect]
+method = "cell-key"
+strength = "medium"
+
+[output]
+folder = "published"
+formats = ["csv", "json-stat", "sdmx-csv", "px"]
+""",
+    )
+    publish(plan, secret=hamlet.secret)
+    files = [path for path in (tmp_path / "published").rglob("*") if path.is_file()]
+    assert len(files) > 10
+    for path in files:
+        assert str(LARGEST_NUMBER).encode() not in path.read_bytes(), path.name

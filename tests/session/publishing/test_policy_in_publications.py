@@ -9,10 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sdcensus.documents.policy import read_policy
 from sdcensus.errors import DocumentError, Refused, SpecError
 from sdcensus.model.cube import Cube
+from sdcensus.report.publishing import publish
+from sdcensus.session.answering import TableService, open_service
 from sdcensus.session.census import open_store
+from sdcensus.session.policy.design import design
 from sdcensus.session.publishing.workplace import MANIFEST
+from tests.hamlet import Hamlet, write_hamlet
 from tests.session.publishing.plans import TABLES, Office, contents, new_office
 
 USES = '[policy]\nfile = "policy.toml"\n'
@@ -164,3 +169,112 @@ def test_a_method_that_changes_every_number_cannot_exempt(office: Office) -> Non
     office.write_plan(TABLES, more=USES, protect='[protect]\nmethod = "random-rounding"\n')
     with pytest.raises(SpecError, match="published exactly in every product"):
         office.publish()
+
+
+# ------------------------------------------------------------------------------- households
+
+HOUSEHOLD_PLAN = """
+store = "census.store"
+
+[[table]]
+name = "ages"
+rows = ["ed+parish"]
+columns = ["age@ten_year", "sex"]
+
+[[table]]
+name = "owners"
+of = "households"
+rows = ["ed"]
+columns = ["tenure"]
+
+[[indicator]]
+name = "women"
+kind = "share"
+numerator = "sex == 2"
+by = ["ed", "age@ten_year"]
+
+[protect]
+method = "cell-key"
+strength = "strong"
+
+[policy]
+file = "policy.toml"
+
+[output]
+folder = "published"
+"""
+
+
+def of_one_household(hamlet: Hamlet, **codes: set[str]) -> bool:
+    """Whether the persons of a cell are members of one household: by going through the file."""
+    homes = {
+        (one["ed"], one["house"])
+        for one in hamlet.persons
+        if all(one[name] in wanted for name, wanted in codes.items())
+    }
+    return len(homes) == 1
+
+
+@pytest.mark.parametrize("engine", [None, "duckdb"])
+@pytest.mark.parametrize("action", [None, "report", "withhold"])
+def test_cells_of_one_household_are_withheld_where_the_policy_says_so(
+    tmp_path: Path, action: str | None, engine: str | None
+) -> None:
+    hamlet = write_hamlet(tmp_path)
+    hamlet.load()
+    rule = "" if action is None else f'[design]\none_household_cells = "{action}"\n'
+    hamlet.write("policy.toml", f'name = "Rules"\n{rule}')
+    publish(hamlet.write("plan.toml", HOUSEHOLD_PLAN), secret=hamlet.secret, engine=engine)
+    made = Office(hamlet.folder)
+    ages = {"_T": {str(one) for one in range(100)} | {"999"}, "90+": set(map(str, range(90, 100)))}
+    ages |= {f"{low}-{low + 9}": set(map(str, range(low, low + 10))) for low in range(0, 90, 10)}
+    ages["999"] = {"999"}
+    sexes = {"1": {"1"}, "2": {"2"}, "9": {"9"}, "_T": {"1", "2", "9"}}
+    parishes = {"P1": {"E1", "E2"}, "P2": {"E3", "E4"}, "P3": {"E5"}}
+    areas = {f"E{at}": {f"E{at}"} for at in range(1, 6)} | parishes
+    areas["_T"] = {f"E{at}" for at in range(1, 6)}
+    withheld = 0
+    for row in rows(made, "ages"):
+        alone = of_one_household(
+            hamlet, ed=areas[row["ed"]], age=ages[row["age"]], sex=sexes[row["sex"]]
+        )
+        expected = action == "withhold" and alone
+        assert (row.get("flag", "") == "c") == expected, row
+        assert (row["published"] == "") == expected
+        withheld += expected
+    assert withheld > 20 or action != "withhold"
+    # A figure of which a part is withheld is withheld, and counts of households are not.
+    assert "WITHHELD" not in marks(made)["owners"]
+    assert ("WITHHELD" in marks(made)["women"]) == (action == "withhold")
+
+
+def test_a_table_builder_does_not_open_where_cells_of_one_household_are_withheld(
+    tmp_path: Path,
+) -> None:
+    """Which cells are one household is confidential: whoever asks must not be told by a sign."""
+    hamlet = write_hamlet(tmp_path)
+    census = hamlet.load()
+    for action in ("withhold", "report"):
+        policy = hamlet.write(
+            "policy.toml", f'name = "Rules"\n[design]\none_household_cells = "{action}"\n'
+        )
+        if action == "withhold":
+            with pytest.raises(Refused, match="published numbers only"):
+                open_service(census, policy, secret=hamlet.secret)
+            with pytest.raises(Refused, match="published numbers only"):
+                TableService(census, read_policy(policy, census.schema), {})
+        else:
+            TableService(census, read_policy(policy, census.schema), {})
+
+
+def test_a_rule_about_households_says_how_many_cells_are_one(tmp_path: Path) -> None:
+    hamlet = write_hamlet(tmp_path)
+    census = hamlet.load()
+    told = {}
+    for rule in ("", '[design]\none_household_cells = "report"\n'):
+        policy = read_policy(hamlet.write("policy.toml", f'name = "Rules"\n{rule}'), census.schema)
+        told[rule] = [line for line in design(policy, census).lines() if "one household" in line]
+    without, reported = told.values()
+    assert not without
+    assert len(reported) == 8  # by every variable of persons and of their households
+    assert any(", 0.0%" not in line for line in reported)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.axis import TOTAL
+from sdcensus.model.figures import Support
 from sdcensus.model.marks import Mark
 from sdcensus.session.answering.axes import AnswerAxis
 from sdcensus.session.answering.compiling import Compiled
@@ -48,11 +49,21 @@ class AnswerCells:
         values: Sums of published values; 0 where a mark stands for one.
         parts: How many published values each is the sum of; ``None`` where each is one.
         marks: What stands instead of a value; ``None`` where nothing does.
+        small: How much of each comes from published values below the limit for brackets around
+            figures; ``None`` where each is one published value.
     """
 
     values: Int64
     parts: Int64 | None
     marks: Marks | None
+    small: Int64 | None = None
+
+    @property
+    def support(self) -> Support | None:
+        """What sums rest on, for figures that are computed from them."""
+        if self.parts is None or self.small is None:
+            return None
+        return Support(self.parts, self.small)
 
 
 def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) -> AnswerCells:
@@ -70,6 +81,8 @@ def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
         return AnswerCells(_where_shown(published.values, marks), None, marks)
     values = np.zeros(compiled.shape, dtype=np.int64)
     parts = np.zeros(compiled.shape, dtype=np.int64)
+    small = np.zeros(compiled.shape, dtype=np.int64)
+    below = Support.of(published.values).small
     marked = None if marks is None else np.zeros(compiled.shape, dtype=np.uint8)
     for term in range(compiled.terms):
         places = [
@@ -78,6 +91,7 @@ def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
         ]
         places += [[one.counted.positions(one.parts[term])] for one in compiled.filters]
         values += _combined(np.add, published.values, places).reshape(compiled.shape)
+        small += _combined(np.add, below, places).reshape(compiled.shape)
         if marked is not None and marks is not None:
             found = _combined(np.maximum, marks, places).reshape(compiled.shape)
             marked = np.maximum(marked, found)
@@ -85,7 +99,10 @@ def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
         parts += _outer(counts).reshape(compiled.shape)
     if marked is not None and not marked.any():
         marked = None
-    return AnswerCells(_where_shown(values, marked), parts if (parts > 1).any() else None, marked)
+    values = _where_shown(values, marked)
+    if not (parts > 1).any():
+        return AnswerCells(values, None, marked)
+    return AnswerCells(values, parts, marked, small)
 
 
 def _where_shown(values: Int64, marks: Marks | None) -> Int64:
@@ -175,9 +192,7 @@ def low_reliability(cells: AnswerCells, below: int | None) -> AnswerCells:
     small = (cells.values > 0) & (cells.values < limit) & (marks == 0)
     if not small.any():
         return cells
-    return AnswerCells(
-        cells.values, cells.parts, np.where(small, np.uint8(Mark.LOW_RELIABILITY), marks)
-    )
+    return replace(cells, marks=np.where(small, np.uint8(Mark.LOW_RELIABILITY), marks))
 
 
 @dataclass(frozen=True, slots=True)

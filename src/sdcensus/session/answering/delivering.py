@@ -65,6 +65,7 @@ def delivered(
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
         source=source,
+        support=cells.support,
     )
 
 

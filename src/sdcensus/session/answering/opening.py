@@ -21,6 +21,7 @@ from sdcensus.session.answering.service import TableService
 from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
+from sdcensus.session.policy.serving import refuse_online
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
 from sdcensus.session.risk_gate import refuse_serving, risks_of_menus
 from sdcensus.session.smallest_group import in_force
@@ -60,6 +61,7 @@ def open_service(
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
+    refuse_online(rules)
     planned = None if plan is None else _read_plan(Path(plan), census)
     methods = _methods(census, rules, planned, method, options, secret, key_version)
     progress("counting the looks", 0.3)

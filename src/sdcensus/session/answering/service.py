@@ -51,6 +51,7 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
+from sdcensus.session.policy.serving import refuse_online
 from sdcensus.session.risk_gate import GateReport
 from sdcensus.session.smallest_group import GroupRule, in_force, judging_method
 
@@ -172,6 +173,7 @@ class TableService(Confidential):
         smallest_group: int | None = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
+        refuse_online(policy)
         self.census = census
         self.policy = policy
         self.budgets = budgets

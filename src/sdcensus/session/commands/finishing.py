@@ -12,7 +12,7 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable
-from sdcensus.model.figures import Counted, Figures, mean, median, quotient
+from sdcensus.model.figures import Counted, Figures, Support, mean, median, quotient
 from sdcensus.model.marks import Mark
 from sdcensus.model.text import Text
 from sdcensus.session.commands.program import (
@@ -69,15 +69,17 @@ def _counted(answer: DeliveredTable) -> Counted:
     if answer.decimals:
         raise SpecError("Figures are computed from counts, and the answer has decimals.")
     if answer.marks is None:
-        return Counted(answer.values)
-    # A number that has a mark beside it is a number.
+        return Counted(answer.values, support=answer.support)
+    # A number that has a mark beside it is a number; what rests on one in brackets gets them too.
     marks = np.where(answer.numbered, np.uint8(Mark.NONE), answer.marks)
-    return Counted(answer.values, marks)
+    support = Support.of(answer.values) if answer.support is None else answer.support
+    low = answer.marks == Mark.LOW_RELIABILITY
+    small = np.where(low, answer.values, support.small)
+    return Counted(answer.values, marks, Support(support.parts, small))
 
 
 def _at(counts: Counted, index: tuple[int | slice, ...]) -> Counted:
-    marks = None if counts.marks is None else np.asarray(counts.marks[index])
-    return Counted(np.asarray(counts.counts[index]), marks)
+    return counts.each(lambda array: array[index])
 
 
 def _shown(
@@ -101,6 +103,7 @@ def _shown(
         notes=(*answer.notes, COMPUTED, *notes),
         # The cells are no longer those of the table that was published.
         spec=None,
+        support=None,
     )
 
 
@@ -119,10 +122,7 @@ def _percentages(answer: DeliveredTable, computed: Percentages) -> DeliveredTabl
         index.append(slice(at, at + 1) if over else slice(None))
     whole = _at(counts, tuple(index))
     shape = counts.counts.shape
-    spread = Counted(
-        np.broadcast_to(whole.counts, shape),
-        None if whole.marks is None else np.broadcast_to(whole.marks, shape),
-    )
+    spread = whole.each(lambda array: np.broadcast_to(array, shape))
     figures = quotient(counts, spread, decimals=computed.decimals, share=True)
     return replace(
         _shown(answer, figures, answer.axes, title=answer.title, unit=PERCENT), rows=answer.rows
@@ -184,12 +184,7 @@ def _of_numbers(table: CommandTable, answer: DeliveredTable, computed: OfNumbers
         raise SpecError(f"No code of {computed.variable!r} that is a number is in the answer.")
     counts = _counted(answer)
     order = [places[one.code] for one in classes]
-    chosen = Counted(
-        np.take(np.moveaxis(counts.counts, at, -1), order, axis=-1),
-        None
-        if counts.marks is None
-        else np.take(np.moveaxis(counts.marks, at, -1), order, axis=-1),
-    )
+    chosen = counts.each(lambda array: np.take(np.moveaxis(array, at, -1), order, axis=-1))
     lower, upper = [one.lower for one in classes], [one.upper for one in classes]
     figure = median if table.show is Show.MEDIAN else mean
     figures = figure(chosen, lower, upper, decimals=computed.decimals)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sdcensus.errors import Sentence, told
+from sdcensus.errors import Sentence, SpecError, told
+from sdcensus.model.figures import number_classes
 from sdcensus.model.headings import universe_text
+from sdcensus.model.men_and_women import men_and_women
 from sdcensus.model.question import LONGEST_LABEL, OwnGroup
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.text import Text
@@ -142,8 +144,12 @@ class Indicators:
                     variable=axis_name(found.variable, found.levels[0]),
                 ),
             )
+        known = men_and_women(found.levels[0])
+        if known is not None:
+            valid = [code.code for code in known]
         men, women = (self._resolved(f"{found.operand} == '{code}'", one.kind.at) for code in valid)
-        words = named_words(SEX_RATIO, per)
+        # Where the labels do not say who is who, the title tells what is divided.
+        words = ratio_words(men[1], women[1], per) if known is None else named_words(SEX_RATIO, per)
         return self._quotient(men, women, Show.RATIO, per, decimals, words)
 
     def _dependency_ratio(self, one: Indicator, per: int, decimals: int) -> Wanted:
@@ -229,28 +235,13 @@ class Indicators:
         found = self._plain(one)
         level = found.levels[0]
         at = one.kind.at if one.of is None else one.of.name.at
-        classes = [
-            Class(code.code, code.lower, code.upper)
-            for code in level.codes
-            if code.lower is not None and not code.is_missing
-        ]
-        others = [each for each in level.codes if each.lower is None and not each.is_missing]
-        if not classes or others:
-            name = axis_name(found.variable, level)
-            what = told(
-                "figures.no-median",
-                "The codes of {variable} do not stand for numbers, so they have no median.",
-                variable=name,
-            )
-            if one.kind.text == "mean":
-                what = told(
-                    "figures.no-mean",
-                    "The codes of {variable} do not stand for numbers, so they have no mean.",
-                    variable=name,
-                )
-            refuse(self.source, at, what)
-        classes.sort(key=lambda each: each.lower)
         show = Show.MEAN if one.kind.text == "mean" else Show.MEDIAN
+        name = axis_name(found.variable, level)
+        try:
+            numbers = number_classes(found.variable, level, mean=show is Show.MEAN, name=name)
+        except SpecError as error:
+            refuse(self.source, at, error.said)
+        classes = [Class(each.code, each.lower, each.upper) for each in numbers]
         words = middle_words(one.kind.text, found.variable)
         computed = OfNumbers(
             found.variable.name, tuple(classes), decimals, words, found.variable.unit

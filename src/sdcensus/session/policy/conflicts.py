@@ -16,6 +16,7 @@ def conflicts(policy: Policy) -> tuple[str, ...]:
         *_online(policy),
         *_roles(policy),
         *_exempt(policy),
+        *_not_offered(policy),
         *_design(policy),
     )
 
@@ -85,6 +86,19 @@ def _exempt(policy: Policy) -> Iterator[str]:
                         f"exempt: {one.text!r} shows codes of {hidden.at} exactly that are not"
                         " offered."
                     )
+
+
+def _not_offered(policy: Policy) -> Iterator[str]:
+    for rule in policy.variables:
+        said = {
+            "as_filter": not rule.as_filter,
+            "finest_level": rule.finest_level,
+            "finest_area": rule.finest_area,
+        }
+        unused = [name for name, given in said.items() if given]
+        if not rule.offered and unused:
+            names = ", ".join(unused)
+            yield f"variable.{rule.variable}: it is not offered anyway, so {names} say nothing."
 
 
 def _design(policy: Policy) -> Iterator[str]:

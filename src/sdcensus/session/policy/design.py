@@ -14,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.tabulate import NO_ROW
-from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.axis import make_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
@@ -26,19 +24,21 @@ from sdcensus.model.policy import (
     Decided,
     DetailOf,
     NotOffered,
-    OneHousehold,
     Policy,
 )
 from sdcensus.model.policy_levels import coarser_levels, strictly_coarser
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level, Variable
 from sdcensus.risk.detectors import detect
 from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.published_before import exempt_differences
 from sdcensus.session.census import Census
+from sdcensus.session.policy.households import (
+    OneHouseholdCells,
+    one_household_cells,
+    tables_of_areas,
+)
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -73,34 +73,6 @@ class SmallCodes(Confidential):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class OneHouseholdCells(Confidential):
-    """Person cells of a table whose members all live in one household.
-
-    Attributes:
-        spec: The table.
-        cells: Those cells.
-        nonzero: How many cells hold anybody.
-    """
-
-    spec: TableSpec
-    cells: Mask
-    nonzero: int
-
-    def __repr__(self) -> str:
-        return f"<OneHouseholdCells of {self.spec.title}: confidential>"
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return int(self.cells.sum())
-
-    @property
-    def share(self) -> float | None:
-        """Among the cells that hold anybody; ``None`` where no cell does."""
-        return self.count / self.nonzero if self.nonzero else None
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignReport(Confidential):
     """What the rules at design time found, and what they propose to decide.
 
@@ -110,7 +82,7 @@ class DesignReport(Confidential):
         categories: Categories with too few people, by variable and level.
         detail: How fine variables may be, by area.
         exempt: Few people whom exempt totals show, by themselves or together.
-        one_household: Cells of one household in tables that were named.
+        one_household: Cells of one household, by table.
     """
 
     policy: Policy
@@ -198,7 +170,8 @@ def design(
         policy: The policy.
         census: The census that it is about.
         of: Whose numbers are the populations.
-        tables: Tables of persons in which cells of one household are looked for.
+        tables: Tables of persons in which cells of one household are looked for; without any,
+            and where the policy has a rule about them, those of areas by one variable.
         progress: Told what is being done.
     """
     rules = policy.design
@@ -223,48 +196,21 @@ def design(
     if policy.exempt:
         progress("comparing exempt totals", 0.9)
         exempt = check_exempt(policy, census)
-    households = tuple(
-        one_household_cells(census.tabulate(spec, households=True)) for spec in tables
+    looked_at = tables
+    if not tables and rules.one_household_cells is not None:
+        looked_at = tables_of_areas(policy)
+    households = []
+    for at, spec in enumerate(looked_at):
+        progress("looking for cells of one household", at / len(looked_at))
+        households.append(one_household_cells(census.tabulate(spec, households=True)))
+    return DesignReport(
+        policy, tuple(areas), tuple(categories), tuple(detail), exempt, tuple(households)
     )
-    return DesignReport(policy, tuple(areas), tuple(categories), tuple(detail), exempt, households)
 
 
 def with_decisions(report: DesignReport) -> Policy:
     """The policy with what its rules of design time propose, to be looked at by a person."""
     return replace(report.policy, decided=report.decided)
-
-
-def one_household_cells(cube: Cube | SparseCube) -> OneHouseholdCells:
-    """The person cells of a table whose members all live in one household.
-
-    Args:
-        cube: A table of persons that was counted with its households
-            (``census.tabulate(..., households=True)``).
-    """
-    if isinstance(cube, SparseCube):
-        raise SpecError(
-            f"{cube.spec.title}: the table is too large to look for cells of one household. Ask for"
-            " fewer or coarser axes."
-        )
-    first, last = cube.values.first_household, cube.values.last_household
-    if first is None or last is None:
-        raise SpecError(
-            f"{cube.spec.title}: the table was counted without households. Count it with"
-            " tabulate(..., households=True)."
-        )
-    held = cube.count > 0
-    # Persons without a household are not members of the same one.
-    cells = held & (first == last) & (first != NO_ROW)
-    return OneHouseholdCells(cube.spec, cells, int(held.sum()))
-
-
-def apply_one_household(policy: Policy, table: Table, found: OneHouseholdCells) -> Table:
-    """A table as the policy wants its cells of one household: as it is, or without them."""
-    if table.spec != found.spec or table.shape != found.cells.shape:
-        raise SpecError(f"{table.spec.title} is not the table whose households were looked at.")
-    if policy.design.one_household_cells is not OneHousehold.WITHHOLD:
-        return table
-    return withhold(table, found.cells)
 
 
 def check_exempt(policy: Policy, census: Census, *, threshold: int = 2) -> tuple[Findings, ...]:

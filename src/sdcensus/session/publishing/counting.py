@@ -10,6 +10,7 @@ from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import UnknownName
 from sdcensus.model.cube import Cube
 from sdcensus.model.derive import derived
+from sdcensus.model.entity import Entity
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schedule import Scan, Schedule
 from sdcensus.model.sparse_cube import SparseCube
@@ -34,6 +35,7 @@ def count_tables(
     threads: int | None = None,
     progress: Progress = no_progress,
     only: Collection[int] | None = None,
+    households: bool = False,
 ) -> None:
     """Count every table of a schedule and hand each to ``work``.
 
@@ -50,6 +52,7 @@ def count_tables(
         threads: How many processors to use; those of the schedule by default.
         progress: Told how much is done, by one thread at a time.
         only: Positions of the tables that are wanted; the others were done before.
+        households: Also find which cells of persons are one household.
     """
     schedule.check_memory()
     wanted = set(range(len(schedule.specs))) if only is None else set(only)
@@ -58,7 +61,7 @@ def count_tables(
             "table in the schedule", str(at), known=map(str, range(len(schedule.specs)))
         )
     if wanted:
-        _Crew(census, schedule, wanted, work, engine, threads, progress).run()
+        _Crew(census, schedule, wanted, work, engine, threads, progress, households).run()
 
 
 class _Counted:
@@ -93,7 +96,9 @@ class _Crew:
         engine: str | EngineName | None,
         threads: int | None,
         progress: Progress,
+        households: bool,
     ) -> None:
+        self._households = households
         scans = [scan for scan in schedule.scans if wanted.intersection(scan.tables)]
         most = schedule.threads if threads is None else max(1, threads)
         self._workers = max(1, min(schedule.workers, most, len(wanted)))
@@ -167,7 +172,8 @@ class _Crew:
             return None
 
     def _count(self, scan: Scan) -> None:
-        cube = self._engine.tabulate(Tabulate(spec=scan.spec))
+        households = self._households and scan.spec.of is Entity.PERSON
+        cube = self._engine.tabulate(Tabulate(spec=scan.spec, households=households))
         waiting = [at for at in scan.tables if at in self._wanted]
         with self._changed:
             self._counted.append(_Counted(scan, cube, waiting))

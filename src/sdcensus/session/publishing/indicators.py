@@ -18,16 +18,17 @@ from sdcensus.methods.building_blocks import fewest_codes
 from sdcensus.model.axis import Axis, make_axis, parse_axis
 from sdcensus.model.delivery import DeliveredAxis, DeliveredTable, delivered_axis, delivered_cells
 from sdcensus.model.entity import Entity
-from sdcensus.model.figures import Counted, Figures, mean, median, quotient
+from sdcensus.model.figures import Counted, Figures, mean, median, number_classes, quotient
 from sdcensus.model.headings import axis_heading, joined_in_title, universe_text, variable_heading
 from sdcensus.model.marks import Mark
+from sdcensus.model.men_and_women import men_and_women
 from sdcensus.model.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.model.universe import Universe, universe_of
-from sdcensus.model.variable import Variable
+from sdcensus.model.variable import Level, Variable
 from sdcensus.session import figure_words
 from sdcensus.session.publishing import indicator_words as words
 from sdcensus.session.publishing.products import Heading, PublishedPart
@@ -238,9 +239,13 @@ def _sex_ratio(asked: _Asked) -> FiguresProduct:
         raise SpecError(
             f"{variable.name!r} has not two codes. Name both sides: numerator, denominator."
         )
+    known = men_and_women(variable.level())
+    if known is not None:
+        valid = [one.code for one in known]
     men = planned.numerator or f"{variable.name} == '{valid[0]}'"
     women = planned.denominator or f"{variable.name} == '{valid[1]}'"
-    if planned.numerator or planned.denominator:
+    # Where the labels do not say who is who, the title tells what is divided.
+    if planned.numerator or planned.denominator or known is None:
         return _ratio_of(asked, men, women)
     title = words.filled(words.SEX_RATIO, per=planned.per)
     return _quotient(asked, men, women, share=False, per=planned.per, title=title)
@@ -324,6 +329,8 @@ def _both(first: Universe, second: Universe) -> Universe:
 def _codes(axis: Axis, universe: Universe) -> Int64:
     """The fewest published codes of an axis that make up a choice of leaves: 1 for each of them."""
     wanted = leaves_in(universe, axis.variable)
+    if not wanted.any():
+        raise SpecError(f"no code of {axis.variable.name!r} fulfils the conditions together.")
     groups = np.zeros(axis.base_size, dtype=bool)
     groups[axis.base[wanted]] = True
     chosen = fewest_codes(axis, groups, subtraction=False)
@@ -334,12 +341,10 @@ def _codes(axis: Axis, universe: Universe) -> Int64:
 
 def _summed(counts: Counted, picked: Sequence[Int64]) -> Counted:
     """Published counts added up over chosen codes of the last axes."""
-    values, marks = counts.counts, counts.marks
     for codes in reversed(picked):
-        values = values @ codes
-        if marks is not None:
-            marks = (marks * (codes != 0).astype(np.uint8)).max(axis=-1)
-    return Counted(np.asarray(values), None if marks is None else np.asarray(marks))
+        places = np.flatnonzero(codes)
+        counts = counts.each(lambda array, places=places: array[..., places]).summed()
+    return counts
 
 
 # --------------------------------------------------------------------------- one variable at once
@@ -353,12 +358,8 @@ def _distribution(asked: _Asked) -> FiguresProduct:
     decimals = asked.planned.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
-        whole = counts[0].counts[..., -1:]
-        marks = None if counts[0].marks is None else counts[0].marks[..., -1:]
-        total = Counted(
-            np.broadcast_to(whole, counts[0].counts.shape),
-            None if marks is None else np.broadcast_to(marks, counts[0].counts.shape),
-        )
+        shape = counts[0].counts.shape
+        total = counts[0].each(lambda array: np.broadcast_to(array[..., -1:], shape))
         return quotient(counts[0], total, decimals=decimals, share=True)
 
     return asked.product(
@@ -392,26 +393,16 @@ def _of_numbers(
     asked: _Asked, variable: Variable, figure: Callable[..., Figures], title: Text
 ) -> FiguresProduct:
     """A figure of the classes of numbers that the codes of a variable stand for."""
-    axis = make_axis(variable, [variable.level()], total=False)
-    numbered = [
-        (code.lower, code.upper, at)
-        for at, code in enumerate(variable.codes)
-        if code.lower is not None and not code.is_missing
-    ]
-    others = [one for one in variable.codes if one.lower is None and not one.is_missing]
-    if not numbered or others:
-        raise SpecError(f"the codes of {variable.name!r} do not stand for numbers.")
-    numbered.sort()
+    level = variable.level() if variable.codes else Level(variable.name, (), ())
+    classes = number_classes(variable, level, mean=figure is mean)
+    axis = make_axis(variable, [level], total=False)
     spec = asked.spec((axis,))
-    places = [at for _, _, at in numbered]
-    lower, upper = [low for low, _, _ in numbered], [high for _, high, _ in numbered]
+    places = [one.place for one in classes]
+    lower, upper = [one.lower for one in classes], [one.upper for one in classes]
     decimals = asked.planned.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
-        marks = counts[0].marks
-        chosen = Counted(
-            counts[0].counts[..., places], None if marks is None else marks[..., places]
-        )
+        chosen = counts[0].each(lambda array: array[..., places])
         return figure(chosen, lower, upper, decimals=decimals)
 
     unit = Text.of(variable.unit) if variable.unit else title

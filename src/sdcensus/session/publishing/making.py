@@ -14,6 +14,7 @@ from sdcensus.formats.delivery import write_delivered
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
 from sdcensus.model.headings import table_heading
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.spec_key import spec_key
@@ -22,6 +23,8 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
+from sdcensus.session.policy.households import one_household_cells, withhold_households
+from sdcensus.session.policy.serving import withholds_households
 from sdcensus.session.publishing.evaluating import evaluated
 from sdcensus.session.publishing.guard import Guard
 from sdcensus.session.publishing.notes import with_office_notes
@@ -111,6 +114,8 @@ class Maker:
             found = self._guard.imported(table, protected.provenance)
             table, taken_over = found.table, found.cells
         shown, refused = self._shown(table, products[0].name)
+        if withholds_households(self._resolved.policy) and spec.of is Entity.PERSON:
+            shown = withhold_households(shown, one_household_cells(cube))
         for product in products:
             name = product.name
             if len(product.specs) > 1:
@@ -216,6 +221,12 @@ class Maker:
                 f"{product.name}: the policy {policy.name!r} has rules on published numbers, and a"
                 " table of this size has no room for the signs that they need. Take fewer"
                 " variables or coarser areas, or publish it under a role without such rules."
+            )
+        if withholds_households(policy) and cube.spec.of is Entity.PERSON:
+            raise Refused(
+                f"{product.name}: the policy withholds cells of one household, and a table of this"
+                " size has no room for the signs that stand for them. Take fewer variables or"
+                " coarser areas."
             )
         method = resolved.method(cube.spec.of)
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))

@@ -21,6 +21,7 @@ from sdcensus.model.sizes import parse_bytes
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.census import Census, EngineName, default_threads
+from sdcensus.session.policy.serving import withholds_households
 from sdcensus.session.publishing.counting import count_tables
 from sdcensus.session.publishing.group_risk import gate_of, looks_of
 from sdcensus.session.publishing.guard import (
@@ -316,7 +317,8 @@ def _make(
     def work(index: int, cube: Cube | SparseCube) -> None:
         maker.take(specs[index], cube)
 
-    count_tables(resolved.census, plan, work, engine=engine, threads=threads)
+    households = withholds_households(resolved.policy)
+    count_tables(resolved.census, plan, work, engine=engine, threads=threads, households=households)
     return len(plan.scans)
 
 
