@@ -114,6 +114,8 @@ def check(
     for name, text in _facts(found, memory):
         facts.add_row(name, text)
     output.show(facts)
+    for caution in found.cautions:
+        output.note(f"warning: {caution}")
     if not found.enough:
         output.note(
             f"warning: {memory} of memory is too little for the largest table. Allow more by"

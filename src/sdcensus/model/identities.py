@@ -69,6 +69,7 @@ class OpenTie:
         each, holds: The units.
         variable: The variable that is shown of the held units.
         codes: These codes; none where only classes together give such counts.
+        times: How many of the held units lie in each larger one, under these codes.
         tables: Names of the tables that show them, where it is about tables.
         mixing: The finest levels of the variable that have no such codes.
     """
@@ -77,6 +78,7 @@ class OpenTie:
     holds: Entity
     variable: str
     codes: tuple[str, ...] = ()
+    times: tuple[int, ...] = ()
     tables: tuple[str, ...] = ()
     mixing: tuple[str, ...] = ()
 
@@ -219,6 +221,7 @@ def _judged(schema: Schema, units: Collection[Entity]) -> tuple[Tie, ...]:
 def _open(schema: Schema, shown: _ShownOf) -> Iterator[OpenTie]:
     ties = _judged(schema, shown.keys())
     found: dict[tuple[Entity, Entity, str], list[tuple[_Shown, tuple[int, ...]]]] = {}
+    times: dict[tuple[Entity, Entity, str], set[int]] = {}
     for tie in ties:
         variables = shown[tie.holds]
         deciding = [part for part in tie.deciding(schema) if part[0].name in variables]
@@ -227,13 +230,17 @@ def _open(schema: Schema, shown: _ShownOf) -> Iterator[OpenTie]:
         }
         if tied and all(tied.values()):
             for name, ways in tied.items():
-                found.setdefault((tie.each, tie.holds, name), []).extend(ways)
-    for (each, holds, name), ways in found.items():
+                key = (tie.each, tie.holds, name)
+                found.setdefault(key, []).extend(ways)
+                times.setdefault(key, set()).add(tie.times)
+    for key, ways in found.items():
+        each, holds, name = key
         variable = schema.variable(name)
         yield OpenTie(
             each=each,
             holds=holds,
             variable=name,
+            times=tuple(sorted(times[key])),
             codes=tuple(dict.fromkeys(_codes(variable, ways))),
             tables=tuple(dict.fromkeys(way.table for way, _ in ways if way.table)),
             mixing=tuple(level.name for level in mixing_levels(ties, holds, variable)),
@@ -271,10 +278,12 @@ def tie_sentence(tie: OpenTie) -> str:
     which = "classes together"
     if tie.codes:
         which = f"code{'s' if len(tie.codes) != 1 else ''} {joined(tie.codes)}"
+    looks = max(tie.times) ** 2
+    worth = "one more look" if looks == 1 else f"up to {looks:,} more looks"
     return (
         f"{tie.holds.plural} by {tie.variable} ({which}) are a known multiple of the"
-        f" {tie.each.plural} there, and both are shown: whoever puts them together gets the counts"
-        f" of {tie.each.plural} almost without noise."
+        f" {tie.each.plural} there, and both are shown: each table of such {tie.holds.plural} is"
+        f" worth {worth} at counts of {tie.each.plural}."
     )
 
 

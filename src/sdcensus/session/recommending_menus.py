@@ -28,6 +28,7 @@ from sdcensus.risk.look_budget import LookBudget, look_budget
 from sdcensus.session.look_budget import LIMIT
 from sdcensus.session.recommending_facts import AreaLevel, Facts, level_up_to
 from sdcensus.session.recommending_noise import LARGEST_VARIANCE, Rejected, burden_of, needs
+from sdcensus.session.tied_units import without_ties
 
 #: The mean number of units in a cell, by area (the rule of New Zealand).
 MEAN_CELL = 2.0
@@ -67,7 +68,7 @@ class BuilderMenu:
 def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
     """A policy for tables that the office makes: limits of detail by size."""
     households = any(one.entity is Entity.HOUSEHOLD for one in schema.entities)
-    return Policy(
+    made = Policy(
         name=name,
         schema=schema,
         online=OnlineRules(
@@ -83,6 +84,7 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
         ),
         variables=(*_rules(facts, schema), *_grids(schema)),
     )
+    return without_ties(made)
 
 
 def _grids(schema: Schema) -> Iterator[VariableRule]:

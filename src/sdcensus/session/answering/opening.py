@@ -22,6 +22,7 @@ from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
+from sdcensus.session.tied_units import refuse_ties_in_policy
 
 
 def open_service(
@@ -52,11 +53,13 @@ def open_service(
         progress: Told how far it is.
 
     Raises:
-        Refused: The noise is too small for what the policy opens; the message says what would do.
+        Refused: The noise is too small for what the policy opens, or it opens one count through
+            two kinds of units; the message says what would do.
     """
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
+    refuse_ties_in_policy(rules)
     planned = None if plan is None else _read_plan(Path(plan), census)
     methods = _methods(census, rules, planned, method, options, secret, key_version)
     progress("counting the looks", 0.3)

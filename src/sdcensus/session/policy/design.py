@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.ingest.identities import undeclared_identities
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.axis import make_axis
@@ -39,6 +40,7 @@ from sdcensus.risk.detectors import detect
 from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.published_before import exempt_differences
 from sdcensus.session.census import Census
+from sdcensus.session.tied_units import ties_in_policy, tie_lines
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -111,6 +113,8 @@ class DesignReport(Confidential):
         detail: How fine variables may be, by area.
         exempt: Few people whom exempt totals show, by themselves or together.
         one_household: Cells of one household in tables that were named.
+        identities: Identities between units: what the policy shows through two of them, and what
+            the records show and the schema does not declare.
     """
 
     policy: Policy
@@ -119,6 +123,7 @@ class DesignReport(Confidential):
     detail: tuple[DetailOf, ...] = ()
     exempt: tuple[Findings, ...] = ()
     one_household: tuple[OneHouseholdCells, ...] = ()
+    identities: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<DesignReport of {self.policy.name!r}: confidential>"
@@ -164,6 +169,7 @@ class DesignReport(Confidential):
                 yield f"{head}: none, since no cell holds anybody."
             else:
                 yield f"{head}: {cells.count:,}, {cells.share:.1%} of those that hold anybody."
+        yield from self.identities
         if not self.policy.exempt:
             return
         alone = [one for one in self.exempt if one.kind is FindingKind.IDENTIFICATION]
@@ -226,7 +232,27 @@ def design(
     households = tuple(
         one_household_cells(census.tabulate(spec, households=True)) for spec in tables
     )
-    return DesignReport(policy, tuple(areas), tuple(categories), tuple(detail), exempt, households)
+    return DesignReport(
+        policy,
+        tuple(areas),
+        tuple(categories),
+        tuple(detail),
+        exempt,
+        households,
+        tuple(_identities(policy, census, progress)),
+    )
+
+
+def _identities(policy: Policy, census: Census, progress: Progress) -> Iterator[str]:
+    """What is shown through two kinds of units, and what else the records tie."""
+    yield from tie_lines(ties_in_policy(policy))
+    if census.kept_store is None:
+        return
+    for identity in undeclared_identities(census.kept_store, progress):
+        yield (
+            "The records show an identity between units that the schema does not declare. Declare"
+            f" it there and load again: {'; '.join(identity.lines)}"
+        )
 
 
 def with_decisions(report: DesignReport) -> Policy:
@@ -293,7 +319,7 @@ def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]
     places = policy.areas
     steps = []
     for variable in policy.schema.usable(of):
-        if not policy.rule_of(variable.name).offered:
+        if not policy.rule_of(variable.name).offered_for(of):
             continue
         levels = policy.allowed_levels(variable)
         if variable in places:

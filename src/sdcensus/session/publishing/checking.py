@@ -59,6 +59,7 @@ class PlanCheck(Confidential):
         peak_bytes: About how much memory it takes at most.
         seconds: About how long it takes on an ordinary machine.
         enough: Whether the memory that may be taken is enough.
+        cautions: What the office should know of before it publishes.
     """
 
     file: Path
@@ -75,6 +76,7 @@ class PlanCheck(Confidential):
     peak_bytes: int
     seconds: float
     enough: bool
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<PlanCheck of {self.file.name}: {len(self.products)} products>"
@@ -122,6 +124,7 @@ def check_plan(
         peak_bytes=found.peak_bytes,
         seconds=found.seconds + _writing(resolved) / found.workers,
         enough=found.needed_bytes <= limit,
+        cautions=resolved.cautions,
     )
 
 

@@ -37,12 +37,15 @@ from sdcensus.session.programme import open_programme, programme_tables
 from sdcensus.session.publishing.checks import check_large_tables, check_names
 from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
+from sdcensus.session.publishing.office import OFFICE_FILE, folder_of
 from sdcensus.session.publishing.products import (
     Heading,
     Product,
     StatisticsProduct,
     TableProduct,
 )
+from sdcensus.session.publishing.workplace import MANIFEST, read_json
+from sdcensus.session.tied_units import PlannedTable, check_tables
 from sdcensus.store.schema_json import schema_digest
 
 #: Formats that a plan delivers which does not say.
@@ -69,6 +72,7 @@ class Resolved(Confidential):
         secret: The office secret or its file, if it was named.
         key_version: The version of the series of numbers where it is not the plan's.
         original: The census before its records were swapped, for the evaluation.
+        cautions: What the office should know of before it publishes.
     """
 
     plan: Plan
@@ -84,6 +88,7 @@ class Resolved(Confidential):
     secret: str | Path | Secret | None = None
     key_version: int | None = None
     original: Census | None = None
+    cautions: tuple[str, ...] = ()
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -198,6 +203,15 @@ def resolve(
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
     role = "production" if plan.policy is None else plan.policy.role
+    cautions = check_tables(
+        opened.schema,
+        [
+            PlannedTable(product.name, spec, required=not product.own)
+            for product in products
+            for spec in product.specs
+        ],
+        published=_published_before(published, folder_of(office, _publication(info, file))),
+    )
     resolved = Resolved(
         plan=plan,
         file=file,
@@ -215,6 +229,7 @@ def resolve(
         ),
         secret=secret,
         original=_original(plan, output, opened.schema),
+        cautions=cautions,
         key_version=None
         if key_version is None
         else key_version(office, _asked_version(plan), info, _publication(info, file)),
@@ -227,6 +242,14 @@ def resolve(
     _check_policy(resolved)
     check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved
+
+
+def _published_before(published: Path, own: Path) -> frozenset[str]:
+    """The names of products that are out already, if the office knows of it."""
+    if not (own / OFFICE_FILE).is_file():
+        return frozenset()
+    tables = read_json(published / MANIFEST).get("tables", ())
+    return frozenset(str(one.get("name")) for one in tables if isinstance(one, dict))
 
 
 def _publication(info: CensusInfo, file: Path) -> str:

@@ -219,7 +219,7 @@ def publish(
         size=sum(one.size for one in files.public),
         scans=scans,
         changed=sum(one.changed for one in changes),
-        warnings=warnings,
+        warnings=(*resolved.cautions, *warnings),
         seconds=time.perf_counter() - began,
     )
 
