@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
 from sdcensus.model.knowledge import MOST_DEVIATION
+from sdcensus.model.perturbation import Perturbation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,7 @@ class Assumptions:
         withheld_below: Values that are withheld are known to be smaller than this.
         limit: Averages are claimed where the intruder reckons to be right with this probability.
         linear_cells: Tables with at most so many cells are searched by linear programs as well.
+        noise: The deviations with their probabilities, where he has got hold of them.
     """
 
     max_deviation: int | None = None
@@ -28,8 +30,12 @@ class Assumptions:
     withheld_below: int | None = None
     limit: float = 0.9
     linear_cells: int = 1000
+    noise: Perturbation | None = None
 
     def __post_init__(self) -> None:
+        given: object = self.noise
+        if given is not None and not isinstance(given, Perturbation):
+            raise SpecError("Noise that is known is a perturbation: a design, or one from a file.")
         deviation, variance = self.max_deviation, self.variance
         if deviation is not None and (
             type(deviation) is not int or not 0 <= deviation <= MOST_DEVIATION
