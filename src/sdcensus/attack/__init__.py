@@ -17,6 +17,8 @@ from sdcensus.attack.bounding import attack_intervals
 from sdcensus.attack.claims import AttackResult, Claims
 from sdcensus.attack.differencing import attack_differencing
 from sdcensus.attack.gaps import attack_gaps
+from sdcensus.attack.identities import attack_identities
+from sdcensus.attack.key_decoding import attack_key_decoding
 from sdcensus.attack.margins import attack_margins
 from sdcensus.attack.targets import Target, targets_of
 from sdcensus.errors import SpecError, UnknownName
@@ -51,6 +53,8 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "margins": attack_margins,
         "differencing": attack_differencing,
         "averaging": attack_averaging,
+        "identities": attack_identities,
+        "key-decoding": attack_key_decoding,
     }
 )
 

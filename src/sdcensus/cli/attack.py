@@ -38,7 +38,8 @@ def attack(
         typer.Option(
             "--attacks",
             metavar="NAMES",
-            help="Comma-separated: gaps, intervals, margins, differencing, averaging. None: all.",
+            help="Comma-separated: gaps, intervals, margins, differencing, averaging, identities,"
+            " key-decoding. None: all.",
         ),
     ] = "",
     max_deviation: Annotated[
@@ -56,6 +57,15 @@ def attack(
             metavar="V",
             help="The intruder knows the variance of the change of a count. Without it, he finds"
             " out.",
+        ),
+    ] = None,
+    noise: Annotated[
+        Path | None,
+        typer.Option(
+            "--knows-noise",
+            metavar="FILE",
+            help="The intruder has this perturbation table: key-decoding needs it, identities gain"
+            " by it.",
         ),
     ] = None,
     zeros_known: Annotated[
@@ -122,6 +132,7 @@ def attack(
         Assumptions,
         attack_folder,
         check_report_target,
+        read_noise,
         write_report,
     )
 
@@ -135,6 +146,7 @@ def attack(
         zeros_known=zeros_known,
         limit=limit,
         linear_cells=linear_cells,
+        noise=None if noise is None else read_noise(noise),
     )
     names = listed(attacks)
     if attacks and not names:

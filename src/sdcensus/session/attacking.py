@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ import pyarrow as pa
 from sdcensus.attack import ATTACKS, Assumptions, AttackReport, AttackResult, Claims, run_attacks
 from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
+from sdcensus.formats.perturbation.reading import read_perturbation
 from sdcensus.formats.tables.files import check_new, new_file
 from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_published
 from sdcensus.formats.tables.text import write_csv
+from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
 from sdcensus.model.table_spec import TableSpec
@@ -32,6 +34,7 @@ __all__ = [
     "attack_folder",
     "check_report_target",
     "claim_lines",
+    "read_noise",
     "write_report",
 ]
 
@@ -82,6 +85,11 @@ def attack_folder(
     )
     report = run_attacks(found.tables, assumptions, attacks=attacks, progress=progress)
     return FolderAttack(Path(folder), found.tables, report, found.skipped)
+
+
+def read_noise(path: str | Path) -> PerturbationTable:
+    """The perturbation table that an intruder has got hold of."""
+    return read_perturbation(path, allow_bias=True)
 
 
 def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
@@ -148,7 +156,14 @@ def write_report(found: FolderAttack, path: str | Path) -> Path:
 def _document(found: FolderAttack) -> dict[str, Any]:
     report = found.report
     return {
-        "assumptions": asdict(report.assumptions),
+        "assumptions": {
+            **{
+                name: getattr(report.assumptions, name)
+                for name in type(report.assumptions).__dataclass_fields__
+                if name != "noise"
+            },
+            "noise_known": report.assumptions.noise is not None,
+        },
         "tables": list(report.tables),
         "cells": report.cells,
         "attacks": [
