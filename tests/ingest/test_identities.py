@@ -29,7 +29,7 @@ def test_what_the_records_show_is_proposed(tmp_path: Path, plain: Schema) -> Non
     found = proposed(housed(tmp_path / "census.store", schema=plain))
     assert found == [
         '[variable.size]\ncounts = "persons"\ncounts_open = ["06"]',
-        "[[identity]]\neach = \"household\"\nholds = \"person\"\nwhen = \"place == '0'\"",
+        '[[identity]]\neach = "household"\nholds = "person"\nwhen = "place == \'0\'"',
     ]
     for text in found:
         tomllib.loads(text)
@@ -76,6 +76,6 @@ def test_codes_of_other_variables_with_one_number_are_found(tmp_path: Path) -> N
         ),
     )
     found = proposed(housed(tmp_path / "census.store", schema=renamed))
-    assert "[[identity]]\neach = \"household\"\nholds = \"person\"\nwhen = \"size == 'k01'\"" in found
+    assert '[[identity]]\neach = "household"\nholds = "person"\nwhen = "size == \'k01\'"' in found
     assert any("times = 5" in one and "k05" in one for one in found)
     assert not any("k06" in one for one in found)

@@ -69,7 +69,7 @@ def check(
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import conflicts, read_policy
-    from sdcensus.session.tied_units import looks_between_units, ties_in_policy, tie_lines
+    from sdcensus.session.tied_units import looks_between_units, tie_lines, ties_in_policy
 
     output = Output(quiet=quiet)
     census = open_store(store)

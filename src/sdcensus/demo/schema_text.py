@@ -117,7 +117,9 @@ def _impossible(label: Words, when: str) -> str:
 
 
 def _identity(settings: Mapping[str, str | int]) -> str:
-    return "\n".join(["[[identity]]", *(f"{name} = {toml(one)}" for name, one in settings.items()), ""])
+    return "\n".join(
+        ["[[identity]]", *(f"{name} = {toml(one)}" for name, one in settings.items()), ""]
+    )
 
 
 def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:

@@ -73,9 +73,7 @@ def schema_from_document(document: TomlDocument) -> Schema:
     impossible = read_impossible(
         data.get("impossible", []), described, variables.broken, languages, mistakes
     )
-    identities = read_identities(
-        data.get("identity", []), described, variables.broken, mistakes
-    )
+    identities = read_identities(data.get("identity", []), described, variables.broken, mistakes)
     mistakes.raise_if_any()
     return Schema(
         census=census,

@@ -125,7 +125,7 @@ def _units(policy: Policy, rule: VariableRule, variable: Variable, where: Place)
     if not rule.offered:
         yield where, "'units' says on which tables it is offered, and offered = false says on none."
     elif not rule.units:
-        yield where, "Name units, such as [\"households\"]; to offer it nowhere: offered = false."
+        yield where, 'Name units, such as ["households"]; to offer it nowhere: offered = false.'
     having = [
         spec.entity
         for spec in policy.schema.entities

@@ -302,7 +302,10 @@ def _impossible(value: Any) -> Impossible:
 def _identity(value: Any) -> UnitIdentity:
     each, holds, when, times = value
     return UnitIdentity(
-        each=_kind_of_unit(each), holds=_kind_of_unit(holds), when=_string(when), times=_whole(times)
+        each=_kind_of_unit(each),
+        holds=_kind_of_unit(holds),
+        when=_string(when),
+        times=_whole(times),
     )
 
 

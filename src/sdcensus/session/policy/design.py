@@ -40,7 +40,7 @@ from sdcensus.risk.detectors import detect
 from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.published_before import exempt_differences
 from sdcensus.session.census import Census
-from sdcensus.session.tied_units import ties_in_policy, tie_lines
+from sdcensus.session.tied_units import tie_lines, ties_in_policy
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
