@@ -15,6 +15,7 @@ from sdcensus.attack.identities import posterior
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.publication import PublishedTable
+from sdcensus.session.attacking import known_noise
 from sdcensus.session.census import Census
 from sdcensus.testing.island import SECRET
 from tests.attack.housed import housed, housed_schema, without_identities
@@ -147,7 +148,9 @@ def test_reference_persons_are_found_by_their_numbers(tmp_path: Path) -> None:
 
 def test_known_deviations_change_what_is_claimed(census: Census) -> None:
     tables = published(census, ("household", ("area", "size")), ("person", ("area", "size")))
-    without, with_noise = (attacked(tables, limit=0.0, noise=noise) for noise in (None, DESIGN))
+    without, with_noise = (
+        attacked(tables, limit=0.0, noise=noise) for noise in (None, known_noise(DESIGN))
+    )
     a, b = (
         np.concatenate([one.probability for one in result.claims if one.probability is not None])
         for result in (without, with_noise)
@@ -167,6 +170,8 @@ def test_the_posterior_is_that_of_brute_force() -> None:
 
 
 def test_known_deviations_rule_counts_out() -> None:
-    value, likely = posterior(12.0, 1 / 7, [(1, 3.0, 1 / 7)], least=1, published=12, noise=DESIGN)
+    value, likely = posterior(
+        12.0, 1 / 7, [(1, 3.0, 1 / 7)], least=1, published=12, noise=known_noise(DESIGN)
+    )
     assert 4 <= value <= 20  # 12 is at most 8 away
     assert 0 < likely <= 1

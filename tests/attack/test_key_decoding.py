@@ -17,6 +17,7 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.publication import PublishedTable
+from sdcensus.session.attacking import known_noise
 from sdcensus.session.census import Census
 from sdcensus.testing.island import SECRET
 from tests.attack.made import publish, questionnaire, truth
@@ -40,7 +41,7 @@ def simulated(
     """Two-part splits of a large count: the shares that decoding and averaging get right, and how
     sure decoding is."""
     draw = np.random.default_rng(seed)
-    model = NoiseModel(DESIGN, decoded_as)
+    model = NoiseModel(known_noise(DESIGN), decoded_as)
     hits = averaged = 0
     sure = []
     for _ in range(trials):
@@ -95,7 +96,8 @@ def tables(census: Census, lookup: str, noise: Perturbation) -> list[PublishedTa
 def decoded(
     given: Sequence[PublishedTable], noise: Perturbation | None, limit: float
 ) -> AttackResult:
-    assumptions = Assumptions(noise=noise, limit=limit)
+    known = None if noise is None else known_noise(noise)
+    assumptions = Assumptions(noise=known, limit=limit)
     return run_attacks(given, assumptions, attacks=["key-decoding"]).results[0]
 
 
@@ -140,7 +142,7 @@ def test_without_the_deviations_nothing_is_decoded(census: Census) -> None:
 def test_areas_in_areas_tell_each_other() -> None:
     """Messages along a tree of areas are those of brute force over all keys."""
     noise = scheme("CP3(EU)")
-    model = NoiseModel(noise, 16)
+    model = NoiseModel(known_noise(noise), 16)
     draw = np.random.default_rng(2)
     parts = [np.log(draw.random((2 * model.reach + 1, 16))) for _ in range(2)]
     total = np.log(draw.random((2 * model.reach + 1, 16)))
@@ -181,7 +183,7 @@ def test_sums_of_keys_lie_where_sums_of_uniform_numbers_lie(parts: int) -> None:
 
 
 def test_weights_of_a_value_are_the_chances_of_its_deviations() -> None:
-    model = NoiseModel(DESIGN, 64)
+    model = NoiseModel(known_noise(DESIGN), 64)
     weights = model.weights(500)
     expected = np.zeros(2 * model.reach + 1)
     for value, chance in DESIGN.distribution(DESIGN.tail.start):
@@ -189,11 +191,11 @@ def test_weights_of_a_value_are_the_chances_of_its_deviations() -> None:
     assert weights.sum(axis=1) == pytest.approx(expected)
     # A published value above 0 is not from an empty cell, where empty cells are published as 0.
     assert model.weights(3)[3 + model.reach].sum() == 0
-    assert NoiseModel(DESIGN, 64).weights(0)[model.reach, 0] > 0
+    assert NoiseModel(known_noise(DESIGN), 64).weights(0)[model.reach, 0] > 0
 
 
 def test_noise_that_is_none_is_refused() -> None:
-    with pytest.raises(SpecError, match="perturbation"):
+    with pytest.raises(SpecError, match="KnownNoise"):
         Assumptions(noise="CP3")  # type: ignore[arg-type]
 
 

@@ -66,7 +66,7 @@ def test_identities_are_conditions_with_a_number(tmp_path: Path) -> None:
         (SIZE + "counts_open = [6]\n", "'counts_open' belongs to 'counts'"),
         (SIZE + 'counts = "persons"\ncounts_open = [7]\n', "no code '7'"),
         (
-            '[variable.kind]\nfile = "household"\ncodes = { a = "A", b = "B" }\ncounts = "persons"\n',
+            '[variable.kind]\nfile = "household"\ncodes = { a = "A" }\ncounts = "persons"\n',
             "no code is a whole number",
         ),
         (SIZE + 'count = "persons"\n', "counts"),

@@ -192,7 +192,8 @@ def test_some_sum_of_classes_is_of_tied_leaves_exactly_if_it_is_found(data: st.D
             if len(held) == 1:
                 by_hand |= held
     if by_hand:  # what factors of 1 find is found; others need larger factors
-        assert found and by_hand <= set(found[0].times)
+        assert found
+        assert by_hand <= set(found[0].times)
     for tie in found:
         for times in tie.times:
             mask = np.array(sizes) == times

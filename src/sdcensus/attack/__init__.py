@@ -19,6 +19,7 @@ from sdcensus.attack.differencing import attack_differencing
 from sdcensus.attack.gaps import attack_gaps
 from sdcensus.attack.identities import attack_identities
 from sdcensus.attack.key_decoding import attack_key_decoding
+from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.attack.margins import attack_margins
 from sdcensus.attack.targets import Target, targets_of
 from sdcensus.errors import SpecError, UnknownName
@@ -32,6 +33,7 @@ __all__ = [
     "AttackReport",
     "AttackResult",
     "Claims",
+    "KnownNoise",
     "run_attacks",
 ]
 

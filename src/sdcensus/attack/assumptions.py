@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.errors import SpecError
 from sdcensus.model.knowledge import MOST_DEVIATION
-from sdcensus.model.perturbation import Perturbation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +30,12 @@ class Assumptions:
     withheld_below: int | None = None
     limit: float = 0.9
     linear_cells: int = 1000
-    noise: Perturbation | None = None
+    noise: KnownNoise | None = None
 
     def __post_init__(self) -> None:
         given: object = self.noise
-        if given is not None and not isinstance(given, Perturbation):
-            raise SpecError("Noise that is known is a perturbation: a design, or one from a file.")
+        if given is not None and not isinstance(given, KnownNoise):
+            raise SpecError("Noise that is known is a KnownNoise: deviations with probabilities.")
         deviation, variance = self.max_deviation, self.variance
         if deviation is not None and (
             type(deviation) is not int or not 0 <= deviation <= MOST_DEVIATION

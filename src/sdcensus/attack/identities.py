@@ -20,10 +20,10 @@ import numpy as np
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.averaging import Averages, averages, variances_of
 from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64, Mask
+from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.attack.pieces import Piece, Side, pieces_of
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.entity import Entity
-from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 
 NAME = "identities"
@@ -389,7 +389,7 @@ def posterior(
     *,
     least: int = 0,
     published: int | None = None,
-    noise: Perturbation | None = None,
+    noise: KnownNoise | None = None,
 ) -> tuple[int, float]:
     """The likeliest count, and how likely it is, if no count was likelier before.
 
@@ -416,7 +416,7 @@ def posterior(
     counts = np.arange(max(least, int(middle - reach)), max(least, int(middle + reach)) + 1)
     logs = np.zeros(counts.size)
     if noise is not None and published is not None:
-        chances = np.array([_chance(noise, int(count), published) for count in counts])
+        chances = np.array([noise.chance(int(count), published) for count in counts])
         if chances.any():
             logs += np.log(np.maximum(chances, 1e-300))
         else:
@@ -428,14 +428,6 @@ def posterior(
     likely = np.exp(logs - logs.max())
     best = int(np.argmax(likely))
     return int(counts[best]), float(likely[best] / likely.sum())
-
-
-def _chance(noise: Perturbation, count: int, published: int) -> float:
-    """The chance that a count is published as this."""
-    for deviation, chance in noise.distribution(noise.tail.row(count)):
-        if count + deviation == published:
-            return float(chance)
-    return 0.0
 
 
 def _sentence(

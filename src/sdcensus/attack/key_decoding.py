@@ -24,9 +24,9 @@ import numpy as np
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64
 from sdcensus.attack.key_noise import BUCKETS, NoiseModel, chances
+from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.attack.pieces import Index, Piece, pieces_of, tiling
 from sdcensus.attack.targets import Target, families, named
-from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 
 NAME = "key-decoding"
@@ -83,7 +83,7 @@ class _Decoded:
 
 
 def _decode(
-    family: Sequence[Target], assumptions: Assumptions, noise: Perturbation, progress: Progress
+    family: Sequence[Target], assumptions: Assumptions, noise: KnownNoise, progress: Progress
 ) -> _Decoded:
     pieces = pieces_of(family)
     trunk = _trunk(pieces)

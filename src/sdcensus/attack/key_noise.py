@@ -7,14 +7,13 @@ are the best that can be done against noise that does not depend on keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.perturbation_table import PerturbationTable
+from sdcensus.attack.known_noise import KnownNoise
 
 Float64 = npt.NDArray[np.float64]
 Frequencies = npt.NDArray[np.complex128]
@@ -39,7 +38,7 @@ class NoiseModel:
         large: From this published value on, its noise does not depend on how large it is.
     """
 
-    noise: Perturbation
+    noise: KnownNoise
     buckets: int = BUCKETS
     zeros_known: bool = True
     reach: int = field(init=False)
@@ -49,17 +48,15 @@ class NoiseModel:
     _known_frequencies: dict[tuple[int, int], Frequencies] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        rows = range(self.noise.tail.rows)
-        deviations = [value for row in rows for value, _ in self.noise.distribution(row)]
-        self.reach = max(map(abs, deviations), default=0)
+        self.reach = self.noise.largest
         # From here on the row of a count is told by its remainder.
-        self.large = self.noise.tail.start + self.reach + self.noise.tail.period
+        self.large = self.noise.start + self.reach + self.noise.period
 
     def kind(self, value: int) -> int:
         """Published values of one kind have the same weights."""
         if value < self.large:
             return value
-        return self.large + (value - self.large) % self.noise.tail.period
+        return self.large + (value - self.large) % self.noise.period
 
     def weights(self, value: int) -> Float64:
         """For each deviation and bucket of keys the chance of both, no count being likelier."""
@@ -84,7 +81,7 @@ class NoiseModel:
         edges = np.arange(self.buckets + 1) / self.buckets
         shares = np.zeros(self.buckets)
         low = 0.0
-        for value, chance in _intervals(self.noise, self.noise.tail.row(count)):
+        for value, chance in self.noise.intervals(count):
             if value == deviation:
                 shares += np.diff(np.clip(edges, low, low + chance))
             low += chance
@@ -203,16 +200,6 @@ def _said(message: Float64) -> Float64:
     if whole <= 0:
         return np.zeros(message.shape)
     return np.log(message / whole + _DOUBT / message.size)
-
-
-def _intervals(noise: Perturbation, row: int) -> Iterator[tuple[int, float]]:
-    """The intervals of keys of a row, in their order: what each adds, and its share of all keys."""
-    if isinstance(noise, PerturbationTable):
-        intervals = noise.rows[row]
-        for value, width in zip(intervals.deviations, intervals.widths, strict=True):
-            yield value, width / noise.modulus
-    else:
-        yield from ((value, float(chance)) for value, chance in noise.distribution(row))
 
 
 def _padded(size: int) -> int:

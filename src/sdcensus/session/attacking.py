@@ -15,13 +15,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sdcensus.attack import ATTACKS, Assumptions, AttackReport, AttackResult, Claims, run_attacks
+from sdcensus.attack import (
+    ATTACKS,
+    Assumptions,
+    AttackReport,
+    AttackResult,
+    Claims,
+    KnownNoise,
+    run_attacks,
+)
 from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
 from sdcensus.formats.perturbation.reading import read_perturbation
 from sdcensus.formats.tables.files import check_new, new_file
 from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_published
 from sdcensus.formats.tables.text import write_csv
+from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
@@ -34,6 +43,7 @@ __all__ = [
     "attack_folder",
     "check_report_target",
     "claim_lines",
+    "known_noise",
     "read_noise",
     "write_report",
 ]
@@ -87,9 +97,24 @@ def attack_folder(
     return FolderAttack(Path(folder), found.tables, report, found.skipped)
 
 
-def read_noise(path: str | Path) -> PerturbationTable:
+def read_noise(path: str | Path) -> KnownNoise:
     """The perturbation table that an intruder has got hold of."""
-    return read_perturbation(path, allow_bias=True)
+    return known_noise(read_perturbation(path, allow_bias=True))
+
+
+def known_noise(noise: Perturbation) -> KnownNoise:
+    """What an intruder knows who has got hold of a design or a table."""
+    if isinstance(noise, PerturbationTable):
+        rows = tuple(
+            tuple((v, w / noise.modulus) for v, w in zip(row.deviations, row.widths, strict=True))
+            for row in noise.rows
+        )
+    else:
+        rows = tuple(
+            tuple((value, float(chance)) for value, chance in noise.distribution(row))
+            for row in range(noise.tail.rows)
+        )
+    return KnownNoise(rows, noise.tail.start, noise.tail.period, noise.tail.first)
 
 
 def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
