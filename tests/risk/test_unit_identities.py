@@ -69,7 +69,8 @@ def test_households_of_a_size_are_seen_through_persons() -> None:
         assert one.information == pytest.approx(one.times**2 * 4 / 7)
     # Reference persons of each of these households are one more look, of weight 1.
     [reference] = [one for one in found if one.variable == "place"]
-    assert (reference.times, reference.information) == (1, pytest.approx(4 / 7))
+    assert reference.times == 1
+    assert reference.information == pytest.approx(4 / 7)
 
 
 def test_persons_of_a_size_are_seen_through_households_a_little() -> None:

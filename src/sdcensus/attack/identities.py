@@ -19,7 +19,7 @@ import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.averaging import Averages, averages, variances_of
-from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64, Mask
+from sdcensus.attack.claims import AttackResult, Float64, Int64, Mask, exact_claims
 from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.attack.pieces import Piece, Side, pieces_of
 from sdcensus.attack.targets import Target, named
@@ -103,11 +103,9 @@ def attack_identities(
         progress=progress,
     )
     by_key = {one.piece.key: one for one in found}
-    claims: list[Claims] = []
     examined: dict[tuple[str, int], None] = {}
     # Of several tables of persons that show the same households, the best is taken.
     best: dict[tuple[str, int], tuple[float, int]] = {}
-    specs: dict[str, Target] = {one.name: one for one in usable}
     for pair in chosen:
         upper, lower = by_key.get(pair.upper.key), by_key.get(pair.lower.key)
         if upper is None or lower is None:
@@ -120,26 +118,11 @@ def attack_identities(
             examined[place] = None
             if probability > best.get(place, (0.0, 0))[0]:
                 best[place] = (probability, value)
-    for name, target in specs.items():
-        rows = [
-            (cell, value, probability)
-            for (table, cell), (probability, value) in best.items()
-            if table == name and probability >= assumptions.limit
-        ]
-        if rows:
-            cells, values, sure = zip(*rows, strict=True)
-            value = np.array(values, dtype=np.int64)
-            claims.append(
-                Claims(
-                    NAME,
-                    name,
-                    target.table.spec,
-                    np.array(cells, dtype=np.int64),
-                    value,
-                    value.copy(),
-                    np.array(sure),
-                )
-            )
+    rows: dict[str, list[tuple[int, int, float]]] = {}
+    for (table, cell), (probability, value) in best.items():
+        if probability >= assumptions.limit:
+            rows.setdefault(table, []).append((cell, value, probability))
+    claims = exact_claims(NAME, {one.name: one.table.spec for one in usable}, rows)
     count = sum(one.count for one in claims)
     said_of_ties = _sentence(ties, looked_through, count, len(examined), assumptions)
     figures = MappingProxyType({"codes that tie units": len(ties), "counts": len(examined)})
@@ -147,7 +130,7 @@ def attack_identities(
         (name, np.array([cell for table, cell in examined if table == name], dtype=np.int64))
         for name in dict.fromkeys(table for table, _ in examined)
     )
-    return AttackResult(NAME, tuple(claims), (*missing, said_of_ties), figures, looked_at)
+    return AttackResult(NAME, claims, (*missing, said_of_ties), figures, looked_at)
 
 
 def _shows(target: Target, pairs: Sequence[_Pair], ties: Sequence[SeenTie]) -> bool:
@@ -235,12 +218,8 @@ def seen_ties(pairs: Sequence[_Pair], variances: Mapping[str, float]) -> tuple[S
             if side.variable not in pair.lower.variables:
                 continue
             numbers = _said_numbers(pair.upper, side)
-            sliced = [
-                tuple(np.take(array, code, axis=axis) for array in (
-                    pair.upper.values, pair.held, pair.known,
-                ))
-                for code in range(side.size)
-            ]  # fmt: skip
+            arrays = (pair.upper.values, pair.held, pair.known)
+            sliced = [_slice(*arrays, axis, code) for code in range(side.size)]
             fitting = [
                 code
                 for code, number in enumerate(numbers)
@@ -255,6 +234,17 @@ def seen_ties(pairs: Sequence[_Pair], variances: Mapping[str, float]) -> tuple[S
                 if times is not None:
                     found[_tie(side, code, times)] = None
     return tuple(found)
+
+
+def _slice(
+    larger: Int64, held: Int64, known: Mask, axis: int, code: int
+) -> tuple[Int64, Int64, Mask]:
+    """Both counts under one code of a variable, and where they are published."""
+    return (
+        np.take(larger, code, axis=axis),
+        np.take(held, code, axis=axis),
+        np.take(known, code, axis=axis),
+    )
 
 
 def _tie(side: Side, code: int, times: int, *, extra: bool = False) -> SeenTie:

@@ -22,7 +22,7 @@ from types import MappingProxyType
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64
+from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64, exact_claims
 from sdcensus.attack.key_noise import BUCKETS, NoiseModel, chances
 from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.attack.pieces import Index, Piece, pieces_of, tiling
@@ -73,6 +73,10 @@ def attack_key_decoding(
     )
 
 
+#: A cell: what makes its piece equal to others, and its number there.
+_Place = tuple[tuple[str, frozenset[tuple[str, bytes]]], int]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Decoded:
     claims: tuple[Claims, ...]
@@ -102,14 +106,7 @@ def _decode(
         if likely[best] >= assumptions.limit:
             value = count.value - (best - model.reach)
             rows.setdefault(name, []).append((count.cell, value, float(likely[best])))
-    specs = {one.name: one.table.spec for one in family}
-    claims = []
-    for name, entries in rows.items():
-        cells, values, sure = (np.array(column) for column in zip(*entries, strict=True))
-        value = values.astype(np.int64)
-        claims.append(
-            Claims(NAME, name, specs[name], cells.astype(np.int64), value, value.copy(), sure)
-        )
+    claims = exact_claims(NAME, {one.name: one.table.spec for one in family}, rows)
     lines = sum(len(one.lines) for one in counts)
     how = "keys of totals are the sums of keys of parts" if additive else "noise is independent"
     sentence = (
@@ -119,7 +116,7 @@ def _decode(
         f" {lines:,} lines."
     )
     examined = tuple((name, np.array(cells, dtype=np.int64)) for name, cells in looked_at.items())
-    return _Decoded(tuple(claims), sentence, examined, lines, additive)
+    return _Decoded(claims, sentence, examined, lines, additive)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +217,7 @@ def _branches(
 
 
 def _in_areas(
-    fine: Piece, coarse: Piece, holder: Int64, place: Mapping[tuple[object, int], int]
+    fine: Piece, coarse: Piece, holder: Int64, place: Mapping[_Place, int]
 ) -> Iterator[_Branch]:
     values, known = fine.values.reshape(-1), fine.known.reshape(-1)
     for number in range(coarse.values.size):

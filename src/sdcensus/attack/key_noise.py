@@ -190,8 +190,8 @@ class NoiseModel:
 
 def chances(belief: Float64) -> Float64:
     """The chance of each deviation, whatever the key is."""
-    weights: Float64 = np.exp(belief - belief.max()).sum(axis=1)
-    return weights / weights.sum()
+    weights = np.exp(belief - belief.max()).sum(axis=1)
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
 def _said(message: Float64) -> Float64:

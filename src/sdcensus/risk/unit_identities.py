@@ -120,13 +120,15 @@ def _tied_cell(
     there = {name: level for name, level in chosen.items() if name in has}
     if len(there) < len(chosen) and {*chosen} - {*there} - {one.name for one, _ in tie.leaves}:
         return None  # the other units are not told apart like that
-    named, codes = "", ("",)
+    named = ""
+    codes: tuple[str, ...] = ()
     for variable, leaves in tie.leaves:
         level = chosen.get(variable.name)
         if level is None and variable.name in has:
             # Not in the cell, but the other units have to be cut down to the condition.
-            fitting = [one for one in offered.get(variable.name, ()) if
-                       tied_parts(leaves, one.group_array)]  # fmt: skip
+            fitting = [
+                one for one in offered.get(variable.name, ()) if tied_parts(leaves, one.group_array)
+            ]
             level = fitting[-1] if fitting else None
             if level is None:
                 continue  # not offered: taken to hold for nearly all
