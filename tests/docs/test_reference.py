@@ -29,6 +29,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "## `[keys]`": sections.KeysSection,
     "### `[keys.columns]`": sections.KeyColumnSection,
     "## `[[impossible]]`": sections.ImpossibleSection,
+    "## `[[identity]]`": sections.IdentitySection,
     "## `[variable.NAME]`": sections.VariableSection,
     "### `[[variable.NAME.hierarchy]]`": sections.HierarchySection,
     "### `grid`": sections.GridSection,
@@ -87,6 +88,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "entity": sections.EntitySection,
     "keys": sections.KeysSection,
     "impossible": sections.ImpossibleSection,
+    "identity": sections.IdentitySection,
     "variable": sections.VariableSection,
 }
 
@@ -95,7 +97,7 @@ def entries(table: str, content: Any) -> list[Any]:
     """The tables of settings that stand under the name of a table."""
     if table in ("census", "keys"):
         return [content]
-    return list(content) if table == "impossible" else list(content.values())
+    return list(content) if isinstance(content, list) else list(content.values())
 
 
 @pytest.mark.parametrize(

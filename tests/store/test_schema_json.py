@@ -35,6 +35,7 @@ from sdcensus.model.schema import (
     KeyRules,
     KeyScope,
     Schema,
+    UnitIdentity,
 )
 from sdcensus.model.source import FileFormat, FileSource
 from sdcensus.model.text import Text
@@ -105,6 +106,8 @@ def variables(draw: st.DrawFn, name: str) -> Variable:
         decimals=draw(st.integers(0, 9)),
         map=draw(WORDS),
         imputed=draw(st.booleans()),
+        counts=draw(st.one_of(st.none(), ENTITIES)),
+        counts_open=tuple(draw(st.lists(WORDS, max_size=2))),
     )
 
 
@@ -152,6 +155,12 @@ def schemas(draw: st.DrawFn) -> Schema:
             GridSpec(name, draw(WORDS), draw(WORDS), 3035, draw(st.integers(1, 9)), (0, 0, 5, 5))
             for name in names
             if draw(st.booleans())
+        ),
+        identities=tuple(
+            UnitIdentity(
+                each=draw(ENTITIES), holds=draw(ENTITIES), when=when, times=draw(st.integers(1, 9))
+            )
+            for when in draw(st.lists(WORDS, max_size=2))
         ),
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Sentence
+from sdcensus.model.entity import Entity, EntitySpec
 from sdcensus.model.interior import with_totals
 from sdcensus.model.policy import (
     AtLevel,
@@ -111,7 +112,23 @@ def verdicts() -> dict[str, Verdict]:
         )
     )
     everywhere = tuple(VariableRule(variable=one, offered=False) for one in ("sex", "age"))
+    housed = replace(
+        SCHEMA,
+        entities=(
+            EntitySpec(entity=Entity.HOUSEHOLD, id=("household",)),
+            EntitySpec(entity=Entity.PERSON, id=("id",), within=Entity.HOUSEHOLD),
+        ),
+        variables=tuple(
+            replace(one, entity=Entity.HOUSEHOLD) if one.name == "married" else one
+            for one in SCHEMA.variables
+        ),
+    )
+    households_only = VariableRule(variable="married", units=(Entity.HOUSEHOLD,))
     return {
+        "variable-not-offered-for-units": ask(
+            Policy(name="test", schema=housed, variables=(households_only,)),
+            TableSpec.build(housed, ("sex", "married")),
+        ),
         "variable-not-offered": ask(policy(variables=everywhere), spec("sex", "married")),
         "variable-not-a-filter": ask(
             policy(variables=(VariableRule(variable="married", as_filter=False),)),

@@ -19,6 +19,9 @@ from sdcensus.attack.cliques import attack_cliques
 from sdcensus.attack.differencing import attack_differencing
 from sdcensus.attack.gaps import attack_gaps
 from sdcensus.attack.groups import GroupClaims, Traits
+from sdcensus.attack.identities import attack_identities
+from sdcensus.attack.key_decoding import attack_key_decoding
+from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.attack.margins import attack_margins
 from sdcensus.attack.patterns import attack_patterns
 from sdcensus.attack.targets import Target, targets_of
@@ -38,6 +41,7 @@ __all__ = [
     "Claims",
     "GroupClaims",
     "Traits",
+    "KnownNoise",
     "run_attacks",
 ]
 
@@ -63,6 +67,8 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "zero-patterns": attack_zero_patterns,
         "twins": attack_twins,
         "cliques": attack_cliques,
+        "identities": attack_identities,
+        "key-decoding": attack_key_decoding,
     }
 )
 #: Those that claim groups of few persons with their attributes, and not counts.

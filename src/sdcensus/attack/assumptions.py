@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sdcensus.attack.known_noise import KnownNoise
 from sdcensus.errors import SpecError
 from sdcensus.model.knowledge import MOST_DEVIATION
 
@@ -21,6 +22,7 @@ class Assumptions:
         limit: Averages are claimed where the intruder reckons to be right with this probability.
         group_limit: Groups of few persons are claimed where he reckons to be right with this one.
         linear_cells: Tables with at most so many cells are searched by linear programs as well.
+        noise: The deviations with their probabilities, where he has got hold of them.
     """
 
     max_deviation: int | None = None
@@ -30,8 +32,12 @@ class Assumptions:
     limit: float = 0.9
     group_limit: float = 0.5
     linear_cells: int = 1000
+    noise: KnownNoise | None = None
 
     def __post_init__(self) -> None:
+        given: object = self.noise
+        if given is not None and not isinstance(given, KnownNoise):
+            raise SpecError("Noise that is known is a KnownNoise: deviations with probabilities.")
         deviation, variance = self.max_deviation, self.variance
         if deviation is not None and (
             type(deviation) is not int or not 0 <= deviation <= MOST_DEVIATION

@@ -85,7 +85,7 @@ def attack_averaging(
     targets: Sequence[Target], assumptions: Assumptions, progress: Progress = no_progress
 ) -> AttackResult:
     """Claim every count whose average is reckoned right with the probability that is asked for."""
-    variances, missing = _variances(targets, assumptions)
+    variances, missing = variances_of(targets, assumptions)
     usable = [one for one in targets if one.name in variances]
     claims: list[Claims] = []
     examined: list[tuple[str, Int64]] = []
@@ -115,7 +115,7 @@ def attack_averaging(
     return AttackResult(NAME, tuple(claims), tuple(said), figures, tuple(examined))
 
 
-def _variances(
+def variances_of(
     targets: Sequence[Target], assumptions: Assumptions
 ) -> tuple[dict[str, float], list[str]]:
     """The variance of one cell of each table: given, or estimated from gaps."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -138,3 +138,25 @@ def merged(first: AttackResult, second: AttackResult) -> AttackResult:
         (*first.examined, *second.examined),
         (*first.groups, *second.groups),
     )
+
+
+def exact_claims(
+    attack: str,
+    specs: Mapping[str, TableSpec],
+    rows: Mapping[str, Sequence[tuple[int, int, float]]],
+) -> tuple[Claims, ...]:
+    """Claims of one count each: for each table by name its cells, the counts, and how sure.
+
+    Args:
+        attack: The name of the attack.
+        specs: What each table shows.
+        rows: What is claimed.
+    """
+    made = []
+    for table, entries in rows.items():
+        if entries:
+            value = np.array([count for _, count, _ in entries], dtype=np.int64)
+            cells = np.array([cell for cell, _, _ in entries], dtype=np.int64)
+            sure = np.array([probability for _, _, probability in entries], dtype=np.float64)
+            made.append(Claims(attack, table, specs[table], cells, value, value.copy(), sure))
+    return tuple(made)

@@ -45,7 +45,7 @@ def attack(
             "--attacks",
             metavar="NAMES",
             help="Comma-separated: gaps, intervals, margins, differencing, averaging, patterns,"
-            " zero-patterns, twins, cliques. None: all.",
+            " zero-patterns, twins, cliques, identities, key-decoding. None: all.",
         ),
     ] = "",
     max_deviation: Annotated[
@@ -63,6 +63,15 @@ def attack(
             metavar="V",
             help="The intruder knows the variance of the change of a count. Without it, he finds"
             " out.",
+        ),
+    ] = None,
+    noise: Annotated[
+        Path | None,
+        typer.Option(
+            "--knows-noise",
+            metavar="FILE",
+            help="The intruder has this perturbation table: key-decoding needs it, identities gain"
+            " by it.",
         ),
     ] = None,
     zeros_known: Annotated[
@@ -193,6 +202,7 @@ def attack(
         attack_address,
         attack_folder,
         check_report_target,
+        read_noise,
         write_report,
     )
 
@@ -207,6 +217,7 @@ def attack(
         limit=limit,
         group_limit=group_limit,
         linear_cells=linear_cells,
+        noise=None if noise is None else read_noise(noise),
     )
     names = listed(attacks)
     if attacks and not names:

@@ -65,6 +65,14 @@ def load(
             output.note(f"  {problem}")
     for note in report.notes:
         output.note(f"Note: {note}")
+    if report.identities:
+        output.note(
+            "The records show counts of one kind of unit that are those of another, and the schema"
+            " does not say so. Tables of both would give such counts away. To have plans and"
+            " policies checked for it, add to the schema and load again:"
+        )
+        for identity in report.identities:
+            output.note("\n".join(["", *(f"  {line}" for line in identity.lines)]))
     output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}.")
     records = plain_table(header=False)
     records.add_column()

@@ -80,6 +80,7 @@ def check(
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import conflicts, read_policy
+    from sdcensus.session.tied_units import looks_between_units, tie_lines, ties_in_policy
 
     output = Output(quiet=quiet)
     census = open_store(store)
@@ -87,7 +88,12 @@ def check(
     output.say(f"{policy} is right.")
     _show_policy(output, read)
     _show_menu(output, read, of, role)
-    found = conflicts(read)
+    ties = tie_lines(ties_in_policy(read))
+    if ties:
+        output.say("\nTo be changed: serve does not open this", style="bold")
+        for line in ties:
+            output.say(f"  {line}")
+    found = (*looks_between_units(read), *conflicts(read))
     if found:
         output.say("\nWorth a look", style="bold")
         for sentence in found:

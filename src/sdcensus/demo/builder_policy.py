@@ -41,6 +41,8 @@ _OFFERED: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
 )
+#: Offered on tables of these units only: persons by size are a multiple of the households.
+_ON_TABLES_OF = {"household_type": "households", "household_size": "households"}
 #: Offered for parishes and larger areas only.
 _NOT_BELOW_PARISHES = ("religion", "disability")
 
@@ -114,6 +116,8 @@ def builder_policy(
                 rules.append(f'finest_level = "{finest}"')
             if name in _NOT_BELOW_PARISHES:
                 rules.append('finest_area = "ed@parish"')
+            if name in _ON_TABLES_OF:
+                rules.append(f'units = ["{_ON_TABLES_OF[name]}"]')
             if rules:
                 lines.append("\n".join([f"[variable.{name}]", *rules, ""]))
     lines.append("# Not offered.\n")

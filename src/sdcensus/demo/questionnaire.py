@@ -74,6 +74,8 @@ class Question:
     decimals: int = 0
     empty: str = ""
     imputed: str = ""
+    counts: str = ""
+    counts_open: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -122,6 +124,11 @@ def _table(name: str) -> dict[str, Any]:
 def rules() -> list[tuple[Words, str]]:
     """Combinations that cannot occur: what they are about, and the condition."""
     return [(tuple(one["label"]), one["when"]) for one in _table("rules")["impossible"]]
+
+
+def identities() -> list[dict[str, str | int]]:
+    """Counts of one kind of unit that are those of another: the settings of each."""
+    return [dict(one) for one in _table("rules")["identity"]]
 
 
 @cache
@@ -195,6 +202,8 @@ def _question(
         decimals=table.get("decimals", 0),
         empty=table.get("empty", ""),
         imputed=table.get("imputed", ""),
+        counts=table.get("counts", ""),
+        counts_open=tuple(table.get("counts_open", ())),
     )
 
 

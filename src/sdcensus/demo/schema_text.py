@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 
 from sdcensus.demo.census import Census
 from sdcensus.demo.questionnaire import (
@@ -13,6 +14,7 @@ from sdcensus.demo.questionnaire import (
     Question,
     Tree,
     Words,
+    identities,
     rules,
 )
 from sdcensus.documents.toml_text import toml
@@ -51,6 +53,7 @@ def schema_text(census: Census, ending: str, extent: tuple[int, int, int, int]) 
     """The whole schema; ``ending`` is that of the data files, ``extent`` that of the grid."""
     parts = [MARK, "", _head(census), _files(ending), ENTITIES]
     parts += [_impossible(label, when) for label, when in rules()]
+    parts += [_identity(settings) for settings in identities()]
     file = ""
     for question in census.questionnaire:
         if question.file != file:
@@ -113,6 +116,12 @@ def _impossible(label: Words, when: str) -> str:
     return f"[[impossible]]\nwhen = {toml(when)}\nlabel = {_text(label)}\n"
 
 
+def _identity(settings: Mapping[str, str | int]) -> str:
+    return "\n".join(
+        ["[[identity]]", *(f"{name} = {toml(one)}" for name, one in settings.items()), ""]
+    )
+
+
 def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
     table = f"variable.{question.name}"
     lines = [f"[{table}]", f'file = "{question.file}"']
@@ -123,6 +132,9 @@ def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
         lines.append(f"topic = {_text(question.topic)}")
     if question.role:
         lines.append(f'role = "{question.role}"')
+    if question.counts:
+        lines.append(f"counts = {toml(question.counts)}  # each code is a number of them")
+        lines.append(f"counts_open = {toml(question.counts_open)}  # or more")
     if question.range:
         lines.append(f"range = [{question.range[0]}, {question.range[1]}]")
     if question.listed:

@@ -131,7 +131,7 @@ def _check_reference_person(
             mistakes.add(where, '"reference-person" needs persons that lie within a household.')
     if section.reference_person:
         path: KeyPath = ("keys", "reference_person")
-        found = _resolved(section.reference_person, path, schema, broken, mistakes)
+        found = resolved_condition(section.reference_person, path, schema, broken, mistakes)
         for variable in found[1] if found else ():
             if variable.entity is not Entity.PERSON:
                 mistakes.add(
@@ -159,18 +159,18 @@ def read_impossible(
         if section is None:
             continue
         path = (*where, "when")
-        found = _resolved(section.when, path, schema, broken, mistakes)
+        found = resolved_condition(section.when, path, schema, broken, mistakes)
         if found is not None:
             universe, variables = found
             if universe.everything:
                 mistakes.add(path, "the condition is true for every record.")
-            _check_one_unit(variables, path, schema, mistakes)
+            check_one_unit(variables, path, schema, mistakes)
         label = languages.text(section.label, (*where, "label"), mistakes)
         rules.append(Impossible(section.when, label))
     return tuple(rules)
 
 
-def _resolved(
+def resolved_condition(
     condition: str,
     path: KeyPath,
     schema: Schema,
@@ -192,7 +192,7 @@ def _resolved(
     return universe, [schema.variable(name) for name in sorted(names)]
 
 
-def _check_one_unit(
+def check_one_unit(
     variables: list[Variable], path: KeyPath, schema: Schema, mistakes: Mistakes
 ) -> None:
     """A combination is about one unit: its own variables and those of what holds it."""

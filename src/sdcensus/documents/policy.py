@@ -232,6 +232,7 @@ class _Reader:
                 as_filter=section.as_filter,
                 finest_level=level,
                 finest_area=section.finest_area,
+                units=None if section.units is None else tuple(dict.fromkeys(section.units)),
             )
 
     def _together(self) -> tuple[tuple[Any, ...], ...]:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from sdcensus.documents.sections import Section
 from sdcensus.documents.toml_lines import KeyPath
-from sdcensus.documents.values import Codes, Kind, Word, Words, WrongValueError, one_of
+from sdcensus.documents.values import Codes, Kind, Units, Word, Words, WrongValueError, one_of
 from sdcensus.errors import unknown
 from sdcensus.model.entity import Entity
 from sdcensus.model.policy import PRESETS, AtLevel, OneHousehold, WhenSparse
@@ -182,6 +182,7 @@ class RuleSection(Section):
     as_filter: bool = True
     finest_level: Level | None = None
     finest_area: Level | None = None
+    units: list[Units] | None = None
 
 
 class TogetherSection(Section):

@@ -114,6 +114,8 @@ def _rule(rule: VariableRule) -> Data:
         data["finest_level"] = rule.finest_level
     if rule.finest_area is not None:
         data["finest_area"] = str(rule.finest_area)
+    if rule.units is not None:
+        data["units"] = [one.plural for one in rule.units]
     return data
 
 

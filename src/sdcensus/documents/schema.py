@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from sdcensus.documents.identities import read_identities
 from sdcensus.documents.keys import read_impossible, read_keys
 from sdcensus.documents.languages import Languages
 from sdcensus.documents.mistakes import Mistakes
@@ -16,7 +17,7 @@ from sdcensus.errors import unknown
 from sdcensus.model.entity import Entity
 from sdcensus.model.schema import CensusInfo, KeyScope, Schema
 
-_TABLES = ("census", "files", "entity", "keys", "impossible", "variable")
+_TABLES = ("census", "files", "entity", "keys", "impossible", "identity", "variable")
 _NEEDED = {
     "census": 'add [census] with name = "…"',
     "files": "add an entry such as [files.person]",
@@ -72,6 +73,7 @@ def schema_from_document(document: TomlDocument) -> Schema:
     impossible = read_impossible(
         data.get("impossible", []), described, variables.broken, languages, mistakes
     )
+    identities = read_identities(data.get("identity", []), described, variables.broken, mistakes)
     mistakes.raise_if_any()
     return Schema(
         census=census,
@@ -81,6 +83,7 @@ def schema_from_document(document: TomlDocument) -> Schema:
         impossible=impossible,
         grids=described.grids,
         files=described.files,
+        identities=identities,
     )
 
 

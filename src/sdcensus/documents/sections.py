@@ -29,6 +29,7 @@ from sdcensus.documents.values import (
     LanguageCodes,
     LevelNamesOrBounds,
     TwoNumbers,
+    Units,
     Word,
     Words,
     WrongValueError,
@@ -116,6 +117,15 @@ class ImpossibleSection(Section):
     label: Label = ""
 
 
+class IdentitySection(Section):
+    """``[[identity]]``."""
+
+    each: Units
+    holds: Units
+    when: Word
+    times: int = Field(default=1, ge=1, le=1000)
+
+
 class GridSection(Section):
     """``grid`` of a geography."""
 
@@ -159,6 +169,8 @@ class VariableSection(Section):
     levels: LevelNamesOrBounds = []
     level_labels: dict[str, Label] = {}
     hierarchy: list[HierarchySection] = []
+    counts: Units | None = None
+    counts_open: Codes = []
     map: Word = ""
     grid: GridSection | None = None
 
@@ -221,6 +233,8 @@ def _in_plain_words(
 _MISSING = {
     "entity": ': say which units the rows are, such as entity = "person"',
     "extent": ": the area that the cells cover, as extent = [x_low, y_low, x_high, y_high]",
+    "each": ': say which units hold the others, such as each = "household"',
+    "holds": ': say which units lie in them, such as holds = "person"',
     "when": ': a condition, such as when = "age < 15 and marital_status == 2"',
 }
 _PLAIN_WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {

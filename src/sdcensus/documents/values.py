@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from sdcensus.documents.toml_lines import KeyPath
-from sdcensus.errors import unknown
+from sdcensus.errors import SpecError, unknown
 from sdcensus.model.entity import Entity
 
 #: A label as written: one text, or one for each language.
@@ -253,6 +253,13 @@ def _decimal(value: object) -> str:
     return str(value)
 
 
+def _units(value: object) -> Entity:
+    try:
+        return Entity.parse(_text(value))
+    except SpecError as error:
+        raise _wrong(str(error)) from None
+
+
 Word = Annotated[str, BeforeValidator(_text)]
 Words = Annotated[list[str], BeforeValidator(_texts)]
 Column = Annotated[str, BeforeValidator(_column)]
@@ -270,3 +277,5 @@ Encoding = Annotated[str, BeforeValidator(_encoding)]
 Delimiter = Annotated[str, BeforeValidator(_delimiter)]
 DecimalMark = Annotated[str, BeforeValidator(_decimal)]
 Kind = Annotated[Entity, one_of(Entity, "kind of unit")]
+#: A kind of unit, as the word for one or for many of them.
+Units = Annotated[Entity, BeforeValidator(_units)]

@@ -148,6 +148,8 @@ class _Builder:
             decimals=self._decimals(),
             map=section.map,
             imputed=section.imputed is not None,
+            counts=section.counts,
+            counts_open=tuple(section.counts_open),
             source=VariableSource(
                 file=file,
                 column=section.column or self.name,

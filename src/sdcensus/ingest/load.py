@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.ingest.arrange import Records, link_records, order_records, write_records
+from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
 from sdcensus.ingest.maps import CensusMap
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.tabulate import NO_ROW
@@ -35,12 +36,15 @@ class LoadReport:
         rows: How many records of each kind it holds.
         problems: Values that do not fit the schema.
         notes: What else to know, such as areas that the map does not show.
+        identities: Identities between units that the records show and the schema does not declare,
+            as lines for it.
     """
 
     store: Path
     rows: Mapping[Entity, int]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...] = ()
+    identities: tuple[ProposedIdentity, ...] = ()
 
 
 def load_census(
@@ -75,7 +79,8 @@ def load_census(
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
     notes = tuple(one.note for one in maps if one.note)
-    return LoadReport(out, rows, log.problems(), notes)
+    identities = undeclared_identities(CensusStore.open(out), progress)
+    return LoadReport(out, rows, log.problems(), notes, identities)
 
 
 def _build(

@@ -181,7 +181,7 @@ def menu_of(
     offered = []
     for variable in schema.usable(entity):
         levels = policy.allowed_levels(variable)
-        if policy.rule_of(variable.name).offered and levels:
+        if policy.rule_of(variable.name).offered_for(entity) and levels:
             finest = _finest_areas(policy, variable, areas)
             offered.append(MenuVariable(variable, levels, finest))
     if not offered:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.entity import Entity
 from sdcensus.model.policy_levels import coarser_levels, strictly_coarser
-from sdcensus.model.policy_rules import AtLevel, Place, UserRole, WhenSparse
+from sdcensus.model.policy_rules import (
+    AtLevel,
+    Place,
+    UserRole,
+    VariableRule,
+    WhenSparse,
+)
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
 
@@ -117,6 +123,25 @@ def _variables(policy: Policy) -> Found:
                 yield (*where, "finest_level"), str(error)
         if rule.finest_area is not None:
             yield from _area(policy, rule.finest_area, (*where, "finest_area"))
+        yield from _units(policy, rule, variable, (*where, "units"))
+
+
+def _units(policy: Policy, rule: VariableRule, variable: Variable, where: Place) -> Found:
+    if rule.units is None:
+        return
+    if not rule.offered:
+        yield where, "'units' says on which tables it is offered, and offered = false says on none."
+    elif not rule.units:
+        yield where, 'Name units, such as ["households"]; to offer it nowhere: offered = false.'
+    having = [
+        spec.entity
+        for spec in policy.schema.entities
+        if variable.entity in policy.schema.lineage(spec.entity)
+    ]
+    for at, unit in enumerate(rule.units):
+        if unit not in having:
+            known = [one.plural for one in having]
+            yield (*where, at), unknown(f"kind of unit with {rule.variable!r}", unit.plural, known)
 
 
 def _variable(schema: Schema, name: str) -> tuple[Variable | None, str]:

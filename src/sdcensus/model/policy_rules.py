@@ -152,6 +152,7 @@ class VariableRule:
         as_filter: Whether it may stand in a condition.
         finest_level: Its finest level; levels that are neither this nor coarser are refused.
         finest_area: The finest area with which it may stand in a table.
+        units: The units on whose tables it may stand; ``None`` for all that have it.
     """
 
     variable: str
@@ -159,6 +160,11 @@ class VariableRule:
     as_filter: bool = True
     finest_level: str = ""
     finest_area: AtLevel | None = None
+    units: tuple[Entity, ...] | None = None
+
+    def offered_for(self, of: Entity) -> bool:
+        """Whether it may stand on tables of some units."""
+        return self.offered and (self.units is None or of in self.units)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

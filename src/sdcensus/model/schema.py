@@ -74,6 +74,27 @@ class Impossible:
     label: Text = Text()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitIdentity:
+    """Counts of two kinds of units that are the same number, or a multiple of it.
+
+    Each unit of the kind ``each`` that fulfils the condition, as far as it has the variables, holds
+    ``times`` units of the kind ``holds`` that fulfil it. So counts of the one, times that number,
+    are counts of the other, by whatever else the larger units are told apart.
+
+    Attributes:
+        each: The larger units.
+        holds: What lies in them.
+        when: The condition; about variables of ``holds`` and of what holds them.
+        times: How many.
+    """
+
+    each: Entity
+    holds: Entity
+    when: str
+    times: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class GridSpec:
     """Square cells over a map: the variable that is made from two columns of coordinates.
@@ -109,6 +130,7 @@ class Schema:
     impossible: tuple[Impossible, ...] = ()
     grids: tuple[GridSpec, ...] = ()
     files: tuple[CensusFile, ...] = ()
+    identities: tuple[UnitIdentity, ...] = ()
     _by_name: MappingProxyType[str, Variable] = field(init=False, repr=False, compare=False)
     _made: dict[Callable[..., object], Any] = field(
         init=False, repr=False, compare=False, default_factory=dict

@@ -140,6 +140,9 @@ class Variable:
         label, description, topic, unit, role: What they say.
         map: File name of a GeoJSON map with the areas, for a geography.
         imputed: Whether the store has a column that says where the value was imputed.
+        counts: The units whose number in each record its codes say, such as persons for the size
+            of a household.
+        counts_open: Codes that stand for their number and more.
         source: Where it is read from.
     """
 
@@ -158,6 +161,8 @@ class Variable:
     decimals: int = 0
     map: str = ""
     imputed: bool = False
+    counts: Entity | None = None
+    counts_open: tuple[str, ...] = ()
     source: VariableSource | None = None
     _levels: tuple[Level, ...] = field(init=False, repr=False, compare=False)
     _made: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)

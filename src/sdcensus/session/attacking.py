@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,17 @@ from sdcensus.attack import (
     AttackReport,
     AttackResult,
     Claims,
+    KnownNoise,
     run_attacks,
 )
 from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
+from sdcensus.formats.perturbation.reading import read_perturbation
 from sdcensus.formats.tables.files import check_new, new_file
 from sdcensus.formats.tables.reading import PublishedFolder, SkippedFile, scan_published
 from sdcensus.formats.tables.text import write_csv
+from sdcensus.model.perturbation import Perturbation
+from sdcensus.model.perturbation_table import PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication import PublishedTable
 from sdcensus.session.answering.service import TableService
@@ -51,6 +55,8 @@ __all__ = [
     "attack_menu",
     "check_report_target",
     "claim_lines",
+    "known_noise",
+    "read_noise",
     "write_report",
 ]
 
@@ -161,6 +167,25 @@ def _attacked(
 ) -> FolderAttack:
     report = run_attacks(crawl.tables, assumptions, attacks=attacks, progress=progress)
     return FolderAttack(source, crawl.tables, report, (), crawl.sentences)
+def read_noise(path: str | Path) -> KnownNoise:
+    """The perturbation table that an intruder has got hold of."""
+    return known_noise(read_perturbation(path, allow_bias=True))
+
+
+def known_noise(noise: Perturbation) -> KnownNoise:
+    """What an intruder knows who has got hold of a design or a table."""
+    if isinstance(noise, PerturbationTable):
+        rows = tuple(
+            tuple((v, w / noise.modulus) for v, w in zip(row.deviations, row.widths, strict=True))
+            for row in noise.rows
+        )
+    else:
+        rows = tuple(
+            tuple((value, float(chance)) for value, chance in noise.distribution(row))
+            for row in range(noise.tail.rows)
+        )
+    return KnownNoise(rows, noise.tail.start, noise.tail.period, noise.tail.first)
+
 
 
 def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:
@@ -214,7 +239,14 @@ def write_report(found: FolderAttack, path: str | Path) -> Path:
 def _document(found: FolderAttack) -> dict[str, Any]:
     report = found.report
     return {
-        "assumptions": asdict(report.assumptions),
+        "assumptions": {
+            **{
+                name: getattr(report.assumptions, name)
+                for name in type(report.assumptions).__dataclass_fields__
+                if name != "noise"
+            },
+            "noise_known": report.assumptions.noise is not None,
+        },
         "tables": list(report.tables),
         "cells": report.cells,
         "attacks": [

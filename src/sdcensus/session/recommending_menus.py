@@ -28,6 +28,7 @@ from sdcensus.risk.look_budget import LookBudget, look_budget
 from sdcensus.session.look_budget import LIMIT
 from sdcensus.session.recommending_facts import AreaLevel, Facts, level_up_to
 from sdcensus.session.recommending_noise import LARGEST_VARIANCE, Rejected, burden_of, needs
+from sdcensus.session.tied_units import without_ties
 
 #: The mean number of units in a cell, by area (the rule of New Zealand).
 MEAN_CELL = 2.0
@@ -69,7 +70,7 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
     kinds = {one.entity for one in schema.entities}
     together = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
     households = together and schema.path(Entity.PERSON, Entity.HOUSEHOLD) is not None
-    return Policy(
+    made = Policy(
         name=name,
         schema=schema,
         online=OnlineRules(
@@ -85,6 +86,7 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
         ),
         variables=(*_rules(facts, schema), *_grids(schema)),
     )
+    return without_ties(made)
 
 
 def _grids(schema: Schema) -> Iterator[VariableRule]:

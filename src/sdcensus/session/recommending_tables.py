@@ -28,6 +28,7 @@ from sdcensus.session.recommending_facts import (
     level_up_to,
     nested,
 )
+from sdcensus.session.tied_units import without_ties
 
 #: A column of a printed page: variables with more codes are shown at a coarser level.
 MOST_CODES = 25
@@ -93,6 +94,8 @@ def standard_tables(
     """
     found = []
     by_entity: dict[Entity, tuple[tuple[AreaLevel, ...], int]] = {}
+    # What a policy of the office leaves open between units must not be in a plan that we draft.
+    policy = without_ties(policy)
     for wish in _wishes(census.schema, facts, policy, crossed=crossed):
         if wish.of not in by_entity:
             areas = facts.areas if wish.of is facts.of else nested(areas_of(census, wish.of))
@@ -131,9 +134,9 @@ def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
 
 
 def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> Iterator[_Wish]:
-    sex = _axis(facts.sex, FEW_CODES, policy)
-    age = _axis(facts.age, MOST_CODES, policy)
-    broad = _axis(facts.age, FEW_CODES, policy)
+    sex = _axis(facts.sex, FEW_CODES, policy, facts.of)
+    age = _axis(facts.age, MOST_CODES, policy, facts.of)
+    broad = _axis(facts.age, FEW_CODES, policy, facts.of)
     first = [one for one in (age, sex) if one is not None]
     if first:
         yield _Wish("-by-".join(one[0].name for one in first), facts.of, tuple(first))
@@ -141,7 +144,7 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         yield _Wish(f"{facts.of.plural}-by-area", facts.of, ())
     basic = {one.name for one in (facts.sex, facts.age) if one is not None}
     for variable in facts.variables:
-        own = _axis(variable, MOST_CODES, policy)
+        own = _axis(variable, MOST_CODES, policy, facts.of)
         if own is None or variable.entity is not facts.of or variable.name in basic:
             continue
         beside = [one for one in (sex, broad if crossed else None) if one is not None]
@@ -152,14 +155,16 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         if kind is facts.of:
             continue
         for variable in schema.usable(kind):
-            own = _axis(variable, MOST_CODES, policy)
+            own = _axis(variable, MOST_CODES, policy, kind)
             if own is not None and variable.entity is kind and variable not in places:
                 yield _Wish(f"{kind.plural}-{variable.name}", kind, (own,))
 
 
-def _axis(variable: Variable | None, most: int, policy: Policy) -> tuple[Variable, str, int] | None:
+def _axis(
+    variable: Variable | None, most: int, policy: Policy, of: Entity
+) -> tuple[Variable, str, int] | None:
     """A variable at the finest level with at most so many codes that the policy offers."""
-    if variable is None or not policy.rule_of(variable.name).offered:
+    if variable is None or not policy.rule_of(variable.name).offered_for(of):
         return None
     allowed = policy.allowed_levels(variable)
     if not allowed:

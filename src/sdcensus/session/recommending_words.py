@@ -87,9 +87,17 @@ def policy_reasons(policy: Policy, facts: Facts) -> Iterator[tuple[str, str]]:
                 "it is marked as sensitive in the schema, and smaller areas are too small for it",
             )
         if not rule.offered:
+            places = {one.name for one in policy.areas}
             yield (
                 f"{rule.variable} is not offered",
-                "its areas cut across the others, so that differences would be a few people",
+                "its areas cut across the others, so that differences would be a few people"
+                if rule.variable in places
+                else "it shows counts of larger units once more (an identity of the schema)",
+            )
+        elif rule.units is not None:
+            yield (
+                f"{rule.variable} on tables of {', '.join(one.plural for one in rule.units)} only",
+                "persons by it are a known multiple of the units that hold them",
             )
         elif rule.finest_level:
             yield (

@@ -26,6 +26,7 @@ from sdcensus.model.schema import (
     KeyRules,
     KeyScope,
     Schema,
+    UnitIdentity,
 )
 from sdcensus.model.text import Text
 from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
@@ -44,6 +45,16 @@ _KIND_OF = {number: kind for kind, number in _KINDS.items()}
 
 def schema_to_json(schema: Schema) -> Json:
     """The schema as plain values, without ``files`` and the ``source`` of variables."""
+    plain = _plain(schema)
+    # Stores that were written before identities could be declared keep their digest.
+    if schema.identities:
+        plain["identities"] = [
+            [one.each.value, one.holds.value, one.when, one.times] for one in schema.identities
+        ]
+    return plain
+
+
+def _plain(schema: Schema) -> Json:
     return {
         "version": SCHEMA_VERSION,
         "census": {
@@ -144,6 +155,8 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "decimals": variable.decimals or None,
         "map": variable.map or None,
         "imputed": variable.imputed or None,
+        "counts": variable.counts.value if variable.counts else None,
+        "counts_open": list(variable.counts_open) or None,
         "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
         "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
         or None,
@@ -260,6 +273,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
         ),
         impossible=_list(document["impossible"], _impossible),
         grids=grids,
+        identities=_list(document.get("identities", []), _identity),
     )
 
 
@@ -283,6 +297,16 @@ def _key_column(value: Any) -> tuple[Entity, KeyColumn]:
 def _impossible(value: Any) -> Impossible:
     when, label = value
     return Impossible(_string(when), _text(label))
+
+
+def _identity(value: Any) -> UnitIdentity:
+    each, holds, when, times = value
+    return UnitIdentity(
+        each=_kind_of_unit(each),
+        holds=_kind_of_unit(holds),
+        when=_string(when),
+        times=_whole(times),
+    )
 
 
 def _grid(value: Any) -> GridSpec:
@@ -316,6 +340,8 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         decimals=_whole(entries.get("decimals", 0)),
         map=_string(entries.get("map", "")),
         imputed=_checked(entries.get("imputed", False), bool),
+        counts=_optional(entries.get("counts"), _kind_of_unit),
+        counts_open=_list(entries.get("counts_open", []), _string),
     )
 
 

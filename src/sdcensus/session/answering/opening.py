@@ -25,6 +25,7 @@ from sdcensus.session.policy.serving import refuse_online
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
 from sdcensus.session.risk_gate import refuse_serving, risks_of_menus
 from sdcensus.session.smallest_group import in_force
+from sdcensus.session.tied_units import refuse_ties_in_policy
 
 
 def open_service(
@@ -62,6 +63,7 @@ def open_service(
     census = store if isinstance(store, Census) else open_census(store)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
     refuse_online(rules)
+    refuse_ties_in_policy(rules)
     planned = None if plan is None else _read_plan(Path(plan), census)
     methods = _methods(census, rules, planned, method, options, secret, key_version)
     progress("counting the looks", 0.3)

@@ -37,7 +37,7 @@ def code_reasons(
     """
     uses = uses_of(spec)
     return (
-        *_offered(policy, uses),
+        *_offered(policy, spec, uses),
         *_levels(policy, uses),
         *_areas(policy, uses),
         *_together(policy, uses),
@@ -99,10 +99,18 @@ def area_use(policy: Policy, uses: tuple[Use, ...]) -> Use | None:
     return min(found, key=lambda one: names.index(one.variable.name), default=None)
 
 
-def _offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator[Reason]:
     for use in uses:
         rule = policy.rule_of(use.variable.name)
-        if not rule.offered:
+        if rule.offered and not rule.offered_for(spec.of):
+            yield Reason(
+                ReasonCode.VARIABLE_NOT_OFFERED,
+                f"{name_of(use.variable)} is not offered on tables of these units.",
+                variables=(use.variable.name,),
+                words="variable-not-offered-for-units",
+                values=(("variable", use.variable.name),),
+            )
+        elif not rule.offered:
             yield Reason(
                 ReasonCode.VARIABLE_NOT_OFFERED,
                 f"{name_of(use.variable)} is not offered.",

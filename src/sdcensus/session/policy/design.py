@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.ingest.identities import undeclared_identities
 from sdcensus.model.axis import make_axis
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
@@ -39,6 +40,7 @@ from sdcensus.session.policy.households import (
     one_household_cells,
     tables_of_areas,
 )
+from sdcensus.session.tied_units import tie_lines, ties_in_policy
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -83,6 +85,8 @@ class DesignReport(Confidential):
         detail: How fine variables may be, by area.
         exempt: Few people whom exempt totals show, by themselves or together.
         one_household: Cells of one household, by table.
+        identities: Identities between units: what the policy shows through two of them, and what
+            the records show and the schema does not declare.
     """
 
     policy: Policy
@@ -91,6 +95,7 @@ class DesignReport(Confidential):
     detail: tuple[DetailOf, ...] = ()
     exempt: tuple[Findings, ...] = ()
     one_household: tuple[OneHouseholdCells, ...] = ()
+    identities: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<DesignReport of {self.policy.name!r}: confidential>"
@@ -136,6 +141,7 @@ class DesignReport(Confidential):
                 yield f"{head}: none, since no cell holds anybody."
             else:
                 yield f"{head}: {cells.count:,}, {cells.share:.1%} of those that hold anybody."
+        yield from self.identities
         if not self.policy.exempt:
             return
         alone = [one for one in self.exempt if one.kind is FindingKind.IDENTIFICATION]
@@ -204,8 +210,26 @@ def design(
         progress("looking for cells of one household", at / len(looked_at))
         households.append(one_household_cells(census.tabulate(spec, households=True)))
     return DesignReport(
-        policy, tuple(areas), tuple(categories), tuple(detail), exempt, tuple(households)
+        policy,
+        tuple(areas),
+        tuple(categories),
+        tuple(detail),
+        exempt,
+        tuple(households),
+        tuple(_identities(policy, census, progress)),
     )
+
+
+def _identities(policy: Policy, census: Census, progress: Progress) -> Iterator[str]:
+    """What is shown through two kinds of units, and what else the records tie."""
+    yield from tie_lines(ties_in_policy(policy))
+    if census.kept_store is None:
+        return
+    for identity in undeclared_identities(census.kept_store, progress):
+        yield (
+            "The records show an identity between units that the schema does not declare. Declare"
+            f" it there and load again: {'; '.join(identity.lines)}"
+        )
 
 
 def with_decisions(report: DesignReport) -> Policy:
@@ -239,7 +263,7 @@ def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]
     places = policy.areas
     steps = []
     for variable in policy.schema.usable(of):
-        if not policy.rule_of(variable.name).offered:
+        if not policy.rule_of(variable.name).offered_for(of):
             continue
         levels = policy.allowed_levels(variable)
         if variable in places:

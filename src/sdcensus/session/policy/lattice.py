@@ -192,7 +192,7 @@ class Versions:
         if not names:
             return
         variable = self.spec.axes[at].variable
-        if self.policy.rule_of(variable.name).offered:
+        if self.policy.rule_of(variable.name).offered_for(self.spec.of):
             if len(names) > 1:
                 yield names[1:]
             else:

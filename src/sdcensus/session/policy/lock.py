@@ -143,6 +143,14 @@ def _variables(before: Policy, after: Policy) -> Iterator[str]:
         name = f"variable.{old.variable}"
         if new.offered and not old.offered:
             yield f"{name}: offered"
+        if old.units is not None and new.offered:
+            more = [
+                spec.entity.plural
+                for spec in after.schema.entities
+                if new.offered_for(spec.entity) and not old.offered_for(spec.entity)
+            ]
+            if more:
+                yield f"{name}.units: on tables of {', '.join(more)}"
         if new.as_filter and not old.as_filter:
             yield f"{name}: usable in conditions"
         if old.finest_level and not _level_as_coarse(before, old, new):

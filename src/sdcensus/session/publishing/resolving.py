@@ -38,12 +38,15 @@ from sdcensus.session.programme import open_programme, programme_tables
 from sdcensus.session.publishing.checks import check_large_tables, check_names, check_smallest_group
 from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
+from sdcensus.session.publishing.office import OFFICE_FILE, folder_of
 from sdcensus.session.publishing.products import (
     Heading,
     Product,
     StatisticsProduct,
     TableProduct,
 )
+from sdcensus.session.publishing.workplace import MANIFEST, read_json
+from sdcensus.session.tied_units import PlannedTable, check_tables
 from sdcensus.store.schema_json import schema_digest
 
 #: Formats that a plan delivers which does not say.
@@ -75,6 +78,7 @@ class Resolved(Confidential):
         lookup: The look-up of what was published before, where the plan names none.
         original: The census before its records were swapped, for the evaluation.
         smallest_group: Groups that are published below this are not broken down further.
+        ties: Identities between units that its tables show, in words.
     """
 
     plan: Plan
@@ -92,6 +96,7 @@ class Resolved(Confidential):
     lookup: str | None = None
     original: Census | None = None
     smallest_group: int | None = None
+    ties: tuple[str, ...] = ()
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -118,7 +123,7 @@ class Resolved(Confidential):
 
     def cautions(self) -> tuple[str, ...]:
         """What to know before relying on what is published, each sentence once."""
-        made: list[str] = []
+        made = [*self.ties]
         if self.lookup is not None and Lookup(self.lookup).is_set_key:
             default = replace(self, lookup=None, _methods={})
             if any(default.method(of).claims().by_definition for of in self.units()):
@@ -226,6 +231,15 @@ def resolve(
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
     role = "production" if plan.policy is None else plan.policy.role
+    ties = check_tables(
+        opened.schema,
+        [
+            PlannedTable(product.name, spec, required=not product.own)
+            for product in products
+            for spec in product.specs
+        ],
+        published=_published_before(published, folder_of(office, _publication(info, file))),
+    )
     resolved = Resolved(
         plan=plan,
         file=file,
@@ -244,6 +258,7 @@ def resolve(
         secret=secret,
         original=_original(plan, output, opened.schema),
         smallest_group=planned_smallest_group(plan, opened.schema, policy),
+        ties=ties,
         key_version=None
         if key_version is None
         else key_version(office, _asked_version(plan), info, _publication(info, file)),
@@ -262,6 +277,14 @@ def resolve(
     _check_policy(resolved)
     check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved
+
+
+def _published_before(published: Path, own: Path) -> frozenset[str]:
+    """The names of products that are out already, if the office knows of it."""
+    if not (own / OFFICE_FILE).is_file():
+        return frozenset()
+    tables = read_json(published / MANIFEST).get("tables", ())
+    return frozenset(str(one.get("name")) for one in tables if isinstance(one, dict))
 
 
 def _publication(info: CensusInfo, file: Path) -> str:
