@@ -29,7 +29,7 @@ Float64 = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 #: Larger systems of levels that cut across each other are taken to show every common part as well.
-LARGEST_SYSTEM = 1_000
+LARGEST_SYSTEM = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,17 +50,14 @@ class CodeForms:
     within: Float64
 
     def candidates(self) -> Int64:
-        """Codes of which none is known better in both respects: the worst cell has one of them."""
+        """Codes of which no other one is known better in both respects: one of them is the worst."""
         places = np.flatnonzero(self.filled)
-        figures = np.round(np.column_stack([self.rest, self.share, -self.within])[places], 12)
-        _, first = np.unique(figures, axis=0, return_index=True)
-        places, figures = places[np.sort(first)], figures[np.sort(first)]
-        kept = [
-            at
-            for at, own in enumerate(figures)
-            if not ((figures <= own).all(axis=1) & (figures < own).any(axis=1)).any()
-        ]
-        return places[kept]
+        rest, share = np.round(self.rest[places], 12), np.round(self.share[places], 12)
+        order = np.lexsort((share, rest))
+        least = np.minimum.accumulate(share[order])
+        kept = np.ones(len(order), dtype=bool)
+        kept[1:] = share[order][1:] < least[:-1]
+        return places[np.sort(order[kept])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +141,10 @@ def _of_matrix(levels: Sequence[Level]) -> AxisForms:
             inside = np.zeros(size, dtype=bool)
             inside[part[level.group_array == code]] = True
             nodes.setdefault(inside.tobytes(), inside)
-    exact = size <= LARGEST_SYSTEM
-    inverse = _inverse(np.stack(list(nodes.values())).astype(np.float64), exact=exact)
+    shown = sum(int(one.sum()) == 1 for one in nodes.values()) == size
+    exact = shown or size <= LARGEST_SYSTEM
+    matrix = np.stack(list(nodes.values())).astype(np.float64)
+    inverse = _with_every_part(matrix) if shown or not exact else _inverse(matrix)
     spread = inverse.sum(axis=1)
     gain = 1 / float(spread.sum())
     codes: dict[str, CodeForms] = {}
@@ -160,10 +159,13 @@ def _of_matrix(levels: Sequence[Level]) -> AxisForms:
     return AxisForms(gain, codes, exact)
 
 
-def _inverse(nodes: Float64, *, exact: bool) -> Float64:
-    """The inverse of the information; of large systems with every part shown as well."""
-    if exact:
-        return np.asarray(np.linalg.pinv(nodes.T @ nodes, hermitian=True), dtype=np.float64)
+def _inverse(nodes: Float64) -> Float64:
+    """The inverse of the information, where some common parts are shown by no level."""
+    return np.asarray(np.linalg.pinv(nodes.T @ nodes, hermitian=True), dtype=np.float64)
+
+
+def _with_every_part(nodes: Float64) -> Float64:
+    """The inverse of the information, where every common part is shown as well."""
     coarse = nodes[nodes.sum(axis=1) > 1]
     inner = np.linalg.solve(np.eye(len(coarse)) + coarse @ coarse.T, coarse)
     return np.asarray(np.eye(nodes.shape[1]) - coarse.T @ inner, dtype=np.float64)
