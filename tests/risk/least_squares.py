@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.menu import Menu
+from sdcensus.model.record_sets import leaves_in
+from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level, Variable
 
 Float64 = npt.NDArray[np.float64]
@@ -74,3 +76,25 @@ def least_squares_looks(shown: Iterable[Cell], target: Cell, shape: Sequence[int
     weights, *_ = np.linalg.lstsq(equations.T, wanted, rcond=None)
     assert np.allclose(weights @ equations, wanted, atol=1e-8)
     return 1 / float(weights @ weights)
+
+
+def cells_of_tables(specs: Iterable[TableSpec], variables: Sequence[Variable]) -> set[Cell]:
+    """Every cell of some tables; conditions are products of codes."""
+    found: set[Cell] = set()
+    for spec in specs:
+        selected = {
+            one.name: frozenset(np.flatnonzero(leaves_in(spec.universe, one)).tolist())
+            for one in spec.universe.variables
+        }
+        axes = {axis.variable.name: axis for axis in spec.axes}
+        sets = []
+        for one in variables:
+            inside = selected.get(one.name, everything(one))
+            codes = [inside]
+            if one.name in axes:
+                axis = axes[one.name]
+                codes = [group & inside for level in axis.levels for group in groups(level)]
+                codes += [inside] if axis.total else []
+            sets.append([leaves for leaves in codes if leaves])
+        found.update(itertools.product(*sets))
+    return found

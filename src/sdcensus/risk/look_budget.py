@@ -21,12 +21,8 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level
 from sdcensus.risk.looks_chance import recovery, variance_for
 from sdcensus.risk.looks_lattice import Codes, Lattice
-from sdcensus.risk.looks_tables import (
-    classes_of,
-    lines_of_tables,
-    looks_at_classes,
-    pair_text,
-)
+from sdcensus.risk.looks_plan import looks_at_classes
+from sdcensus.risk.looks_tables import classes_of, lines_of_tables, pair_text
 
 __all__ = [
     "NOT_COVERED",
@@ -185,14 +181,14 @@ def look_budget_of_tables(
         classes = classes_of(tables)
         # Tables without totals may have no cell with so few variables: then the fewest that are.
         least = max(own, min(len(one.others) for one in classes))
-        for cell, looks, number in looks_at_classes(classes, own=least):
+        for cell, looks, exact in looks_at_classes(classes, own=least):
             area = "" if cell.area is None else pair_text(*cell.area)
             if cell.area is not None:
                 order[area] = len(cell.area[1].codes)
             axes = tuple(pair_text(variable, level) for variable, level in cell.others)
             key = (area, len(axes))
             if key not in worst or looks > worst[key].looks:
-                worst[key] = Looks(area, axes, looks, number)
+                worst[key] = Looks(area, axes, looks, exact)
         rows = sorted(worst, key=lambda key: (not key[0], -order[key[0]], key[0], key[1]))
         said = scope or f"{len(tables)} table{'s' if len(tables) != 1 else ''}"
         sentence = f"{said} of {of.plural}, with all totals and levels, taken together."
