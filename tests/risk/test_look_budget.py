@@ -147,9 +147,7 @@ def menus(draw: st.DrawFn) -> Menu:
                 if one.name == name
             )
         )
-    menu = on_menu(
-        *variables, dimensions=draw(st.integers(1, 4)), never_together=tuple(never)
-    )
+    menu = on_menu(*variables, dimensions=draw(st.integers(1, 4)), never_together=tuple(never))
     if draw(st.booleans()) and len(names) > 1:
         coarse = [level.name for level in variables[0].levels()][-1]
         last = menu.variables[-1]

@@ -1,17 +1,17 @@
 """What the levels of one variable together say about its codes, by the best linear estimate.
 
 Every code of every level is seen once, with noise of variance 1. Codes with the same leaves are the
-same question and are seen once together. Let ``Q`` add up, over these codes, who is in the same one:
-then ``Q`` is the information that the levels have about the leaves, and what a lattice of several
-variables needs of a variable is three numbers:
+same question and are seen once together. Let ``Q`` count, for two leaves, in how many of these
+codes both are: then ``Q`` is the information that the levels have about the leaves, and what a
+lattice of several variables needs of a variable is three numbers:
 
 - the *gain* ``1 / (1' Q^-1 1)``: what the levels say about everybody, in looks;
 - for a code ``w`` its *share* ``gain * w' Q^-1 1``: how much of everybody it is taken to be;
 - for a code ``w`` its *rest* ``w' Q^-1 w - share^2 / gain``: the variance of the code where
   everybody is known exactly.
 
-Levels that lie in each other are a tree, in which these numbers are those of a network of resistors:
-every code resists with 1, its children stand in parallel below it. Other levels take a matrix.
+Levels that lie in each other are a tree, in which these numbers are those of a network: every code
+is a resistor of 1, and its children stand in parallel below it. Other levels take a matrix.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CodeForms:
     within: Float64
 
     def candidates(self) -> Int64:
-        """Codes of which no other one is known better in both respects: one of them is the worst."""
+        """Codes of which no other one is known better in both respects: the worst is among them."""
         places = np.flatnonzero(self.filled)
         rest, share = np.round(self.rest[places], 12), np.round(self.share[places], 12)
         order = np.lexsort((share, rest))
@@ -111,7 +111,7 @@ def _of_tree(chain: Sequence[Level]) -> AxisForms:
             own[at] = np.where(children == 1, 0.0, 1.0)  # an only child is the same question
             resistance[at] = own[at] + 1 / np.maximum(below[at + 1], 1e-300)
         weights = np.where(filled[at], 1 / resistance[at], 0.0)
-        below[at] = np.bincount(above[at], weights, minlength=sizes[at])
+        below[at] = np.bincount(above[at], weights, minlength=sizes[at]).astype(np.float64)
     gain = 1 / float(below[0][0])
     codes: dict[str, CodeForms] = {}
     share, upward, outside = np.ones(1), np.zeros(1), np.full(1, np.inf)
@@ -154,7 +154,10 @@ def _of_matrix(levels: Sequence[Level]) -> AxisForms:
         share = gain * (member @ spread)
         variance = ((member @ inverse) * member).sum(axis=1)
         codes[level.name] = CodeForms(
-            member.any(axis=1), share, variance - share**2 / gain, np.full(len(share), np.inf)
+            np.asarray(member.any(axis=1)),
+            share,
+            variance - share**2 / gain,
+            np.full(len(share), np.inf),
         )
     return AxisForms(gain, codes, exact)
 

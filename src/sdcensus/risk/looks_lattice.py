@@ -120,9 +120,7 @@ class Lattice:
                 shares.append(forms.share[at] ** 2)
         return 1 / float(self._variances(names, rests, shares).min())
 
-    def _codes(
-        self, name: str, level: Level, codes: Codes | None, *, every: bool = False
-    ) -> Int64:
+    def _codes(self, name: str, level: Level, codes: Codes | None, *, every: bool = False) -> Int64:
         """The places of the codes that may be meant."""
         wanted = None if codes is None else codes.get(name)
         key = (name, level.name)
