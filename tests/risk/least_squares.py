@@ -68,13 +68,19 @@ def indicator(cell: Cell, shape: Sequence[int]) -> Float64:
     return inside.reshape(-1)
 
 
-def least_squares_looks(shown: Iterable[Cell], target: Cell, shape: Sequence[int]) -> float:
-    """One over the variance of the best linear estimate of a cell from noisy cells."""
+def least_squares_weights(shown: Iterable[Cell], target: Cell, shape: Sequence[int]) -> Float64:
+    """The weights of published cells in the best linear estimate of a cell."""
     equations = np.stack([indicator(one, shape) for one in shown])
     wanted = indicator(target, shape)
     # weights @ equations = wanted, with the smallest sum of squares: the best linear estimate
     weights, *_ = np.linalg.lstsq(equations.T, wanted, rcond=None)
     assert np.allclose(weights @ equations, wanted, atol=1e-8)
+    return np.asarray(weights)
+
+
+def least_squares_looks(shown: Iterable[Cell], target: Cell, shape: Sequence[int]) -> float:
+    """One over the variance of the best linear estimate of a cell from noisy cells."""
+    weights = least_squares_weights(shown, target, shape)
     return 1 / float(weights @ weights)
 
 

@@ -16,6 +16,7 @@ is a resistor of 1, and its children stand in parallel below it. Other levels ta
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -89,7 +90,7 @@ def axis_forms(levels: Sequence[Level]) -> AxisForms:
     if not dividing:
         return AxisForms(0.0, {})
     chain = sorted(dividing, key=lambda one: len(np.unique(one.group_array)))
-    if all(fine.refines(coarse) for coarse, fine in zip(chain, chain[1:], strict=False)):
+    if all(fine.refines(coarse) for coarse, fine in itertools.pairwise(chain)):
         return _of_tree(chain)
     return _of_matrix(chain)
 

@@ -4,8 +4,9 @@ Cells without records are published as 0 and carry no noise, so an intruder know
 lists say: a sum over twenty codes of which three are filled has three noisy parts; and where two
 variables go together, a table by one tells about the other. How much more follows from the counts.
 As for a plan (``risk.looks_plan``), every change of the counts by which a cell changes by 1 gives a
-bound: what all tables see of it. The changes that are tried here take records evenly from some cells
-and give them evenly to others; they change no empty cell.
+bound: what all tables see of it. The changes that are tried here take records evenly from some
+cells and give them evenly to others; they change no empty cell. For cells of a few records there
+are better ones, so there the bound is far above the truth.
 
 Every cell of every table has noise of its own, also where two cells hold the same records. Keys by
 which these have the same noise give fewer looks, and much else (``docs/attacks``).

@@ -22,6 +22,8 @@ Float64 = npt.NDArray[np.float64]
 #: Which code of a variable a cell has; where none is said, the one with the most looks.
 Codes = Mapping[str, str]
 
+#: For sets of variables, the further looks that each cell by them has.
+Extra = Mapping[frozenset[str], float]
 #: A combination that no table may have: for each member, the levels of a variable that bring it.
 Combination = list[dict[str, frozenset[str]]]
 
@@ -60,18 +62,24 @@ class Options:
 class Lattice:
     """All tables of a menu, and what they say together about a cell.
 
-    A table is a choice of variables at levels; every cell of every table is seen once, with noise of
-    its own. The information of all of them is a sum of products over variables, and it falls apart:
-    for every set of variables there is what varies with exactly these, and nothing in one such part
-    helps with another one. So the best estimate of a cell is a sum of best estimates, and its
-    variance a sum of variances (``docs/risk/look-budget.md`` has the formula).
+    A table is a choice of variables at levels; every cell of every table is seen once, with noise
+    of its own. The information of all of them is a sum of products over variables, and it falls
+    apart: for every set of variables there is what varies with exactly these, and nothing in one
+    such part helps with another one. So the best estimate of a cell is a sum of best estimates, and
+    its variance a sum of variances (``docs/risk/look-budget.md`` has the formula).
 
     That is exact as long as a variable which may stand in a table may stand there at each of its
     levels. Limits on levels are left out, and the looks are then at most so many. The largest
     number of cells is left out as well: a larger table can be asked for area by area.
+
+    Args:
+        menu: The tables.
+        extra: For sets of variables, how many looks each cell by them has from elsewhere besides
+            its own, such as from counts of other units that are tied to it.
     """
 
-    def __init__(self, menu: Menu) -> None:
+    def __init__(self, menu: Menu, extra: Extra | None = None) -> None:
+        self._extra = {own: looks for own, looks in (extra or {}).items() if looks}
         self.menu = replace(menu, cells=None)
         combinations = [*_never_together(menu), *_areas_too_fine(menu)]
         self._combinations = combinations
@@ -88,6 +96,7 @@ class Lattice:
         """Whether nothing was left out or added."""
         return (
             self._complete
+            and not self._extra
             and len(self._whole) == len(self._combinations)
             and all(one.exact for one in self._forms.values())
         )
@@ -103,7 +112,7 @@ class Lattice:
             if forms is not None:
                 at = self._codes(name, level, codes, every=True)
                 within *= float(forms.within[at].max())
-        if math.isfinite(within):
+        if math.isfinite(within) and not self._extra:
             looks = min(looks, within * self._where_allowed(chosen))
         # A published value is one look, whatever a bound says.
         return Summed(max(1.0, looks), exact=False)
@@ -159,7 +168,11 @@ class Lattice:
         key = tuple(sorted(varying))
         if key not in self._beside:
             others = [one for one in self._forms if one not in varying]
-            self._beside[key] = self._over_tables(key, others)
+            total = self._over_tables(key, others)
+            for names, looks in self._extra.items():
+                if names.issuperset(key):
+                    total += looks * math.prod(self._forms[one].gain for one in names - set(key))
+            self._beside[key] = total
         return self._beside[key]
 
     def _over_tables(self, required: Sequence[str], others: Sequence[str]) -> float:

@@ -10,6 +10,7 @@ lattice; for one, the bound is exact.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -230,7 +231,7 @@ class _Shown:
                 matrix[row, column] = matrix[column, row] = product.sum()
         wanted = np.array(
             [
-                float(np.prod([1.0 if own else one.share for one, own in zip(codes, kind)]))
+                math.prod(1.0 if own else one.share for one, own in zip(codes, kind, strict=True))
                 for kind in kinds
             ]
         )

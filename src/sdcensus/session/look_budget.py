@@ -262,6 +262,8 @@ def design_for(requirement: Requirement, *, blocked: int = 0) -> PerturbationDes
                 design = design_perturbation(deviation, variance, blocked=blocked)
                 if requirement.met_by(design):
                     return design
+                if edge_probability(design) <= requirement.edge:
+                    break  # wider noise of this variance gives no less away
     raise SpecError(
         f"No noise with deviations of at most {LARGEST_DEVIATION} withstands that many looks. Open"
         " fewer tables: fewer variables in one table, coarser areas, fewer variables offered."
