@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 
 from sdcensus.attack.averaging import averages, rounded
 from sdcensus.attack.targets import targets_of
-from sdcensus.errors import DocumentError, SpecError
+from sdcensus.documents.policy import read_policy
+from sdcensus.errors import DocumentError, Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.schemes import scheme
@@ -23,7 +25,7 @@ from sdcensus.model.menu import Menu, MenuVariable, finest_first
 from sdcensus.model.publication import PublishedTable
 from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.variable import Code, Role, Variable
-from sdcensus.risk.look_budget import look_budget, looks_at
+from sdcensus.risk.look_budget import NOT_COVERED, look_budget, looks_at
 from sdcensus.risk.looks_chance import (
     edge_probability,
     large_variance,
@@ -31,6 +33,7 @@ from sdcensus.risk.looks_chance import (
     recovery_with,
     required,
 )
+from sdcensus.session.answering.budgets import open_budgets, refuse_weak
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import (
     budget_of_plan,
@@ -42,6 +45,7 @@ from sdcensus.session.look_budget import (
     needed,
     schemes_against,
 )
+from sdcensus.session.recommending_noise import noise_for
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import SECRET, island, island_store
 
@@ -252,6 +256,28 @@ def test_large_cells_of_free_variables_have_the_looks_of_the_code_lists() -> Non
     expected = looks_at(menu, {"area": "area"}).looks
     assert (told.looks >= expected - 1e-9).all()
     assert told.looks == pytest.approx(expected, rel=0.02)
+
+
+def test_what_is_not_covered_stands_beside_every_figure(tmp_path: Path) -> None:
+    """In one sentence, which the page of the staff has in every language."""
+    catalogues = files("sdcensus.web") / "catalogues"
+    for language in ("en", "es", "fr", "nl"):
+        text = (catalogues / language / "staff.toml").read_text(encoding="utf-8")
+        said = next(line for line in text.splitlines() if line.startswith("averaging_why"))
+        assert len(said) > 300
+        assert (NOT_COVERED in said) is (language == "en")
+    census = island(300)
+    menu = three_way(census)
+    weak = CellKey(scheme("CP1"), secret=SECRET)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(POLICY, encoding="utf-8", newline="\n")
+    read = read_policy(policy, census.schema)
+    opened = open_budgets(read, {Entity.PERSON: weak})
+    with pytest.raises(Refused) as refused:
+        refuse_weak(read, opened, {Entity.PERSON: weak})
+    assert NOT_COVERED in str(refused.value)
+    noise = noise_for((look_budget(menu),), None)
+    assert NOT_COVERED in noise.reasons[0]
 
 
 def test_results_from_true_counts_are_confidential() -> None:
