@@ -19,11 +19,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.variable import Level, common_refinement
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -86,6 +91,12 @@ def axis_forms(levels: Sequence[Level]) -> AxisForms:
         >>> forms.gain, forms.codes["sex"].share.tolist(), forms.codes["sex"].rest.tolist()
         (0.5, [0.5, 0.5], [0.5, 0.5])
     """
+    return _forms(tuple(levels))
+
+
+@lru_cache(maxsize=256)
+def _forms(levels: tuple[Level, ...]) -> AxisForms:
+    """Every kind of unit has the same areas, so that most variables are asked for again."""
     dividing = [one for one in levels if len(np.unique(one.group_array)) > 1]
     if not dividing:
         return AxisForms(0.0, {})
@@ -134,42 +145,73 @@ def _of_tree(chain: Sequence[Level]) -> AxisForms:
 
 
 def _of_matrix(levels: Sequence[Level]) -> AxisForms:
-    """Levels that cut across each other: the inverse itself."""
+    """Levels that cut across each other: the inverse of ``Q``, as far as it is needed.
+
+    Where every common part is a code itself, ``Q`` is the identity and what the other codes add,
+    which are far fewer. Where some are not, they are taken to be shown in large systems.
+    """
     part, size = common_refinement(levels)
-    nodes: dict[bytes, Mask] = {}
-    for level in levels:
-        for code in np.unique(level.group_array).tolist():
-            inside = np.zeros(size, dtype=bool)
-            inside[part[level.group_array == code]] = True
-            nodes.setdefault(inside.tobytes(), inside)
-    shown = sum(int(one.sum()) == 1 for one in nodes.values()) == size
-    exact = shown or size <= LARGEST_SYSTEM
-    matrix = np.stack(list(nodes.values())).astype(np.float64)
-    inverse = _with_every_part(matrix) if shown or not exact else _inverse(matrix)
-    spread = inverse.sum(axis=1)
-    gain = 1 / float(spread.sum())
+    members = [_members(one, part) for one in levels]
+    distinct = {own.tobytes(): own for codes in members for own in codes if own.size}
+    coarse = [own for own in distinct.values() if own.size > 1]
+    shown = len(distinct) - len(coarse) == size
     codes: dict[str, CodeForms] = {}
-    for level in levels:
-        member = np.zeros((len(level.codes), size))
-        member[level.group_array, part] = 1
-        share = gain * (member @ spread)
-        variance = ((member @ inverse) * member).sum(axis=1)
+    if shown or size > LARGEST_SYSTEM:
+        outer = _incidence(coarse, size)
+        system = np.linalg.inv(np.eye(len(coarse)) + (outer @ outer.T).toarray())
+        sums = outer @ np.ones(size)
+        gain = 1 / float(size - sums @ system @ sums)
+    else:
+        inner = _incidence(list(distinct.values()), size).toarray()
+        inverse = np.linalg.pinv(inner.T @ inner, hermitian=True)
+        gain = 1 / float(inverse.sum())
+    for level, own in zip(levels, members, strict=True):
+        within = _incidence(own, size)
+        count = np.array([one.size for one in own], dtype=np.float64)
+        if shown or size > LARGEST_SYSTEM:
+            common, alike = _different_columns(outer @ within.T)
+            solved = system @ common
+            total = count - (sums @ solved)[alike]
+            variance = count - (common * solved).sum(axis=0)[alike]
+        else:
+            total = within @ inverse.sum(axis=1)
+            variance = ((within @ inverse) * within.toarray()).sum(axis=1)
+        share = gain * total
         codes[level.name] = CodeForms(
-            np.asarray(member.any(axis=1)),
-            share,
-            variance - share**2 / gain,
-            np.full(len(share), np.inf),
+            count > 0, share, variance - share**2 / gain, np.full(len(own), np.inf)
         )
-    return AxisForms(gain, codes, exact)
+    return AxisForms(gain, codes, shown or size <= LARGEST_SYSTEM)
 
 
-def _inverse(nodes: Float64) -> Float64:
-    """The inverse of the information, where some common parts are shown by no level."""
-    return np.asarray(np.linalg.pinv(nodes.T @ nodes, hermitian=True), dtype=np.float64)
+def _members(level: Level, part: Int64) -> list[Int64]:
+    """The common parts of which each code of a level consists."""
+    parts = int(part.max()) + 1
+    code, inside = np.divmod(np.unique(level.group_array * parts + part), parts)
+    return np.split(inside, np.searchsorted(code, np.arange(1, len(level.codes))))
 
 
-def _with_every_part(nodes: Float64) -> Float64:
-    """The inverse of the information, where every common part is shown as well."""
-    coarse = nodes[nodes.sum(axis=1) > 1]
-    inner = np.linalg.solve(np.eye(len(coarse)) + coarse @ coarse.T, coarse)
-    return np.asarray(np.eye(nodes.shape[1]) - coarse.T @ inner, dtype=np.float64)
+def _different_columns(matrix: csr_array) -> tuple[Float64, Int64]:
+    """The columns of a matrix, equal ones once; and which of them each column is."""
+    from scipy.sparse import csc_array
+
+    columns = csc_array(matrix)
+    columns.sort_indices()
+    seen: dict[tuple[bytes, bytes], int] = {}
+    first: list[int] = []
+    alike = np.zeros(columns.shape[1], dtype=np.int64)
+    for at, (start, end) in enumerate(itertools.pairwise(columns.indptr.tolist())):
+        key = (columns.indices[start:end].tobytes(), columns.data[start:end].tobytes())
+        if key not in seen:
+            seen[key] = len(first)
+            first.append(at)
+        alike[at] = seen[key]
+    return np.asarray(columns[:, first].toarray(), dtype=np.float64), alike
+
+
+def _incidence(sets: Sequence[Int64], size: int) -> csr_array:
+    """Which parts are in which of some sets."""
+    from scipy.sparse import csr_array
+
+    column = np.concatenate([np.zeros(0, dtype=np.int64), *sets])
+    row = np.repeat(np.arange(len(sets)), [one.size for one in sets])
+    return csr_array((np.ones(column.size), (row, column)), shape=(len(sets), size))
