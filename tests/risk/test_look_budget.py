@@ -4,8 +4,9 @@ import itertools
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
@@ -15,7 +16,15 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
 from sdcensus.risk.look_budget import look_budget, look_budget_of_tables, looks_at
 from sdcensus.risk.looks_chance import hypercube_looks
+from sdcensus.risk.looks_lattice import Lattice
 from sdcensus.testing.island import island_schema
+from tests.risk.least_squares import (
+    cell_of,
+    cells_of_menu,
+    cells_of_tables,
+    indicator,
+    least_squares_looks,
+)
 
 SCHEMA = island_schema()
 
@@ -44,12 +53,37 @@ def flat(*sizes: int) -> list[Variable]:
     return [variable(f"v{at}", tuple(range(size))) for at, size in enumerate(sizes)]
 
 
+@pytest.mark.parametrize(
+    ("cell", "looks", "naive"),
+    [((0, 1), 7.06, 3.53), ((0, 2), 8.47, 3.23), ((0, 1, 2), 3.74, 1.00)],
+)
+def test_ten_variables_in_tables_of_three(
+    cell: tuple[int, ...], looks: float, naive: float
+) -> None:
+    """Found by solving the whole lattice; counting 1/k of a look for k parts says half of it."""
+    sizes = (2, 5, 2, 3, 4, 2, 6, 3, 5, 4)
+    menu = on_menu(*flat(*sizes), dimensions=3)
+    found = looks_at(menu, {f"v{at}": f"v{at}" for at in cell})
+    assert found.exact
+    assert found.looks == pytest.approx(looks, abs=0.005)
+    others = [1 / size for at, size in enumerate(sizes) if at not in cell]
+    room = 3 - len(cell)
+    added_up = 1 + (sum(others) if room else 0)
+    assert added_up == pytest.approx(naive, abs=0.005)
+    # The simple bound: n / (n - 1) for each variable of the cell.
+    bound = added_up * math.prod(sizes[at] / (sizes[at] - 1) for at in cell)
+    assert added_up < found.looks <= bound
+
+
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=5))
 def test_one_full_hypercube_has_the_product_of_one_plus_one_over_n(sizes: list[int]) -> None:
     menu = on_menu(*flat(*sizes), dimensions=len(sizes))
     assert looks_at(menu, {}).looks == pytest.approx(hypercube_looks(sizes))
-    first = looks_at(menu, {"v0": "v0"}).looks
-    assert first == pytest.approx(hypercube_looks(sizes[1:]))
+    # A code of a variable and its total: the code is also the total without all the others.
+    first = sizes[0]
+    own = 1 / (1 - 1 / first + 1 / first**2 / (1 + 1 / first))
+    expected = own * hypercube_looks(sizes[1:])
+    assert looks_at(menu, {"v0": "v0"}).looks == pytest.approx(expected)
 
 
 def test_the_five_way_table_of_saint_kitts_has_two_looks() -> None:
@@ -78,50 +112,27 @@ def test_a_code_with_one_child_has_no_look_through_it() -> None:
     menu = on_menu(area, dimensions=1)
     alone = looks_at(menu, {"area": "area_coarse"}, {"area": "1"})
     divided = looks_at(menu, {"area": "area_coarse"}, {"area": "0"})
-    assert alone.looks == 1
-    assert divided.looks == pytest.approx(1 + 1 / 3)
+    # Its own value, and the country (1) without the other district, which has 1 + 1/3 looks.
+    assert alone.looks == pytest.approx(1 + 1 / (1 + 3 / 4))
+    # Its own value, three parishes, and the country without the other district.
+    assert divided.looks == pytest.approx(1 + 1 / 3 + 1 / (1 + 1))
     assert looks_at(menu, {"area": "area_coarse"}).looks == divided.looks
+    assert looks_at(menu, {"area": "area"}, {"area": "3"}).looks == pytest.approx(alone.looks)
 
 
 def brute_force(menu: Menu, chosen: Mapping[str, Level], codes: Mapping[str, str]) -> float:
-    """Every allowed table whose cells add up to the cell, by what its parts are."""
-    found: dict[tuple[object, ...], float] = {}
-    choices = [[None, *one.levels] for one in menu.variables]
-    for levels in itertools.product(*choices):
-        table = {
-            one.variable.name: level
-            for one, level in zip(menu.variables, levels, strict=True)
-            if level is not None
-        }
-        if not chosen.keys() <= table.keys() or not menu.allows(table):
-            continue
-        parts = []
-        adds_up = True
-        for name, level in table.items():
-            leaves = set(range(len(level.group)))
-            if name in chosen:
-                at = [code.code for code in chosen[name].codes].index(codes[name])
-                leaves = {leaf for leaf in leaves if chosen[name].group[leaf] == at}
-            groups: dict[int, set[int]] = {}
-            for leaf in leaves:
-                groups.setdefault(level.group[leaf], set()).add(leaf)
-            whole = {
-                code: {at for at, one in enumerate(level.group) if one == code} for code in groups
-            }
-            adds_up &= whole == groups
-            if len(groups) > 1:
-                parts.append((name, frozenset(frozenset(one) for one in groups.values())))
-        if adds_up:
-            signature = tuple(sorted(parts, key=lambda one: one[0]))
-            found[signature] = math.prod(1 / len(groups) for _, groups in parts)
-    return math.fsum(found.values())
+    """All allowed tables at once, by least squares."""
+    variables = [one.variable for one in menu.variables]
+    shape = [len(one.codes) for one in variables]
+    target = cell_of(variables, chosen, codes)
+    return least_squares_looks(cells_of_menu(menu), target, shape)
 
 
 @st.composite
 def menus(draw: st.DrawFn) -> Menu:
     variables = []
     for at in range(draw(st.integers(1, 4))):
-        groups = draw(st.lists(st.integers(0, 2), min_size=2, max_size=6))
+        groups = draw(st.lists(st.integers(0, 2), min_size=2, max_size=5 if at < 2 else 3))
         order = sorted(set(groups))
         groups = sorted(order.index(one) for one in groups)
         variables.append(variable(f"v{at}", tuple(groups), area=at == 0))
@@ -137,13 +148,7 @@ def menus(draw: st.DrawFn) -> Menu:
                 if one.name == name
             )
         )
-    cells = draw(st.none() | st.integers(4, 200))
-    menu = on_menu(
-        *variables,
-        dimensions=draw(st.integers(1, 4)),
-        cells=cells,
-        never_together=tuple(never),
-    )
+    menu = on_menu(*variables, dimensions=draw(st.integers(1, 4)), never_together=tuple(never))
     if draw(st.booleans()) and len(names) > 1:
         coarse = [level.name for level in variables[0].levels()][-1]
         last = menu.variables[-1]
@@ -153,8 +158,10 @@ def menus(draw: st.DrawFn) -> Menu:
     return menu
 
 
+@settings(deadline=None, max_examples=150)
 @given(menus(), st.data())
-def test_looks_are_those_of_every_allowed_table(menu: Menu, data: st.DataObject) -> None:
+def test_looks_are_those_of_least_squares(menu: Menu, data: st.DataObject) -> None:
+    """Exactly, where variables may stand at all their levels; never fewer, where they may not."""
     number = data.draw(st.integers(0, min(2, len(menu.variables))))
     of = data.draw(st.permutations(menu.variables))[:number]
     chosen = {one.variable.name: data.draw(st.sampled_from(one.levels)) for one in of}
@@ -166,7 +173,15 @@ def test_looks_are_those_of_every_allowed_table(menu: Menu, data: st.DataObject)
         with pytest.raises(SpecError, match="no table"):
             looks_at(menu, chosen, codes)
         return
-    assert looks_at(menu, chosen, codes).looks == pytest.approx(brute_force(menu, chosen, codes))
+    found = looks_at(menu, chosen, codes)
+    expected = brute_force(menu, chosen, codes)
+    if found.exact:
+        assert found.looks == pytest.approx(expected)
+    else:
+        assert found.looks >= expected - 1e-9
+    assert looks_at(menu, chosen).looks >= found.looks - 1e-9
+    if not menu.never_together and not any(one.finest_areas for one in menu.variables):
+        assert found.exact
 
 
 @given(menus())
@@ -185,6 +200,7 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
         chosen = {name: level or name for name, _, level in names}
         assert looks_at(menu, chosen).looks == pytest.approx(row.looks)
     # No other cell with an area and one variable has more.
+    assert budget.asked.looks <= budget.worst.looks
     others = [one for one in menu.variables if one not in menu.geographies]
     for area in menu.geographies:
         for level in area.levels:
@@ -193,7 +209,7 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
                     chosen_levels = {area.variable.name: level, one.variable.name: fine}
                     if menu.allows(chosen_levels):
                         most = looks_at(menu, chosen_levels).looks
-                        assert most <= budget.worst_in_areas.looks + 1e-9
+                        assert most <= budget.asked.looks + 1e-9
 
 
 def test_thirty_variables_with_four_more_in_a_table_take_a_moment() -> None:
@@ -201,21 +217,48 @@ def test_thirty_variables_with_four_more_in_a_table_take_a_moment() -> None:
         variable(f"v{at}", tuple(leaf // 2 for leaf in range(6 + at % 5))) for at in range(29)
     ]
     area = variable("area", tuple(leaf // 4 for leaf in range(100)), area=True)
-    menu = on_menu(area, *variables, dimensions=5, cells=100_000)
+    menu = on_menu(area, *variables, dimensions=5)
     budget = look_budget(menu)
-    assert budget.worst_in_areas.looks > 100
-    # With so many cells allowed that the limit says nothing, both ways to sum agree.
+    assert budget.asked.looks > 100
+    # Combinations that no table has anyway change nothing, though every table is gone through.
     free = on_menu(area, *variables, dimensions=3)
-    bound = on_menu(area, *variables, dimensions=3, cells=100 * 6 * 6)
     wide = on_menu(
         area,
         *variables,
         dimensions=3,
         never_together=((("v0", ""), ("v1", ""), ("v2", ""), ("v3", "")),),
     )
+    pair = on_menu(area, *variables, dimensions=3, never_together=((("v0", ""), ("v1", "")),))
     cell = {"area": "area"}
     assert looks_at(wide, cell).looks == pytest.approx(looks_at(free, cell).looks)
-    assert looks_at(bound, cell).looks < looks_at(free, cell).looks
+    assert looks_at(pair, cell).looks < looks_at(free, cell).looks
+    assert looks_at(pair, cell).exact
+
+
+def test_the_largest_number_of_cells_does_not_count() -> None:
+    """A larger table can be asked for area by area."""
+    variables = flat(4, 5, 6)
+    small = look_budget(on_menu(*variables, dimensions=3, cells=40))
+    assert small == look_budget(on_menu(*variables, dimensions=3))
+
+
+def test_looks_from_elsewhere_are_looks_at_every_cell_of_their_variables() -> None:
+    """Every cell by v0 is seen twice more: as if its table were published three times."""
+    variables = flat(3, 4, 2)
+    menu = on_menu(*variables, dimensions=2)
+    shape = [len(one.codes) for one in variables]
+    codes = {"v0": "0", "v1": "0"}
+    shown = [*cells_of_menu(menu)]
+    again = [cell for cell in shown if [len(one) for one in cell] == [1, 4, 2]]
+    for names in (("v0",), ("v0", "v1"), ("v1",)):
+        chosen = {name: menu.variable(name).variable.level(None) for name in names}
+        target = cell_of(variables, chosen, codes)
+        expected = least_squares_looks([*shown, *again, *again], target, shape)
+        budget = Lattice(menu, {frozenset({"v0"}): 2.0}).looks(chosen)
+        assert not budget.exact
+        assert budget.looks == pytest.approx(expected)
+    more = look_budget(menu, extra_information={frozenset({"v0"}): 2.0})
+    assert more.asked.looks > look_budget(menu).asked.looks
 
 
 def test_menus_without_the_cell_are_refused() -> None:
@@ -240,13 +283,65 @@ def worst(*specs: TableSpec, own: int = 2) -> dict[str, float]:
     return {one.title: one.looks for one in budget.levels}
 
 
+AXES = [one for one in SCHEMA.variables if one.is_axis]
+
+
+def solved(specs: list[TableSpec], chosen: Mapping[str, str], codes: Mapping[str, str]) -> float:
+    """The looks at a cell of some tables, by least squares."""
+    levels = {name: SCHEMA.variable(name).level(level) for name, level in chosen.items()}
+    target = cell_of(AXES, levels, codes)
+    shape = [len(one.codes) for one in AXES]
+    return least_squares_looks(cells_of_tables(specs, AXES), target, shape)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[TableSpec]:
+    found = []
+    choices = ("area", "area@district", "area@parish+district", "sex", "age@class", "married")
+    wheres = (None, None, None, "sex == 1", "age >= 3", "age < 5 and married == 1")
+    for _ in range(draw(st.integers(1, 3))):
+        by: dict[str, str] = {}
+        for text in draw(st.sets(st.sampled_from(choices), min_size=1, max_size=3)):
+            total = "-total" if draw(st.integers(0, 4)) == 0 else ""
+            by.setdefault(text.partition("@")[0], f"{text}{total}")
+        found.append(table(*by.values(), where=draw(st.sampled_from(wheres))))
+    return found
+
+
+@settings(deadline=None, max_examples=40)
+@given(tables())
+def test_no_cell_of_a_plan_has_more_looks_than_its_budget_says(specs: list[TableSpec]) -> None:
+    shape = [len(one.codes) for one in AXES]
+    shown = cells_of_tables(specs, AXES)
+    equations = np.stack([indicator(one, shape) for one in shown])
+    # The variance of the best estimate of a published cell is its leverage.
+    left, size_of, _ = np.linalg.svd(equations, full_matrices=False)
+    variance = (left[:, size_of > 1e-9] ** 2).sum(axis=1)
+    most = max(
+        1 / float(own)
+        for own, cell in zip(variance, shown, strict=True)
+        if any(len(leaves) < size for leaves, size in zip(cell, shape, strict=True)) or own == 1
+    )
+    (budget,) = look_budget_of_tables(specs, own=3)
+    assert budget.asked.looks >= most - 1e-6
+    # The bound is no wild guess.
+    assert budget.worst.looks <= 1.5 * max(1 / float(own) for own in variance)
+    if budget.worst.exact:
+        assert budget.worst.looks == pytest.approx(max(1 / float(own) for own in variance))
+
+
 def test_a_table_of_a_plan_has_the_looks_of_its_own_margins() -> None:
-    # Seven parishes, two sexes, two groups: nothing but its margins looks at a cell.
+    # Seven parishes, two sexes, two groups, with totals: each variable by itself and its total.
+    two = 1 / (1 - 1 / 2 + 1 / 4 / (1 + 1 / 2))
+    seven = 1 / (1 - 1 / 7 + 1 / 49 / (1 + 1 / 7))
     found = worst(table("area", "sex", "married"))
-    assert found["area"] == pytest.approx(hypercube_looks([2, 2]))
-    assert found["area, sex"] == pytest.approx(1.5)
-    assert found["area, married, sex"] == 1
+    assert found["area"] == pytest.approx(seven * hypercube_looks([2, 2]))
+    assert found["area, sex"] == pytest.approx(seven * two * 1.5)
+    assert found["area, married, sex"] == pytest.approx(seven * two * two)
     assert found["everything"] == pytest.approx(hypercube_looks([7, 2, 2]))
+    specs = [table("area", "sex", "married")]
+    cell = {"area": "P1", "sex": "1"}
+    assert solved(specs, {"area": "area", "sex": "sex"}, cell) == pytest.approx(seven * two * 1.5)
 
 
 def test_the_same_table_twice_is_one_look() -> None:
@@ -256,9 +351,11 @@ def test_the_same_table_twice_is_one_look() -> None:
 
 
 def test_levels_of_an_area_look_at_each_other() -> None:
-    found = worst(table("area@parish+district", "sex"))
-    # Districts of three parishes: their own cell, and the sum of three.
-    assert found["area@district"] == pytest.approx((1 + 1 / 3) * 1.5)
+    specs = [table("area@parish+district", "sex")]
+    found = worst(*specs)
+    codes = [code.code for code in SCHEMA.variable("area").level("district").codes]
+    most = max(solved(specs, {"area": "district"}, {"area": one}) for one in codes)
+    assert found["area@district"] == pytest.approx(most)
 
 
 def test_a_filter_is_the_same_records_as_a_code() -> None:
@@ -266,24 +363,30 @@ def test_a_filter_is_the_same_records_as_a_code() -> None:
     filtered = table("area", "married", where="sex == 1")
     assert max(worst(axis, filtered).values()) == pytest.approx(max(worst(axis).values()))
     found = worst(axis, filtered)
-    assert found["area, sex"] == pytest.approx(1.5)
+    assert found["area, sex"] == pytest.approx(worst(axis)["area, sex"])
     # By itself it looks at the filtered cells only, not at everybody.
     alone = worst(filtered)
-    assert alone["area, sex (filtered)"] == pytest.approx(1.5)
+    one_sex = worst(table("area", "married"))
+    assert alone["area, sex (filtered)"] == pytest.approx(one_sex["area"], rel=1e-6)
     assert "area" not in alone
 
 
 def test_tables_of_some_ages_do_not_add_up_to_all() -> None:
     adults = table("area", "age", where="age >= 3")
     found = worst(table("area"), adults)
-    assert found["area"] == 1
-    assert found["area, age (filtered)"] == pytest.approx(1 + 1 / 7)
+    assert found["area"] == pytest.approx(worst(table("area"))["area"], rel=0.02)
+    # A parish of people of three and over, by seven ages and as their sum.
+    alone = worst(table("area-total", "age", where="age >= 3"))
+    ages = 1 / (1 - 1 / 7 + 1 / 49 / (1 + 1 / 7))
+    assert alone == pytest.approx({"area, age": max(ages, 1 + 1 / 7)}, rel=1e-5) or alone == (
+        pytest.approx({"area, age (filtered)": 1 + 1 / 7}, rel=1e-5)
+    )
 
 
 def test_another_kind_of_condition_is_compared_with_itself_only() -> None:
     either = "age < 3 or sex == 1"
     found = worst(table("area", "married", where=either), table("area", "sex"))
-    assert found["area"] == pytest.approx(1.5)
+    assert found["area"] == pytest.approx(worst(table("area", "sex"))["area"])
 
 
 def test_weighted_tables_are_no_looks() -> None:
@@ -320,7 +423,8 @@ def test_a_plan_of_one_table_by_each_choice_is_a_menu(axes: set[str]) -> None:
 def test_very_open_menus_have_at_most_so_many_looks() -> None:
     """Nine variables out of sixty: too many choices to go through, so limits are left out."""
     variables = [variable(f"v{at}", tuple(range(3 + at % 4))) for at in range(60)]
-    limited = look_budget(on_menu(*variables, dimensions=9, cells=5_000_000), own=0)
+    never = ((("v0", ""), ("v1", "")),)
+    limited = look_budget(on_menu(*variables, dimensions=9, never_together=never), own=0)
     free = look_budget(on_menu(*variables, dimensions=9), own=0)
     assert not limited.worst.exact
     assert free.worst.exact
@@ -353,8 +457,28 @@ def test_a_level_that_cuts_across_a_forbidden_one_is_forbidden_as_well() -> None
     assert not menu.allows({"area": area.level("l1"), "v1": other.level("v1")})
     assert looks_at(menu, {}).looks == pytest.approx(brute_force(menu, {}, {}))
     crossing = {"area": area.level("l1")}
-    expected = brute_force(menu, crossing, {"area": "1-0"})
-    assert looks_at(menu, crossing).looks == pytest.approx(expected)
+    assert looks_at(menu, crossing).looks >= brute_force(menu, crossing, {"area": "1-0"})
+    free = on_menu(area, other, dimensions=2)
+    for name in ("l0", "l1", "area"):
+        cell = {"area": area.level(name), "v1": other.level("v1")}
+        codes = {"area": cell["area"].codes[0].code, "v1": "0"}
+        found = looks_at(free, cell, codes)
+        assert found.exact
+        assert found.looks == pytest.approx(brute_force(free, cell, codes))
+
+
+def test_levels_that_cut_across_each_other_without_their_common_parts() -> None:
+    area = two_trees("area", (0, 0, 0, 1, 1, 1), (0, 1, 1, 0, 1, 0), area=True)
+    other = variable("v1", (0, 1, 2))
+    levels = (area.level("l0"), area.level("l1"))
+    menu = Menu(
+        Entity.PERSON,
+        (MenuVariable(area, levels), MenuVariable(other, tuple(other.levels()))),
+        dimensions=2,
+    )
+    cell = {"area": area.level("l0"), "v1": other.level("v1")}
+    codes = {"area": "0-1", "v1": "2"}
+    assert looks_at(menu, cell, codes).looks == pytest.approx(brute_force(menu, cell, codes))
 
 
 def test_the_worst_cell_is_worst_within_the_limits() -> None:
@@ -372,14 +496,17 @@ def test_the_worst_cell_is_worst_within_the_limits() -> None:
     menu = Menu(Entity.PERSON, offered, dimensions=2)
     chosen = {"area": area.level("l0"), "v1": other.level("v1")}
     codes = [{"area": area, "v1": "0"} for area in ("0-0", "0-1")]
-    assert [brute_force(menu, chosen, one) for one in codes] == [1, 1.25]
-    assert looks_at(menu, chosen).looks == 1.25
+    solved_looks = [brute_force(menu, chosen, one) for one in codes]
+    found = looks_at(menu, chosen)
+    assert max(solved_looks) <= found.looks <= 1.3 * max(solved_looks)
 
 
 def test_tables_without_totals_have_a_budget() -> None:
     spec = TableSpec.build(SCHEMA, ["sex-total", "age-total", "married-total"])
     (budget,) = look_budget_of_tables([spec])
-    assert [(one.title, one.looks) for one in budget.levels] == [("age, married, sex", 1)]
+    (only,) = budget.levels
+    assert only.title == "age, married, sex"
+    assert only.looks == pytest.approx(1)
     assert budget.lines == ()
 
 

@@ -25,7 +25,8 @@ from sdcensus.model.table import Table
 from sdcensus.risk.detectors import detect
 from sdcensus.risk.feasibility import How, feasibility
 from sdcensus.risk.findings import FindingKind
-from sdcensus.risk.look_budget import look_budget_of_tables
+from sdcensus.risk.look_budget import NOT_COVERED, look_budget_of_tables
+from sdcensus.risk.looks_chance import recovery_with
 from sdcensus.risk.posterior import perceived_disclosure
 from sdcensus.session.assessing import EXACT_UP_TO, Assessment, assess_table
 from sdcensus.session.assessing_compared import COMPARED, scheme_of
@@ -191,8 +192,10 @@ def test_the_look_budget_of_other_tables() -> None:
     found = made.worst_looks
     assert found is not None
     assert made.variance is not None
-    assert found[1] == expected.worst_in_areas
-    assert found[2] == expected.worst_in_areas.recovery(made.variance)
+    assert made.noise is not None
+    assert NOT_COVERED in lead(made)
+    assert found[1] == expected.asked
+    assert found[2] == recovery_with(expected.asked.looks, made.noise)
     assert "This table and 2 others of persons" in lead(made)
     assert "above the limit of 0.05" in lead(made)
     assert any("variance of the noise has to be at least" in one for one in conclusions(made))

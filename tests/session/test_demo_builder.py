@@ -38,7 +38,14 @@ def census(made: Demonstration) -> Census:
 def test_the_builder_of_the_demo_opens_with_the_noise_of_its_plan(made: Demonstration) -> None:
     service = open_service(made.store, made.policy, plan=made.plan, secret=made.server_secret)
     assert {one.of.value for one in service.budgets} >= {"person", "household", "dwelling"}
-    assert all(one.met and one.chance <= 0.5 for one in service.budgets)
+    assert all(one.met and one.chance <= one.limit == 0.6 for one in service.budgets)
+
+
+def test_its_noise_stays_moderate(made: Demonstration, census: Census) -> None:
+    """The smallest group grows with the largest deviation, and hides more with it."""
+    design = noise_for(read_policy(made.policy, census.schema))
+    assert design.max_deviation <= 10
+    assert large_variance(design) <= 13
 
 
 def test_builder_and_plan_publish_the_same_numbers(made: Demonstration, census: Census) -> None:
@@ -65,7 +72,7 @@ def test_its_noise_is_no_larger_than_the_menu_needs(made: Demonstration, census:
     for one in budgets:
         assert one.variance == pytest.approx(variance, rel=1e-6)
     largest = max(one.requirement.variance for one in budgets)
-    assert largest <= variance <= largest + 0.1 * max(1, largest / 10)
+    assert largest <= variance <= 1.1 * largest  # upwards to two digits
 
 
 def test_its_menu_is_useful(made: Demonstration, census: Census) -> None:
@@ -77,7 +84,7 @@ def test_its_menu_is_useful(made: Demonstration, census: Census) -> None:
         assert menu is not None
         assert len(menu.variables) >= least
         assert menu.dimensions == 3
-        assert look_budget(menu).worst_in_areas.looks > 1
+        assert look_budget(menu).asked.looks > 1
 
 
 def test_the_store_of_the_demo_keeps_its_map(made: Demonstration, census: Census) -> None:

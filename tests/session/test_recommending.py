@@ -15,7 +15,7 @@ from sdcensus.model.key_space import KeySpace
 from sdcensus.model.policy import AtLevel, Limits, Policy, VariableRule
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Code, Hierarchy, Level, Role
-from sdcensus.risk.looks_chance import large_variance, recovery
+from sdcensus.risk.looks_chance import recovery_with
 from sdcensus.session.census import Census
 from sdcensus.session.policy.code_rules import passes
 from sdcensus.session.protecting import MethodOptions, build_method, protect_table
@@ -68,9 +68,9 @@ def test_what_is_proposed_keeps_within_its_own_limits(product: str) -> None:
     found = recommend(census, product)
     noise = found.noise
     assert noise.together <= 0.5
-    assert noise.together == pytest.approx(recovery(noise.looks, large_variance(noise.design)))
+    assert noise.together == pytest.approx(recovery_with(noise.looks, noise.design))
     assert noise.given_away <= 0.01
-    assert noise.looks == max(one.worst_in_areas.looks for one in found.budgets)
+    assert noise.looks == max(one.asked.looks for one in found.budgets)
     for one in found.tables:
         spec = one.table.spec(census.schema)
         assert passes(found.policy, spec, "production")

@@ -73,9 +73,9 @@ def looks(
 ) -> None:
     """Count the looks that all tables together give at a cell: the look budget.
 
-    A cell that is published has one look. Every other table from which its count can be added up
-    gives a further one, the better the fewer parts it has. Whoever averages all of them comes
-    closer to the true count; this says how close, and what noise is needed against it.
+    A cell that is published has one look. Every other table from which its count can be added up or
+    subtracted makes it better known. Whoever solves all of them by least squares comes closer to
+    the true count; this says how close, and what noise is needed against it.
 
     Budgets say nothing about equal groups of people in different tables. What the tables break
     down is counted in the census, and shown below.
@@ -186,8 +186,8 @@ def _show(output: Output, budget: LookBudget, limit: float) -> None:
 def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: float) -> None:
     from sdcensus.session.look_budget import needed, schemes_against
 
-    worst = budget.worst_in_areas
-    output.say(f"\nAt the worst cell in areas ({worst.title})", style="bold")
+    worst = budget.asked
+    output.say(f"\nAt the worst cell ({worst.title})", style="bold")
     table = plain_table()
     table.add_column("scheme", no_wrap=True)
     table.add_column("one table", justify="right")
@@ -212,26 +212,30 @@ def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: f
 
 
 def _explain(output: Output) -> None:
+    from sdcensus.session.look_budget import NOT_COVERED
+
     output.say(
         "One table: the chance to guess a count from its published value. All tables: the chance"
-        " that the average of all looks, rounded, is the count. Sums given away: how many sums are"
-        " expected in which every part and the total moved as far as they can. Filters select the"
-        " same records as codes of an axis, which have the same noise: they add no looks."
+        " that the best estimate from all looks, rounded, is the count. Sums given away: how many"
+        " sums are expected in which every part and the total moved as far as they can. Filters"
+        " select the same records as codes of an axis, which have the same noise: they add no"
+        " looks."
+        f" {NOT_COVERED}"
     )
     output.note("This is for the office: whoever knows the noise can undo more of it.")
 
 
 def _show_cells(output: Output, found: CellLooks, names: list[str]) -> None:
-    from sdcensus.session.look_budget import named_variance
+    from sdcensus.session.look_budget import NOT_COVERED, named_noise
 
-    name, variance = named_variance(names[0] if names else None)
+    noise = named_noise(names[0] if names else None)
     output.say(f"\nIn the census itself: cells of {found.title}", style="bold")
     table = plain_table()
     table.add_column("true count")
     table.add_column("cells", justify="right")
     table.add_column("looks", justify="right")
-    table.add_column(f"found with\n{name}", justify="right")
-    for one in found.by_size(variance):
+    table.add_column(f"found with\n{noise.name}", justify="right")
+    for one in found.by_size(noise):
         size = f"{one.smallest}"
         if one.largest is None:
             size = f"{one.smallest} and over"
@@ -240,9 +244,10 @@ def _show_cells(output: Output, found: CellLooks, names: list[str]) -> None:
         chance = "-" if one.recovery is None else f"{one.recovery:.0%}"
         table.add_row(size, f"{one.cells:,}", f"{one.looks:.2f}", chance)
     output.show(table)
-    rest = "" if found.left_out == 0 else " The menu has more, with more parts."
+    rest = f" {found.left_out:,} more were not." if found.left_out else ""
     output.say(
-        f"{found.tables:,} tables were counted.{rest} Parts without records carry no noise; parts"
-        " with the same records carry the same noise and add nothing."
+        f"At most so many looks, from {found.tables:,} choices of variables that were"
+        f" counted.{rest} Cells without records carry no noise. Groups that are not broken down"
+        f" (smallest_group) have fewer looks than this. {NOT_COVERED}"
     )
     output.note("These are counts of cells by their true size: not for the public.")

@@ -322,12 +322,14 @@ def _say_budget(output: Output, service: TableService) -> None:
     """The look budget of the kind of unit for which it is tightest, in one line."""
     if not service.budgets:
         return
+    from sdcensus.session.look_budget import NOT_COVERED
+
     worst = max(service.budgets, key=lambda one: one.chance)
-    looks = worst.budget.worst_in_areas.looks
+    looks = worst.budget.asked.looks
     output.say(
         f"Look budget: all tables together are worth {looks:,.1f} looks at a count of"
-        f" {worst.of.plural}; averaging them finds it with a chance of {worst.chance:.0%} (allowed"
-        f" are {worst.limit:.0%})."
+        f" {worst.of.plural}; they find it with a chance of {worst.chance:.0%} (allowed are"
+        f" {worst.limit:.0%}). {NOT_COVERED}"
     )
 
 

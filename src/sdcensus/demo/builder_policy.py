@@ -50,8 +50,9 @@ _HEAD = """\
 # What the public may ask the table builder of the demo country for. Made by sdcensus.
 #   sdcensus serve {store} --policy {policy} --plan {plan} --secret {secret}
 # The plan is named so that tables of the builder and of the plan have the same numbers.
-# The noise in {noise} is as large as everything that is open here needs, taken together.
-# Open more, or more variables in a table, and serve says how much noise that would take.
+# The noise in {noise} is as large as everything that is open here needs, taken together, against
+# whoever adds up and subtracts published values. Open more, or more variables in a table, and serve
+# says how much noise that would take. sdcensus looks says what this does not cover.
 
 name = "Public table builder of the demo country"
 lock = true
@@ -64,7 +65,8 @@ cells = 100_000
 mean_cell_size = 2                     # areas with fewer units for each cell are withheld
 when_sparse = "withhold-area"
 smallest_group = {smallest_group}                    # smaller published groups are not broken down
-recovery = 0.5                         # an intruder who collects all tables is wrong half the time
+recovery = 0.6                         # chance that least squares over all tables finds the count
+                                       # of the cell that they show best (the total of a region)
 
 # ---- who may ask for how much -----------------------------------------------
 

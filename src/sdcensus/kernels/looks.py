@@ -16,12 +16,10 @@ def sum_of_choices(
     start: Int64,
     variable: Int64,
     weight: Float64,
-    size: Int64,
     member: Int64,
     complete: Int64,
     required: int,
     most: int,
-    cells: float,
     patience: int,
 ) -> tuple[float, int]:
     """Sum the products of weights over all allowed choices of at most one option per variable.
@@ -34,12 +32,10 @@ def sum_of_choices(
         start: Where the options of each variable begin; one more than there are variables.
         variable: The variable of each option.
         weight: The factor of each option.
-        size: How many times larger a table becomes by each option.
         member: For each forbidden combination and option, the members (as bits) that it brings.
         complete: For each forbidden combination all its bits; a choice may not have them all.
         required: So many variables, the first ones, are in every choice.
         most: The most variables of a choice.
-        cells: The largest size of a choice.
         patience: After so many choices it is given up.
 
     Returns:
@@ -49,7 +45,6 @@ def sum_of_choices(
     combinations = complete.size
     following = np.zeros(most + 1, np.int64)
     product = np.ones(most + 1, np.float64)
-    large = np.ones(most + 1, np.float64)
     brought = np.zeros((most + 1, combinations), np.int64)
     total, choices = 0.0, 0
     if required == 0:
@@ -64,8 +59,6 @@ def sum_of_choices(
             depth -= 1
             continue
         following[depth] = option + 1
-        if large[depth] * size[option] > cells:
-            continue
         allowed = True
         for one in range(combinations):
             bits = brought[depth, one] | member[one, option]
@@ -84,6 +77,5 @@ def sum_of_choices(
         if depth + 1 < most:
             depth += 1
             product[depth] = value
-            large[depth] = large[depth - 1] * size[option]
             following[depth] = start[variable[option] + 1]
     return total, choices

@@ -97,8 +97,8 @@ class OnlineRules:
         ones_and_twos: The same for ones and twos together.
         minimum_population: Areas with a smaller published population are withheld; a table whose
             condition chooses fewer, by the published number of them, is refused.
-        recovery: The largest chance with which all tables of the menu together may give a small
-            count away; the look budget is measured against it.
+        recovery: The largest chance with which all tables of the menu together, added up and
+            subtracted, may give a count away; the look budget is measured against it.
         brackets: Published values from 1 to below this stand in brackets: they are too small to
             rely on. The table builder shows them so; nothing is withheld.
         smallest_group: Groups that are published below this are not broken down further. In the

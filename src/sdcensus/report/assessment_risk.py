@@ -22,7 +22,7 @@ from sdcensus.report.page import (
     together,
 )
 from sdcensus.risk.findings import Findings
-from sdcensus.risk.look_budget import LookBudget
+from sdcensus.risk.look_budget import NOT_COVERED, LookBudget
 from sdcensus.session.assessing import Assessment
 from sdcensus.session.assessing_words import (
     NOTHING,
@@ -228,10 +228,10 @@ def with_others(assessment: Assessment, language: str | None) -> Html:
     if assessment.budgets:
         parts.append(
             "For an intruder who collects all of these tables and knows how they were made, but"
-            " not their keys. The chance is that the best average of all ways to add up to a count,"
-            " rounded, is the count. Looks are worked out from code lists, without the people in"
-            " the cells. The marked row counts: cells of an area by something else, which are"
-            " small."
+            " not their keys. The chance is that the best estimate of a count that adds up and"
+            " subtracts published values, rounded, is the count. Looks are worked out from code"
+            " lists, without the people in the cells. The marked row counts: the cell with the most"
+            f" looks, areas as a whole included. {NOT_COVERED}"
         )
     for groups in assessment.groups:
         lines = list(broken_down_lines(groups))
@@ -256,18 +256,19 @@ def with_others(assessment: Assessment, language: str | None) -> Html:
 def _looks(assessment: Assessment, budget: LookBudget) -> Html:
     rows: list[list[Cell | str]] = []
     limit = assessment.recovery_limit
-    worst = budget.worst_in_areas
+    worst = budget.asked
     picked = []
     for at, one in enumerate(budget.levels):
-        chance = None if assessment.variance is None else one.recovery(assessment.variance)
+        chance = assessment.chance_at(one)
         tone = Tone.PLAIN
         if chance is not None and limit is not None and one is worst:
             tone = Tone.BAD if chance > limit else Tone.GOOD
         if one is worst:
             picked.append(at)
-        rows.append([one.title, f"{one.looks:.2f}", Cell(chance_text(chance), tone)])
+        looks = f"{one.looks:.2f}" if one.exact else f"≤ {one.looks:.2f}"
+        rows.append([one.title, looks, Cell(chance_text(chance), tone)])
     return table(
-        "Looks at a cell, and the chance that averaging all of them finds its count",
+        "Looks at a cell, and the chance that all tables together give its count away",
         ["the cells with the most looks, by level", "looks", "chance of recovery"],
         rows,
         picked=picked,

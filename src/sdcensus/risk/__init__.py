@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         margin_exploit,
         most_looks,
         recovery,
+        recovery_with,
         required,
         variance_for,
     )
@@ -97,6 +98,7 @@ _MODULES = {
     "posterior_of": "sdcensus.risk.posterior",
     "published_given_true": "sdcensus.risk.posterior",
     "recovery": "sdcensus.risk.looks_chance",
+    "recovery_with": "sdcensus.risk.looks_chance",
     "required": "sdcensus.risk.looks_chance",
     "shuttle": "sdcensus.model.intervals",
     "unperturbed_small": "sdcensus.risk.unperturbed",
@@ -148,6 +150,7 @@ __all__ = [
     "posterior_of",
     "published_given_true",
     "recovery",
+    "recovery_with",
     "required",
     "shuttle",
     "unperturbed_small",

@@ -1,12 +1,11 @@
-"""The look budget: how often all tables together look at one cell, and what that gives away.
+"""The look budget: how well all tables together show one cell, and what that gives away.
 
-Only products of declared codes get noise of their own, so there are finitely many ways to add up
-published values to a count. Each way with ``k`` noisy parts is worth ``1 / k`` of a look; the best
-average of all of them has the variance of a single published value divided by the looks.
+Only products of declared codes get noise of their own, so all tables together are finitely many
+noisy equations about counts. Whoever solves them by least squares has the best linear estimate of a
+cell. Its variance is that of a single published value divided by the *looks*.
 
-The budget reads code lists only. It is public information, and an upper bound: parts that are
-empty carry no noise, which makes looks better, and parts that hold the same records carry the same
-noise, which adds nothing.
+The budget reads code lists only: it is public information. It is about estimates that add up and
+subtract published values. What it leaves out stands in ``NOT_COVERED``, beside every figure.
 """
 
 from __future__ import annotations
@@ -21,15 +20,12 @@ from sdcensus.model.menu import Menu
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level
 from sdcensus.risk.looks_chance import recovery, variance_for
-from sdcensus.risk.looks_lattice import Codes, Lattice
-from sdcensus.risk.looks_tables import (
-    classes_of,
-    lines_of_tables,
-    looks_at_classes,
-    pair_text,
-)
+from sdcensus.risk.looks_lattice import Codes, Extra, Lattice
+from sdcensus.risk.looks_plan import looks_at_classes
+from sdcensus.risk.looks_tables import classes_of, lines_of_tables, pair_text
 
 __all__ = [
+    "NOT_COVERED",
     "LookBudget",
     "Looks",
     "look_budget",
@@ -39,6 +35,12 @@ __all__ = [
 
 #: How many variables besides the area the cells have about which a budget speaks.
 OWN = 1
+#: What a figure of this module does not say. It stands wherever one of them is shown.
+NOT_COVERED = (
+    "This is about adding and subtracting published values. It does not cover equal sets of people"
+    " that are recognised by their numbers or by zeros, keys that add up, or counts of other units"
+    " that are tied to these."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +50,13 @@ class Looks:
     Attributes:
         area: The geography and level of the cell, such as ``"ed@parish"``; empty for none.
         axes: What else the cell is about, such as ``("age@five_year",)``.
-        looks: Published values of the cell itself count 1, sums of ``k`` parts ``1 / k``.
-        tables: Over how many choices of variables and levels was summed; ``None`` if the sum is
-            known without going through them.
-        exact: Whether this is the number of looks; else, for very open menus, at most so many.
+        looks: The variance of one published value divided by that of the best linear estimate.
+        exact: Whether this is the number of looks; else there are at most so many.
     """
 
     area: str
     axes: tuple[str, ...]
     looks: float
-    tables: int | None = None
     exact: bool = True
 
     @property
@@ -102,37 +101,39 @@ class LookBudget:
         return max(self.levels, key=lambda one: one.looks)
 
     @property
-    def worst_in_areas(self) -> Looks:
-        """The worst cell that is about an area and something else, where counts are small.
+    def asked(self) -> Looks:
+        """The cell that noise is asked for: the worst of all, areas as a whole included.
 
-        Without such cells, the worst that is about an area or something else; else the worst.
+        Only the count of everybody is left out: it is about nobody, and is published anyway.
         """
-        for needed in (2, 1, 0):
-            found = [one for one in self.levels if bool(one.area) + bool(one.axes) >= needed]
-            if found:
-                return max(found, key=lambda one: one.looks)
-        return self.worst
+        found = [one for one in self.levels if one.area or one.axes]
+        return max(found, key=lambda one: one.looks) if found else self.worst
 
     @property
     def sentence(self) -> str:
         """For whom and for what the budget holds."""
-        worst = self.worst_in_areas
+        worst = self.asked
         most = "" if worst.exact else "at most "
         return (
-            f"{self.scope} An intruder who collects all of them can average every way to add up to"
-            f" a count: that is worth {most}{worst.looks:,.1f} independent looks at a cell of"
-            f" {worst.title}."
+            f"{self.scope} An intruder who collects all of them and solves them by least squares"
+            f" knows a cell of {worst.title} as well as from {most}{worst.looks:,.1f} independent"
+            " looks at it."
         )
 
 
-def look_budget(menu: Menu, *, own: int = OWN) -> LookBudget:
+def look_budget(
+    menu: Menu, *, own: int = OWN, extra_information: Extra | None = None
+) -> LookBudget:
     """The look budget of everything that a menu allows.
 
     Args:
         menu: The tables that may be asked for.
         own: How many variables the cells have besides the area, at most.
+        extra_information: For sets of variables, how many looks each cell by them (at any level)
+            has from elsewhere, such as from counts of other units that are tied to it. The worst
+            cell of a set decides. The budget is then a bound.
     """
-    lattice = Lattice(menu)
+    lattice = Lattice(menu, extra_information)
     found = []
     for area in _areas(menu):
         for number in range(own + 1):
@@ -148,8 +149,8 @@ def looks_at(menu: Menu, chosen: Mapping[str, Level | str], codes: Codes | None 
     Args:
         menu: The tables that may be asked for.
         chosen: The levels of the cell by variable; names will do.
-        codes: The codes of the cell by variable. Where none is given, the code is meant that
-            finer levels divide into the fewest parts: the one with the most looks.
+        codes: The codes of the cell by variable. Where none is given, the code is meant that has
+            the most looks.
     """
     levels = {
         name: menu.variable(name).variable.level(level) if isinstance(level, str) else level
@@ -185,14 +186,14 @@ def look_budget_of_tables(
         classes = classes_of(tables)
         # Tables without totals may have no cell with so few variables: then the fewest that are.
         least = max(own, min(len(one.others) for one in classes))
-        for cell, looks, number in looks_at_classes(classes, own=least):
+        for cell, looks, exact in looks_at_classes(classes, own=least):
             area = "" if cell.area is None else pair_text(*cell.area)
             if cell.area is not None:
                 order[area] = len(cell.area[1].codes)
             axes = tuple(pair_text(variable, level) for variable, level in cell.others)
             key = (area, len(axes))
             if key not in worst or looks > worst[key].looks:
-                worst[key] = Looks(area, axes, looks, number)
+                worst[key] = Looks(area, axes, looks, exact)
         rows = sorted(worst, key=lambda key: (not key[0], -order[key[0]], key[0], key[1]))
         said = scope or f"{len(tables)} table{'s' if len(tables) != 1 else ''}"
         sentence = f"{said} of {of.plural}, with all totals and levels, taken together."
@@ -218,14 +219,14 @@ def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Loo
     candidates: list[tuple[float, int, dict[str, Level]]] = []
     for variables in itertools.combinations(others, number):
         names = [one.variable.name for one in variables]
-        for levels in itertools.product(*(lattice.levels_of(one) for one in variables)):
+        for levels in itertools.product(*(one.levels for one in variables)):
             chosen = dict(zip(names, levels, strict=True))
             if area is not None:
                 chosen = {area[0]: area[1], **chosen}
-            if menu.allows(chosen):
+            if lattice.menu.allows(chosen):
                 candidates.append((lattice.at_most(chosen), len(candidates), chosen))
     best: Looks | None = None
-    # The looks without limits are never fewer, so the search ends where these cannot win.
+    # Without limits on levels the looks are never fewer: the search ends where these cannot win.
     for bound, _, chosen in sorted(candidates, key=lambda one: (-_rounded(one[0]), one[1])):
         if best is not None and _rounded(bound) <= _rounded(best.looks):
             break
@@ -250,7 +251,7 @@ def _looks(lattice: Lattice, chosen: Mapping[str, Level], codes: Codes | None = 
             area = text
         else:
             axes.append(text)
-    return Looks(area, tuple(axes), summed.looks, summed.choices, summed.exact)
+    return Looks(area, tuple(axes), summed.looks, summed.exact)
 
 
 def _lines(lattice: Lattice) -> tuple[tuple[int, int], ...]:
@@ -271,8 +272,6 @@ def _lines(lattice: Lattice) -> tuple[tuple[int, int], ...]:
 def _menu_sentence(menu: Menu) -> str:
     variables = f"{len(menu.variables)} variable{'s' if len(menu.variables) != 1 else ''}"
     limits = []
-    if menu.cells is not None:
-        limits.append(f"of at most {menu.cells:,} cells")
     if menu.never_together:
         limits.append(f"without {len(menu.never_together)} forbidden combinations")
     return (

@@ -1,25 +1,36 @@
-"""Looks at the cells of a census as it is: empty parts and parts with the same records count.
+"""Looks at the cells of a census as it is: a bound on the best linear estimate.
 
-A part that is empty carries no noise. A part that holds the same records in two tables carries
-the same noise in both. The first makes averages better than code lists say, the second worse:
-nobody looks at a count of 1 more than once, since all its parts are that one record.
+Cells without records are published as 0 and carry no noise, so an intruder knows more than code
+lists say: a sum over twenty codes of which three are filled has three noisy parts; and where two
+variables go together, a table by one tells about the other. How much more follows from the counts.
+As for a plan (``risk.looks_plan``), every change of the counts by which a cell changes by 1 gives a
+bound: what all tables see of it. The changes that are tried here take records evenly from some
+cells and give them evenly to others; they change no empty cell. For cells of a few records there
+are better ones, so there the bound is far above the truth.
+
+Every cell of every table has noise of its own, also where two cells hold the same records. Keys by
+which these have the same noise give fewer looks, and much else (``docs/attacks``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.risk.looks_chance import recoveries
+from sdcensus.model.perturbation import Perturbation
+from sdcensus.risk.looks_chance import large_variance, recoveries
 
 Int64 = npt.NDArray[np.int64]
-UInt64 = npt.NDArray[np.uint64]
 Float64 = npt.NDArray[np.float64]
 
+#: Larger classes are added up without their empty parts.
+LARGEST_DENSE = 2_000_000
+#: By this much more is seen of every change.
+RIDGE = 1e-9
 #: Sizes of cells that are told apart: the smallest of each class.
 SIZES = (1, 2, 3, 6, 11, 51)
 
@@ -47,27 +58,28 @@ class LooksBySize(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class CellLooks(Confidential):
-    """The looks at every non-empty cell of a table, from true counts and keys.
+    """The looks at every non-empty cell of a table, from true counts.
 
     Attributes:
         title: What the cells are about.
         count: True counts.
-        looks: The variance of one published value divided by that of the average.
-        tables: How many tables were taken together.
-        left_out: How many more the menu has, which were not; ``None`` if that is not known.
+        looks: The variance of one published value divided by that of the best linear estimate, at
+            most.
+        tables: How many choices of variables were taken together.
+        left_out: How many more the menu has, which were not.
     """
 
     title: str
     count: Int64
     looks: Float64
     tables: int
-    left_out: int | None = 0
+    left_out: int = 0
 
     def __repr__(self) -> str:
         return f"<CellLooks {self.title}: confidential>"
 
     def by_size(
-        self, variance: float | None = None, sizes: Sequence[int] = SIZES
+        self, perturbation: Perturbation | None = None, sizes: Sequence[int] = SIZES
     ) -> tuple[LooksBySize, ...]:
         """Averages over cells of a size; sizes without a cell are left out."""
         found = []
@@ -80,84 +92,70 @@ class CellLooks(Confidential):
                 continue
             looks = self.looks[inside]
             chance = None
-            if variance is not None:
-                chance = float(recoveries(looks, variance).mean())
+            if perturbation is not None:
+                chance = float(recoveries(looks, perturbation).mean())
             found.append(
                 LooksBySize(smallest, largest, int(inside.sum()), float(looks.mean()), chance)
             )
         return tuple(found)
 
-    def recovery(self, variance: float) -> float | None:
-        """The share of cells that averaging finds; ``None`` if there is no cell with records."""
+    def recovery(self, perturbation: Perturbation) -> float | None:
+        """The share of cells that are found; ``None`` if there is no cell with records."""
         if not self.count.size:
             return None
-        return float(recoveries(self.looks, variance).mean())
+        return float(recoveries(self.looks, perturbation).mean())
 
 
-@dataclass(slots=True)
 class Collector:
-    """Takes tables one by one: for each of their parts the cell it lies in, and its key."""
+    """Takes classes of cells one by one, and adds up what they see of changes of each cell.
 
-    cells: int
-    _cell: list[Int64] = field(default_factory=list)
-    _key: list[UInt64] = field(default_factory=list)
-    _weight: list[Float64] = field(default_factory=list)
-    _signature: list[UInt64] = field(default_factory=list)
+    Args:
+        count: The records of each cell; every one has some.
+        perturbation: With which the cells get their noise, if that is known. Small counts often
+            have less of it than large ones, and are seen the better.
+    """
 
-    def add(self, cell: Int64, key: UInt64) -> None:
-        """Add a table that adds up to the cells; only parts with records."""
-        parts = np.bincount(cell, minlength=self.cells)
-        signature = np.zeros(self.cells, dtype=np.uint64)
-        np.add.at(signature, cell, _mixed(key))
-        self._cell.append(cell)
-        self._key.append(key)
-        self._weight.append(1 / parts[cell])
-        self._signature.append(signature)
+    def __init__(self, count: Int64, perturbation: Perturbation | None = None) -> None:
+        self._count = count.astype(np.float64)
+        self._seen = np.zeros((count.size, count.size))
+        self._sight = np.ones(1)
+        if perturbation is not None:
+            rows = range(1, perturbation.tail.rows + 2 * perturbation.max_deviation)
+            variance = large_variance(perturbation)
+            sight = [variance / max(perturbation.variance(one), 1e-6) for one in rows]
+            # Without records there is no noise, and no change either.
+            self._sight = np.sqrt(np.array([1.0, *np.maximum(sight, 1.0), 1.0]))
+
+    def add(self, cell: Int64, part: Int64, count: Int64) -> None:
+        """Add a class of cells.
+
+        Args:
+            cell: Of some disjoint groups of records, the cell in which each lies.
+            part: The cell of the class in which each lies.
+            count: How many records it has.
+        """
+        parts = int(part.max(initial=-1)) + 1
+        records = np.bincount(part, count, minlength=parts).astype(np.int64)
+        sight = self._sight[np.minimum(records, self._sight.size - 1)]
+        share = count / self._count[cell] * sight[part]
+        if parts * self._count.size <= LARGEST_DENSE:
+            seen = np.bincount(cell * parts + part, share, minlength=parts * self._count.size)
+            seen = seen.reshape(self._count.size, parts)
+            self._seen += seen @ seen.T
+        else:
+            from scipy.sparse import coo_array
+
+            shape = (self._count.size, parts)
+            sparse = coo_array((share, (cell, part)), shape=shape).tocsr()
+            self._seen += (sparse @ sparse.T).toarray()
 
     def looks(self) -> Float64:
-        """For each cell, the variance of one value divided by that of the average of all tables.
-
-        The average weights a table with ``k`` parts by ``1 / k``. A table that divides a cell as
-        an earlier one does is left out there. The same part in several tables has the same noise,
-        so its weights add up before they are squared.
-        """
-        if not self._cell:
-            return np.ones(self.cells)
-        new = _first_of_each(np.stack(self._signature))
-        kept = [new[at][cell] for at, cell in enumerate(self._cell)]
-        cell = np.concatenate([one[k] for one, k in zip(self._cell, kept, strict=True)])
-        key = np.concatenate([one[k] for one, k in zip(self._key, kept, strict=True)])
-        weight = np.concatenate([one[k] for one, k in zip(self._weight, kept, strict=True)])
-        order = np.lexsort((key, cell))
-        cell, key, weight = cell[order], key[order], weight[order]
-        first = np.ones(cell.size, dtype=bool)
-        first[1:] = (cell[1:] != cell[:-1]) | (key[1:] != key[:-1])
-        starts = np.flatnonzero(first)
-        together = np.add.reduceat(weight, starts) if starts.size else weight
-        # The k weights of a table, each 1 / k, have the sum of squares 1 / k: its part of a look.
-        squares = np.bincount(cell[starts], together * together, minlength=self.cells)
-        share = np.bincount(cell, weight * weight, minlength=self.cells)
-        found = np.ones(self.cells)
-        seen = squares > 0
-        found[seen] = share[seen] ** 2 / squares[seen]
-        return np.maximum(found, 1.0)
-
-
-def _first_of_each(signatures: UInt64) -> npt.NDArray[np.bool_]:
-    """For each column, the rows whose value stands in no earlier row."""
-    order = np.argsort(signatures, axis=0, kind="stable")
-    ordered = np.take_along_axis(signatures, order, axis=0)
-    first = np.ones(ordered.shape, dtype=bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    found = np.empty_like(first)
-    np.put_along_axis(found, order, first, axis=0)
-    return found
-
-
-def _mixed(key: UInt64) -> UInt64:
-    """Keys spread over 64 bits, so that sums of them tell sets of keys apart."""
-    one = (key + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    one ^= one >> np.uint64(32)
-    one *= np.uint64(0xD6E8FEB86659FD93)
-    one ^= one >> np.uint64(32)
-    return one
+        """For each cell, at most so many looks."""
+        if not self._count.size:
+            return np.zeros(0)
+        # The smallest of all changes by which a cell changes by 1: the others are free.
+        scale = 1 / np.sqrt(np.diag(self._seen))
+        scaled = self._seen * scale[:, None] * scale[None, :]
+        # A little more than is seen: a bound all the same, and an inverse that exists.
+        inverse = np.linalg.inv(scaled + RIDGE * np.eye(scale.size))
+        return np.maximum(1.0, 1 / (np.diag(inverse) * scale**2))

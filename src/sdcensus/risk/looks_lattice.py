@@ -1,4 +1,4 @@
-"""A menu as options with weights, over which looks are summed."""
+"""What all tables of a menu together say about a cell: the best linear estimate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +14,22 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.kernels.looks import sum_of_choices
 from sdcensus.model.menu import Menu, MenuVariable
 from sdcensus.model.variable import Level
-from sdcensus.risk.looks_partitions import Division, division, refining
+from sdcensus.risk.looks_axis import axis_forms
+from sdcensus.risk.looks_partitions import division
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 #: Which code of a variable a cell has; where none is said, the one with the most looks.
 Codes = Mapping[str, str]
 
+#: For sets of variables, the further looks that each cell by them has.
+Extra = Mapping[frozenset[str], float]
+#: A combination that no table may have: for each member, the levels of a variable that bring it.
+Combination = list[dict[str, frozenset[str]]]
 
-#: Cells with more choices than this are summed without limits of size and combination.
+#: More tables than this are not gone through one by one.
 MOST_CHOICES = 20_000_000
-#: With more choices than this, most of them beyond the limits, it is not even tried.
+#: With more tables than this, most of them beyond the limits, it is not even tried.
 HOPELESS = 2_000_000_000
 
 
@@ -34,142 +38,240 @@ class Summed:
     """The looks at a cell.
 
     Attributes:
-        looks: How many.
-        choices: Over how many choices of variables and levels was summed; ``None`` where the sum
-            is known without going through them.
+        looks: One over the variance of its best linear estimate, where a published value has 1.
         exact: Whether that is the number; else there are at most so many.
     """
 
     looks: float
-    choices: int | None
     exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The levels at which a variable may stand in a table that adds up to a cell.
+    """The levels at which a variable may stand in a table.
 
     Attributes:
-        weight: One over the number of parts into which each level divides the cell.
-        size: How many times larger the table becomes: the codes and a total.
+        weight: The factor that each level brings.
         member: For each forbidden combination and level, the members (as bits) that it brings.
     """
 
     weight: Float64
-    size: Int64
     member: Int64
 
 
 class Lattice:
-    """All tables of a menu, prepared for sums over them."""
+    """All tables of a menu, and what they say together about a cell.
 
-    def __init__(self, menu: Menu) -> None:
-        self.menu = menu
-        self._combinations = [*_never_together(menu), *_areas_too_fine(menu)]
-        self._others = [self._other(one) for one in menu.variables]
+    A table is a choice of variables at levels; every cell of every table is seen once, with noise
+    of its own. The information of all of them is a sum of products over variables, and it falls
+    apart: for every set of variables there is what varies with exactly these, and nothing in one
+    such part helps with another one. So the best estimate of a cell is a sum of best estimates, and
+    its variance a sum of variances (``docs/risk/look-budget.md`` has the formula).
+
+    That is exact as long as a variable which may stand in a table may stand there at each of its
+    levels. Limits on levels are left out, and the looks are then at most so many. The largest
+    number of cells is left out as well: a larger table can be asked for area by area.
+
+    Args:
+        menu: The tables.
+        extra: For sets of variables, how many looks each cell by them has from elsewhere besides
+            its own, such as from counts of other units that are tied to it.
+    """
+
+    def __init__(self, menu: Menu, extra: Extra | None = None) -> None:
+        self._extra = {own: looks for own, looks in (extra or {}).items() if looks}
+        self.menu = replace(menu, cells=None)
+        combinations = [*_never_together(menu), *_areas_too_fine(menu)]
+        self._combinations = combinations
+        self._whole = [one for one in combinations if self._is_whole(one)]
+        self._forms = {one.variable.name: axis_forms(one.levels) for one in menu.variables}
         self._place = {one.variable.name: at for at, one in enumerate(menu.variables)}
-        self._chosen: dict[tuple[str, str, str | None], tuple[Options, ...]] = {}
-        self._rest: dict[frozenset[str], float] = {}
+        self._beside: dict[tuple[str, ...], float] = {}
+        self._candidates: dict[tuple[str, str], Int64] = {}
+        self._complete = True
+        self._allowed: dict[tuple[tuple[str, str], ...], float] = {}
 
-    @cached_property
-    def limited(self) -> bool:
-        """Whether anything but the number of variables limits the tables."""
-        if self._combinations:
-            return True
-        largest = sorted(
-            (max(len(level.codes) + 1 for level in one.levels) for one in self.menu.variables),
-            reverse=True,
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was left out or added."""
+        return (
+            self._complete
+            and not self._extra
+            and len(self._whole) == len(self._combinations)
+            and all(one.exact for one in self._forms.values())
         )
-        limit = self.menu.cells
-        return limit is not None and math.prod(largest[: self.menu.dimensions]) > limit
-
-    def at_most(self, chosen: Mapping[str, Level], codes: Codes | None = None) -> float:
-        """The looks that a cell would have without limits on combinations and on cells."""
-        own = [self._required(name, level, codes)[0] for name, level in chosen.items()]
-        return _gain(own) * self._beside(frozenset(chosen))
-
-    def levels_of(self, one: MenuVariable) -> tuple[Level, ...]:
-        """The levels at which the worst cell may have a variable."""
-        if self.limited:
-            return one.levels
-        # Without limits its looks are a product, and each variable has its own best level.
-        name = one.variable.name
-        gains = [_gain(self._required(name, level, None)[:1]) for level in one.levels]
-        return (one.levels[gains.index(max(gains))],)
-
-    def _beside(self, names: frozenset[str]) -> float:
-        """What all other variables together make of one look, without limits."""
-        if names not in self._rest:
-            room = self.menu.dimensions - len(names)
-            sums = self._sums[: room + 1].tolist()
-            for name in names:
-                gain = float(self._others[self._place[name]].weight.sum())
-                for degree in range(1, room + 1):  # take the factor 1 + gain x out of the product
-                    sums[degree] -= gain * sums[degree - 1]
-            self._rest[names] = math.fsum(sums)
-        return self._rest[names]
 
     def looks(self, chosen: Mapping[str, Level], codes: Codes | None = None) -> Summed:
-        """The looks at a cell."""
-        if not self.limited:
-            return Summed(self.at_most(chosen, codes), None)
-        ways = [self._required(name, level, codes) for name, level in chosen.items()]
-        others = [one for at, one in enumerate(self._others) if at not in self._places(chosen)]
-        beside = self._beside(frozenset(chosen))
-        best = Summed(0.0, 0)
-        # Limits may bind one code more than another: the worst is among the first of each.
-        for parts in sorted(itertools.product(*ways), key=_gain, reverse=True):
-            if best.looks and _gain(parts) * beside <= best.looks:
-                break
-            total, choices = self._sum([*parts, *others], len(chosen))
-            if choices < 0:
-                return Summed(self.at_most(chosen, codes), None, exact=False)
-            if total > best.looks:
-                best = Summed(total, choices)
-        return best
+        """The looks at a cell; where no codes are given, at the one with the most."""
+        looks = self.at_most(chosen, codes)
+        if self.exact:
+            return Summed(looks)
+        within = 1.0
+        for name, level in chosen.items():
+            forms = self._forms[name].codes.get(level.name)
+            if forms is not None:
+                at = self._codes(name, level, codes, every=True)
+                within *= float(forms.within[at].max())
+        if math.isfinite(within) and not self._extra:
+            looks = min(looks, within * self._where_allowed(chosen))
+        # A published value is one look, whatever a bound says.
+        return Summed(max(1.0, looks), exact=False)
+
+    def at_most(self, chosen: Mapping[str, Level], codes: Codes | None = None) -> float:
+        """The looks that a cell would have if no level of a variable were forbidden anywhere."""
+        names, rests, shares = [], [], []
+        for name, level in chosen.items():
+            at = self._codes(name, level, codes)
+            forms = self._forms[name].codes.get(level.name)
+            if forms is not None:  # else a single code: the cell is that without the variable
+                names.append(name)
+                rests.append(forms.rest[at])
+                shares.append(forms.share[at] ** 2)
+        return 1 / float(self._variances(names, rests, shares).min())
+
+    def _codes(self, name: str, level: Level, codes: Codes | None, *, every: bool = False) -> Int64:
+        """The places of the codes that may be meant."""
+        wanted = None if codes is None else codes.get(name)
+        key = (name, level.name)
+        forms = self._forms[name].codes.get(level.name)
+        if wanted is None:
+            if forms is None:
+                return np.zeros(1, dtype=np.int64)
+            if every:
+                return np.flatnonzero(forms.filled)
+            if key not in self._candidates:
+                self._candidates[key] = forms.candidates()
+            return self._candidates[key]
+        known = [code.code for code in level.codes]
+        if wanted not in known:
+            raise UnknownName("code", wanted, known=known, where=f"{name}: ")
+        at = known.index(wanted)
+        if at not in level.group:
+            raise SpecError(f"{name}: the code {wanted!r} stands for nothing that is counted.")
+        return np.array([at], dtype=np.int64)
+
+    def _variances(
+        self, names: Sequence[str], rests: Sequence[Float64], shares: Sequence[Float64]
+    ) -> Float64:
+        """The variance of the best estimate of every cell with these codes."""
+        total: Float64 = np.zeros([one.size for one in rests])
+        for inside in itertools.product((False, True), repeat=len(names)):
+            part: Float64 = np.ones(())
+            for varies, rest, share in zip(inside, rests, shares, strict=True):
+                part = np.multiply.outer(part, rest if varies else share)
+            varying = tuple(name for name, one in zip(names, inside, strict=True) if one)
+            total = total + part / self._information(varying)
+        return total
+
+    def _information(self, varying: tuple[str, ...]) -> float:
+        """What all tables with these variables say about what varies with exactly these."""
+        key = tuple(sorted(varying))
+        if key not in self._beside:
+            others = [one for one in self._forms if one not in varying]
+            total = self._over_tables(key, others)
+            for names, looks in self._extra.items():
+                if names.issuperset(key):
+                    total += looks * math.prod(self._forms[one].gain for one in names - set(key))
+            self._beside[key] = total
+        return self._beside[key]
+
+    def _over_tables(self, required: Sequence[str], others: Sequence[str]) -> float:
+        """The sum over tables with some variables of the gains of those that they have besides."""
+        room = self.menu.dimensions - len(required)
+        gains = {name: self._forms[name].gain for name in others}
+        if self._whole:
+            order = [*required, *(name for name in others if gains[name])]
+            options = [
+                Options(np.array([gains.get(name, 1.0)]), _members(self._whole, name, None))
+                for name in order
+            ]
+            total, choices = self._sum(options, len(required), self._whole)
+            if choices >= 0:
+                return total
+            self._complete = False
+        sums = np.zeros(room + 1)
+        sums[0] = 1
+        for gain in gains.values():
+            sums[1:] += gain * sums[:-1]
+        return math.fsum(sums.tolist())
+
+    def _where_allowed(self, chosen: Mapping[str, Level]) -> float:
+        """The same sum over variables that may stand beside a cell, at its levels or finer ones."""
+        key = tuple((name, level.name) for name, level in chosen.items())
+        if key not in self._allowed:
+            finer = [
+                [one for one in self.menu.variable(name).levels if one.refines(level)]
+                for name, level in chosen.items()
+            ]
+            others = [
+                one.variable.name
+                for one in self.menu.variables
+                if one.variable.name not in chosen
+                and any(
+                    self.menu.allows(
+                        dict(zip(chosen, levels, strict=True)) | {one.variable.name: own}
+                    )
+                    for levels in itertools.product(*finer)
+                    for own in one.levels
+                )
+            ]
+            self._allowed[key] = self._over_tables(tuple(chosen), others)
+        return self._allowed[key]
+
+    def _is_whole(self, combination: Combination) -> bool:
+        """Whether variables are forbidden together at whatever level."""
+        return all(
+            len(levels) == len(self.menu.variable(name).levels)
+            for member in combination
+            for name, levels in member.items()
+        )
 
     def lines(self, name: str, level: Level) -> float:
         """How many sums over the codes of a level all tables show together, each once."""
-        own = self._options(self.menu.variable(name), [level], [1.0])
-        others = [one for at, one in enumerate(self._others) if at != self._place[name]]
+        own = Options(np.ones(1), _members(self._combinations, name, [level]))
+        others = [self._cells(one) for one in self.menu.variables if one.variable.name != name]
         # One line for each cell of the other variables, in every table that also has this one.
-        cells = [replace(one, weight=1 / one.weight) for one in others]
-        total, choices = self._sum([own, *cells], 1)
+        total, choices = self._sum([own, *others], 1, self._combinations)
         if choices >= 0:
             return total
         sums = np.zeros(self.menu.dimensions)
         sums[0] = 1
-        for one in cells:
+        for one in others:
             sums[1:] += float(one.weight.sum()) * sums[:-1]
         return float(sums.sum())
 
-    def _sum(self, parts: Sequence[Options], required: int) -> tuple[float, int]:
+    def _cells(self, one: MenuVariable) -> Options:
+        """The levels of a variable with their numbers of codes; those that divide alike once."""
+        coarse_first = one.levels[::-1]
+        divided = division(coarse_first, None)
+        kept = [at for at in range(len(coarse_first)) if divided.same_as[at, 0] == at]
+        weights = np.array([divided.parts[at, 0] for at in kept], dtype=np.float64)
+        levels = [coarse_first[at] for at in kept]
+        return Options(weights, _members(self._combinations, one.variable.name, levels))
+
+    def _sum(
+        self, parts: Sequence[Options], required: int, combinations: Sequence[Combination]
+    ) -> tuple[float, int]:
+        """The sum of products of weights over all tables, and how many; -1 for too many."""
         parts = [one for at, one in enumerate(parts) if one.weight.size or at < required]
         if self._unlimited(parts, required) > HOPELESS:
             return 0.0, -1
         widths = [one.weight.size for one in parts]
-        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        combinations = len(self._combinations)
-        complete = np.array([(1 << len(one)) - 1 for one in self._combinations], dtype=np.int64)
-        member = np.concatenate(
-            [np.zeros((combinations, 0), np.int64), *(one.member for one in parts)], axis=1
-        )
-        cells = math.inf if self.menu.cells is None else float(self.menu.cells)
         return sum_of_choices(
-            start,
+            np.concatenate([[0], np.cumsum(widths)]).astype(np.int64),
             np.repeat(np.arange(len(parts)), widths).astype(np.int64),
             np.concatenate([np.zeros(0), *(one.weight for one in parts)]),
-            np.concatenate([np.zeros(0, np.int64), *(one.size for one in parts)]),
-            member,
-            complete,
+            np.concatenate(
+                [np.zeros((len(combinations), 0), np.int64), *(one.member for one in parts)], axis=1
+            ),
+            np.array([(1 << len(one)) - 1 for one in combinations], dtype=np.int64),
             required,
             min(self.menu.dimensions, len(parts)),
-            cells,
             MOST_CHOICES,
         )
 
     def _unlimited(self, parts: Sequence[Options], required: int) -> float:
-        """How many choices there would be without limits of size and combination."""
+        """How many choices there would be without forbidden combinations."""
         room = max(min(self.menu.dimensions, len(parts)) - required, 0)
         sums = np.zeros(room + 1)
         sums[0] = math.prod(one.weight.size for one in parts[:required])
@@ -177,84 +279,19 @@ class Lattice:
             sums[1:] += one.weight.size * sums[:-1]
         return float(sums.sum())
 
-    def _places(self, chosen: Mapping[str, Level]) -> set[int]:
-        return {self._place[name] for name in chosen}
 
-    @cached_property
-    def _sums(self) -> Float64:
-        """Elementary symmetric sums of what each variable adds, by degree."""
-        sums = np.zeros(self.menu.dimensions + 1)
-        sums[0] = 1
-        for one in self._others:
-            gain = float(one.weight.sum())
-            sums[1:] += gain * sums[:-1]
-        return sums
-
-    def _other(self, one: MenuVariable) -> Options:
-        """A variable that the cell is not about: any level divides the cell."""
-        coarse_first = one.levels[::-1]
-        divided = division(coarse_first, None)
-        kept = [at for at in range(len(coarse_first)) if divided.same_as[at, 0] == at]
-        levels = [coarse_first[at] for at in kept]
-        return self._options(one, levels, [1 / int(divided.parts[at, 0]) for at in kept])
-
-    def _required(self, name: str, level: Level, codes: Codes | None) -> tuple[Options, ...]:
-        """A variable that the cell is about: its level, or a finer one that divides its code.
-
-        One for each way in which codes are divided, those with the most looks first; codes of
-        which another one has every look and more are left out.
-        """
-        wanted = None if codes is None else codes.get(name)
-        key = (name, level.name, wanted)
-        if key not in self._chosen:
-            one = self.menu.variable(name)
-            # Of levels that divide alike, the coarsest is kept: limits bind it last.
-            finer = refining(one.levels[::-1], level)
-            divided = division(finer, level)
-            known = [code.code for code in level.codes]
-            if wanted is not None and wanted not in known:
-                raise UnknownName("code", wanted, known=known, where=f"{name}: ")
-            chosen = [known.index(wanted)] if wanted is not None else divided.most_divided()
-            self._chosen[key] = tuple(
-                self._divided(one, level, finer, divided, at) for at in chosen
-            )
-        return self._chosen[key]
-
-    def _divided(
-        self,
-        one: MenuVariable,
-        level: Level,
-        finer: Sequence[Level],
-        divided: Division,
-        code: int,
-    ) -> Options:
-        kept = [at for at in range(len(finer)) if divided.same_as[at, code] == at]
-        levels = [level, *(finer[at] for at in kept)]
-        return self._options(one, levels, [1.0, *(1 / int(divided.parts[at, code]) for at in kept)])
-
-    def _options(
-        self, one: MenuVariable, levels: Sequence[Level], weights: Sequence[float]
-    ) -> Options:
-        member = np.zeros((len(self._combinations), len(levels)), dtype=np.int64)
-        for row, combination in enumerate(self._combinations):
-            for bit, brought in enumerate(combination):
-                for at, level in enumerate(levels):
-                    if level.name in brought.get(one.variable.name, ()):
-                        member[row, at] |= 1 << bit
-        return Options(
-            np.array(weights, dtype=np.float64),
-            np.array([len(level.codes) + 1 for level in levels], dtype=np.int64),
-            member,
-        )
-
-
-def _gain(parts: Sequence[Options]) -> float:
-    """The looks at a cell through finer levels of its own variables, without limits."""
-    return math.prod(float(one.weight.sum()) for one in parts)
-
-
-#: A combination that no table may have: for each member, the levels of a variable that bring it.
-Combination = list[dict[str, frozenset[str]]]
+def _members(
+    combinations: Sequence[Combination], name: str, levels: Sequence[Level] | None
+) -> Int64:
+    """The members of each combination that each level brings; ``None``: any level brings them."""
+    names = [None] if levels is None else [one.name for one in levels]
+    member = np.zeros((len(combinations), len(names)), dtype=np.int64)
+    for row, combination in enumerate(combinations):
+        for bit, brought in enumerate(combination):
+            for at, level in enumerate(names):
+                if name in brought and (level is None or level in brought[name]):
+                    member[row, at] |= 1 << bit
+    return member
 
 
 def _never_together(menu: Menu) -> list[Combination]:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from sdcensus.model.variable import Level, common_refinement
 
 Int64 = npt.NDArray[np.int64]
-Float64 = npt.NDArray[np.float64]
 
 #: The level divides a code not at all: its part is the code itself.
 UNDIVIDED = -1
@@ -30,27 +29,6 @@ class Division:
 
     parts: Int64
     same_as: Int64
-
-    @property
-    def gains(self) -> Float64:
-        """For each finer level and code, what the level adds to one look at the code."""
-        own = self.same_as == np.arange(len(self.parts))[:, None]
-        return np.where(own, 1 / np.maximum(self.parts, 1), 0.0)
-
-    def most_divided(self) -> list[int]:
-        """The codes at which finer levels give the most looks, the one with the most first.
-
-        Of codes to which every level adds no more than to another one, that one alone is named.
-        """
-        if not len(self.parts):
-            return [0]
-        ways, first = np.unique(self.gains.T, axis=0, return_index=True)
-        order = np.lexsort((first, -ways.sum(axis=1)))
-        found: list[int] = []
-        for at in order.tolist():
-            if not any((ways[other] >= ways[at]).all() for other in found):
-                found.append(at)
-        return [int(first[at]) for at in found]
 
 
 def division(finer: Sequence[Level], coarse: Level | None) -> Division:

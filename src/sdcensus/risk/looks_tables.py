@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.universe import Universe
 from sdcensus.model.variable import Code, Level, Role, Variable
-from sdcensus.risk.looks_partitions import UNDIVIDED, Division, division, refining
+from sdcensus.risk.looks_partitions import division, refining
 
 Mask = npt.NDArray[np.bool_]
 Pair = tuple[Variable, Level]
@@ -37,12 +37,12 @@ class CellClass:
     Attributes:
         pairs: Variables with their levels, sorted by name.
         condition: What else selects their records, where it is no product of codes.
-        partial: Variables of which not every code is there, since a condition selects some.
+        selected: Variables of which not every code is there, with what a condition selects.
     """
 
     pairs: tuple[Pair, ...]
     condition: str = ""
-    partial: frozenset[str] = frozenset()
+    selected: tuple[Pair, ...] = ()
 
     @property
     def area(self) -> Pair | None:
@@ -58,8 +58,11 @@ class CellClass:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two classes the same."""
-        pairs = ((variable.name, level.name) for variable, level in self.pairs)
-        return (self.condition, self.partial, *pairs)
+        pairs, selected = (
+            tuple((variable.name, level.name) for variable, level in own)
+            for own in (self.pairs, self.selected)
+        )
+        return (self.condition, selected, pairs)
 
 
 def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
@@ -69,40 +72,6 @@ def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
         for one in _classes(spec):
             found.setdefault(one.key, one)
     return tuple(found.values())
-
-
-def looks_at_classes(
-    classes: Sequence[CellClass], *, own: int
-) -> Iterator[tuple[CellClass, float, int]]:
-    """For each class with few variables, the looks at its worst cell, and from how many classes.
-
-    The worst cell has, for each variable, the code that the other levels divide into the fewest
-    parts; a code that a condition selects is that code.
-    """
-    levels: dict[str, dict[str, Pair]] = {}
-    for one in classes:
-        for variable, level in one.pairs:
-            levels.setdefault(variable.name, {}).setdefault(level.name, (variable, level))
-    ways = {
-        (name, pair[1].name): _ways(pair, [level for _, level in own_levels.values()])
-        for name, own_levels in levels.items()
-        for pair in own_levels.values()
-    }
-    alone = {
-        name: _ways(None, [level for _, level in own_levels.values()])
-        for name, own_levels in levels.items()
-    }
-    for cell in classes:
-        if len(cell.others) > own:
-            continue
-        wanted = {variable.name: level.name for variable, level in cell.pairs}
-        found: dict[tuple[tuple[str, str], ...], float] = {}
-        for other in classes:
-            if other.condition == cell.condition:
-                way = _way(other, wanted, ways, alone)
-                if way is not None:
-                    found.setdefault(way[0], way[1])
-        yield cell, math.fsum(found.values()), len(found)
 
 
 def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
@@ -132,63 +101,10 @@ def _lines_of(axis: Axis) -> Iterator[tuple[Axis, int, int]]:
                     yield line, parts, int((children == parts).sum())
 
 
-#: For each level of a variable: the level that it is the same as, and one over the parts.
-_Ways = dict[str, tuple[str, float]]
-
-
-def _way(
-    other: CellClass,
-    wanted: dict[str, str],
-    ways: dict[tuple[str, str], _Ways],
-    alone: dict[str, _Ways],
-) -> tuple[tuple[tuple[str, str], ...], float] | None:
-    """How a class adds up to a cell: into which parts, and the looks; ``None`` if it does not."""
-    if not wanted.keys() <= {variable.name for variable, _ in other.pairs}:
-        return None
-    parts = []
-    weight = 1.0
-    for variable, level in other.pairs:
-        name = variable.name
-        if name not in wanted and name in other.partial:
-            return None
-        table = ways[name, wanted[name]] if name in wanted else alone[name]
-        if level.name not in table:
-            return None
-        same, factor = table[level.name]
-        weight *= factor
-        if same:
-            parts.append((name, same))
-    return tuple(parts), weight
-
-
-def _ways(cell: Pair | None, levels: Sequence[Level]) -> _Ways:
-    """How the levels of a variable divide a code of it, or everything."""
-    if cell is None:
-        finer: Sequence[Level] = levels
-        divided = division(finer, None)
-        code = 0
-        found: _Ways = {}
-    else:
-        finer = refining(levels, cell[1])
-        divided = division(finer, cell[1])
-        code = 0 if _is_selected(cell[1]) or not finer else divided.most_divided()[0]
-        found = {cell[1].name: ("", 1.0)}
-    for at, level in enumerate(finer):
-        found[level.name] = _as_way(divided, finer, at, code)
-    return found
-
-
-def _as_way(divided: Division, finer: Sequence[Level], at: int, code: int) -> tuple[str, float]:
-    same = int(divided.same_as[at, code])
-    if same == UNDIVIDED:
-        return "", 1.0
-    return finer[same].name, 1 / int(divided.parts[at, code])
-
-
 def _classes(spec: TableSpec) -> Iterator[CellClass]:
     """What the cells of a table are about: its levels and totals, combined."""
     condition, fixed = _selected(spec.universe)
-    partial = frozenset(fixed)
+    everywhere = tuple(sorted(fixed.values(), key=lambda pair: pair[0].name))
     choices: list[list[Pair | None]] = []
     for axis in spec.axes:
         selected = fixed.pop(axis.variable.name, None)
@@ -201,7 +117,7 @@ def _classes(spec: TableSpec) -> Iterator[CellClass]:
     for chosen in itertools.product(*choices):
         pairs = [one for one in (*chosen, *fixed.values()) if one is not None]
         ordered = tuple(sorted(pairs, key=lambda pair: pair[0].name))
-        yield CellClass(ordered, condition, partial)
+        yield CellClass(ordered, condition, everywhere)
 
 
 def _selected(universe: Universe) -> tuple[str, dict[str, Pair]]:

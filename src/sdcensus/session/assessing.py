@@ -34,6 +34,7 @@ from sdcensus.risk.detectors import detect
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.look_budget import LookBudget, Looks
+from sdcensus.risk.looks_chance import recovery_with
 from sdcensus.risk.posterior import (
     PerceivedDisclosure,
     Posterior,
@@ -112,6 +113,7 @@ class Assessment(Confidential):
         others: How many other tables it was compared with.
         budgets: How often all tables together look at a cell.
         variance: The variance of the noise of large counts, if every cell has noise of its own.
+        noise: The perturbation behind it, if it has one.
         recovery_limit: The chance of recovery that the office accepts, if it named one.
         differences: What the true counts of other tables and of this one give away together.
         evaluation: The row of the evaluation sheet.
@@ -151,6 +153,7 @@ class Assessment(Confidential):
     others: int
     budgets: tuple[LookBudget, ...]
     variance: float | None
+    noise: Perturbation | None
     recovery_limit: float | None
     differences: tuple[Findings, ...]
     evaluation: EvaluationRow
@@ -185,12 +188,19 @@ class Assessment(Confidential):
 
     @property
     def worst_looks(self) -> tuple[LookBudget, Looks, float | None] | None:
-        """The budget with the most looks at small areas, the cell, and the chance to find it."""
+        """The budget with the most looks at a cell, the cell, and the chance to find it."""
         if not self.budgets:
             return None
-        budget = max(self.budgets, key=lambda one: one.worst_in_areas.looks)
-        cell = budget.worst_in_areas
-        return budget, cell, None if self.variance is None else cell.recovery(self.variance)
+        budget = max(self.budgets, key=lambda one: one.asked.looks)
+        return budget, budget.asked, self.chance_at(budget.asked)
+
+    def chance_at(self, cell: Looks) -> float | None:
+        """The chance that all tables together give a cell away, where noise has a variance."""
+        if self.variance is None:
+            return None
+        if self.noise is None:
+            return cell.recovery(self.variance)
+        return recovery_with(cell.looks, self.noise)
 
 
 def assess_table(
@@ -336,6 +346,7 @@ def assess_table(
         others=len(others),
         budgets=tuple(budgets),
         variance=variance_of(method, perturbation),
+        noise=noise_of(method, perturbation),
         recovery_limit=recovery_limit,
         differences=between or (),
         evaluation=evaluation_row(number, cube, table),

@@ -7,6 +7,7 @@ from sdcensus.model.headings import number_text, units_text
 from sdcensus.model.parts import Part
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.findings import FindingKind, Findings
+from sdcensus.risk.look_budget import NOT_COVERED
 from sdcensus.session.assessing import Assessment
 from sdcensus.session.assessing_public import PublicAssessment
 
@@ -132,14 +133,14 @@ def _together(assessment: Assessment) -> str:
             " cells have no noise of their own."
         )
     text = (
-        f"{text}: an intruder who averages all of them finds its count with a probability of about"
-        f" {chance_text(chance)}"
+        f"{text}: an intruder who solves all of them by least squares finds its count with a"
+        f" probability of about {chance_text(chance)}"
     )
     limit = assessment.recovery_limit
     if limit is None:
-        return f"{text}."
+        return f"{text}. {NOT_COVERED}"
     verdict = "above" if chance > limit else "within"
-    return f"{text}, {verdict} the limit of {limit:g} that the office named."
+    return f"{text}, {verdict} the limit of {limit:g} that the office named. {NOT_COVERED}"
 
 
 def _sparse(assessment: Assessment) -> str:
@@ -281,7 +282,7 @@ def _of_looks(assessment: Assessment) -> list[str]:
         return []
     needed = worst[1].variance(limit)
     return [
-        f"Averaging over all tables finds counts too often. To stay at {limit:g}, the variance of"
+        f"All tables together give counts away too often. To stay at {limit:g}, the variance of"
         f" the noise has to be at least {needed:.2f}, or fewer tables may be published."
     ]
 

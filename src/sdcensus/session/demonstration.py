@@ -7,6 +7,7 @@ import secrets
 import shutil
 import time
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 from sdcensus.demo import (
@@ -235,8 +236,7 @@ def noise_for(policy: Policy) -> PerturbationDesign:
     limit = policy.online.recovery or LIMIT
     menus = (open_menu(policy, one.entity) for one in policy.schema.entities)
     found = [needed(look_budget(menu), limit) for menu in menus if menu is not None]
-    variance, edge = max(one.variance for one in found), min(one.edge for one in found)
-    return design_for(Requirement(variance, edge))
+    return design_for(reduce(Requirement.also, found))
 
 
 def _write_mark(folder: Path, country: Country, seed: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
-from sdcensus.model.menu import Menu
+from sdcensus.model.menu import Menu, MenuVariable
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.plan import Plan
@@ -29,6 +29,7 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level
 from sdcensus.risk.look_budget import (
+    NOT_COVERED,
     LookBudget,
     Looks,
     look_budget,
@@ -41,7 +42,7 @@ from sdcensus.risk.looks_chance import (
     edge_probability,
     large_variance,
     margin_exploit,
-    recovery,
+    recovery_with,
     required,
 )
 from sdcensus.risk.looks_data import CellLooks, Collector
@@ -49,6 +50,7 @@ from sdcensus.session.census import Census, open_store
 
 __all__ = [
     "LIMIT",
+    "NOT_COVERED",
     "CellLooks",
     "LookBudget",
     "Looks",
@@ -59,20 +61,21 @@ __all__ = [
     "limit_of",
     "looks_in_data",
     "looks_in_policy",
-    "named_variance",
+    "named_noise",
     "needed",
     "opened_plan",
     "planned_specs",
     "schemes_against",
 ]
 
-#: An intruder shall be wrong at least as often as right.
+#: The chance with which adding up and subtracting everything that is published may find a count.
 LIMIT = 0.5
 #: Noise with a smaller largest deviation is unpicked by margins too easily to be designed.
 SMALLEST_DEVIATION = 3
-#: Larger tables are left out when looks are counted in the data: their parts are single records.
-LARGEST_TABLE = 5_000_000
-MOST_TABLES = 500
+#: So many choices of variables are counted at most when looks are counted in the data.
+MOST_TABLES = 3_000
+#: And for at most so many cells: each is compared with every other one.
+MOST_CELLS = 3_000
 
 Int64 = npt.NDArray[np.int64]
 
@@ -175,6 +178,8 @@ def looks_in_policy(
     *,
     of: str | Entity = Entity.PERSON,
     role: str | UserRole = UserRole.PUBLIC,
+    perturbation: Perturbation | None = None,
+    unbroken: int = 0,
     most_tables: int = MOST_TABLES,
     progress: Progress = no_progress,
 ) -> CellLooks:
@@ -185,32 +190,38 @@ def looks_in_policy(
         if len(axis.levels) > 1:
             raise SpecError(f"Cells have one level of each variable: {axis.name!r} has several.")
     chosen: dict[str, Level | str] = {axis.variable.name: axis.levels[0] for axis in spec.axes}
-    return looks_in_data(census, menu, chosen, most_tables=most_tables, progress=progress)
+    return looks_in_data(
+        census,
+        menu,
+        chosen,
+        perturbation=perturbation,
+        unbroken=unbroken,
+        most_tables=most_tables,
+        progress=progress,
+    )
 
 
-def named_variance(name: str | None) -> tuple[str, float]:
-    """The name of a scheme and its variance for large counts; of medium strength if none."""
-    design = scheme(name or STRENGTHS["medium"].scheme)
-    return design.name, large_variance(design)
+def named_noise(name: str | None) -> PerturbationDesign:
+    """The perturbation of a scheme; of medium strength if none is named."""
+    return scheme(name or STRENGTHS["medium"].scheme)
 
 
 def schemes_against(
     budget: LookBudget, names: Sequence[str] = (), *, looks: float | None = None
 ) -> tuple[SchemeLooks, ...]:
     """How named schemes fare against a budget; all of them where none is named."""
-    count = budget.worst_in_areas.looks if looks is None else looks
+    count = budget.asked.looks if looks is None else looks
     strengths = {one.scheme: one.name for one in STRENGTHS.values()}
     found = []
     for name in names or SCHEMES:
         design = scheme(name)
-        variance = large_variance(design)
         found.append(
             SchemeLooks(
                 design.name,
                 strengths.get(design.name, ""),
-                variance,
+                large_variance(design),
                 best_guess(design),
-                recovery(count, variance),
+                recovery_with(count, design),
                 given_away(budget, design),
             )
         )
@@ -225,7 +236,7 @@ def given_away(budget: LookBudget, perturbation: Perturbation) -> float:
 
 def needed(budget: LookBudget, limit: float = LIMIT, alpha: float = ALPHA) -> Requirement:
     """What a perturbation needs so that a budget gives counts away at most so often."""
-    return required(budget.worst_in_areas.looks, limit, dict(budget.lines), alpha)
+    return required(budget.asked.looks, limit, dict(budget.lines), alpha)
 
 
 def design_for(requirement: Requirement, *, blocked: int = 0) -> PerturbationDesign:
@@ -238,23 +249,32 @@ def design_for(requirement: Requirement, *, blocked: int = 0) -> PerturbationDes
     Raises:
         SpecError: No perturbation does: the tables are too many.
     """
-    # Upwards to two digits, so that the office can write it down.
-    digits = 1 - math.floor(math.log10(requirement.variance))
-    variance = math.ceil(round(requirement.variance * 10**digits, 6)) / 10**digits
+    wanted = requirement.variance
     if blocked:  # a blocked count has to jump over its neighbours
-        variance = max(variance, (blocked + 1) ** 2 // 4 + 0.1)
-    smallest = max(
-        SMALLEST_DEVIATION, blocked + 1, math.ceil((math.sqrt(12 * variance + 1) - 1) / 2)
-    )
-    for deviation in range(smallest, LARGEST_DEVIATION + 1):
-        if variance < deviation**2:
-            design = design_perturbation(deviation, variance, blocked=blocked)
-            if requirement.met_by(design):
-                return design
+        wanted = max(wanted, (blocked + 1) ** 2 // 4 + 0.1)
+    # A normal error is a little wrong for few looks: more noise is tried where it was too good.
+    for variance in dict.fromkeys(_two_digits(wanted * (1 + step / 10)) for step in range(6)):
+        smallest = max(
+            SMALLEST_DEVIATION, blocked + 1, math.ceil((math.sqrt(12 * variance + 1) - 1) / 2)
+        )
+        for deviation in range(smallest, LARGEST_DEVIATION + 1):
+            if variance < deviation**2:
+                design = design_perturbation(deviation, variance, blocked=blocked)
+                if requirement.met_by(design):
+                    return design
+                if edge_probability(design) <= requirement.edge:
+                    break  # wider noise of this variance gives no less away
     raise SpecError(
         f"No noise with deviations of at most {LARGEST_DEVIATION} withstands that many looks. Open"
         " fewer tables: fewer variables in one table, coarser areas, fewer variables offered."
     )
+
+
+def _two_digits(variance: float) -> float:
+    """Upwards to two digits, so that the office can write it down."""
+    digits = 1 - math.floor(math.log10(variance))
+    scale = 10.0**digits
+    return math.ceil(round(variance * scale, 6)) / scale
 
 
 def looks_in_data(
@@ -262,106 +282,138 @@ def looks_in_data(
     menu: Menu,
     chosen: Mapping[str, Level | str],
     *,
+    perturbation: Perturbation | None = None,
+    unbroken: int = 0,
     most_tables: int = MOST_TABLES,
     progress: Progress = no_progress,
 ) -> CellLooks:
     """The looks at every cell with these variables at these levels, from the census itself.
 
-    Tables are taken in the order of their number of parts, the fewest first, up to a number.
+    Every choice of variables that a table may have is counted together with those of the cell,
+    fewer variables first, up to a number of choices.
 
     Args:
         census: The census.
         menu: The tables that may be asked for.
         chosen: The levels of the cells by variable; names will do.
-        most_tables: How many tables are counted at most.
+        perturbation: Of the cells, if small counts shall have the noise that they get.
+        unbroken: Groups of fewer records than this are not broken down in any table: the smallest
+            group of a policy less the largest deviation.
+        most_tables: How many choices of variables are counted at most.
         progress: Told how far it is.
     """
     levels = {
         name: menu.variable(name).variable.level(one) if isinstance(one, str) else one
         for name, one in chosen.items()
     }
+    menu = replace(menu, cells=None)  # a larger table can be asked for area by area
     if not menu.allows(levels):
         raise SpecError(f"The menu has no table by {', '.join(levels)}, so nobody looks at it.")
     shape = [len(level.codes) for level in levels.values()]
-    base = census.tabulate(_spec(census, menu, levels))
-    cell, key, count = _parts(base, list(levels.values()), list(levels.values()))
-    collector = Collector(math.prod(shape))
-    collector.add(cell, key)
-    tables, left_out = _tables(menu, levels, most_tables)
-    for at, one in enumerate(tables):
-        progress("counting tables", at / len(tables))
-        cube = census.tabulate(_spec(census, menu, one))
-        fine = [one[name] for name in levels]
-        collector.add(*_parts(cube, fine, list(levels.values()))[:2])
-    counts = np.zeros(math.prod(shape), dtype=np.int64)
-    counts[cell] = count
-    filled = counts > 0
+    own = census.tabulate(*_axes(levels), of=menu.of)
+    positions, count = _filled(own)
+    if count.size > MOST_CELLS:
+        raise SpecError(
+            f"Looks are counted for at most {MOST_CELLS:,} cells at a time, and"
+            f" {', '.join(levels)} have more. Take coarser levels or fewer variables."
+        )
+    place = np.full(math.prod(shape), -1, dtype=np.int64)
+    place[_joined(positions, shape, count.size)] = np.arange(count.size)
+    collector = Collector(count, perturbation)
+    choices = [
+        one
+        for number in range(min(menu.dimensions, len(menu.variables)) + 1)
+        for one in itertools.combinations(menu.variables, number)
+    ]
+    counted = choices[:most_tables]
+    for at, variables in enumerate(counted):
+        progress("counting tables", at / len(counted))
+        _collect(collector, place, census, menu, levels, variables, unbroken)
     title = ", ".join(f"{name}@{level.name}" for name, level in levels.items())
-    return CellLooks(title, counts[filled], collector.looks()[filled], 1 + len(tables), left_out)
+    left_out = len(choices) - len(counted)
+    return CellLooks(title, count, collector.looks(), len(counted), left_out)
 
 
-def _spec(census: Census, menu: Menu, levels: Mapping[str, Level]) -> TableSpec:
-    axes = [f"{name}@{level.name}-total" for name, level in levels.items()]
-    return census.spec(*axes, of=menu.of)
+def _axes(levels: Mapping[str, Level]) -> list[str]:
+    return [f"{name}@{level.name}-total" for name, level in levels.items()]
 
 
-def _parts(
-    cube: Cube | SparseCube, fine: Sequence[Level], coarse: Sequence[Level]
-) -> tuple[Int64, npt.NDArray[np.uint64], Int64]:
-    """Of every part with records: the cell it lies in (by the first axes), its key, its count."""
+def _joined(codes: Sequence[Int64], sizes: Sequence[int], length: int) -> Int64:
+    """Positions along several axes as one."""
+    found = np.zeros(length, dtype=np.int64)
+    for one, size in zip(codes, sizes, strict=True):
+        found = found * size + one
+    return found
+
+
+def _collect(
+    collector: Collector,
+    place: Int64,
+    census: Census,
+    menu: Menu,
+    levels: Mapping[str, Level],
+    variables: Sequence[MenuVariable],
+    unbroken: int,
+) -> None:
+    """Add all tables by these variables, at all their levels."""
+    tables = [
+        dict(zip((one.variable.name for one in variables), chosen, strict=True))
+        for chosen in itertools.product(*(one.levels for one in variables))
+    ]
+    tables = [one for one in tables if menu.allows(one)]
+    if not tables:
+        return
+    names = dict.fromkeys([*levels, *(one.variable.name for one in variables)])
+    # The cells and every level of the tables can be told from the leaves.
+    finest = {name: _finest(menu.variable(name), levels.get(name)) for name in names}
+    positions, count = _filled(census.tabulate(*_axes(finest), of=menu.of))
+    leaf = {name: _a_leaf(finest[name])[at] for name, at in zip(names, positions, strict=True)}
+    codes = [level.group_array[leaf[name]] for name, level in levels.items()]
+    cell = place[_joined(codes, [len(one.codes) for one in levels.values()], count.size)]
+    for table in tables:
+        own = [level.group_array[leaf[name]] for name, level in table.items()]
+        sizes = [len(one.codes) for one in table.values()]
+        part = np.unique(_joined(own, sizes, count.size), return_inverse=True)[1].reshape(-1)
+        shown = _broken_down(own, sizes, count, unbroken)
+        collector.add(cell[shown], part[shown], count[shown])
+
+
+def _broken_down(
+    codes: Sequence[Int64], sizes: Sequence[int], count: Int64, unbroken: int
+) -> npt.NDArray[np.bool_]:
+    """Which groups lie in cells of a table that are shown: without any axis there are enough."""
+    shown = np.ones(count.size, dtype=bool)
+    if unbroken > 0:
+        for at in range(len(codes)):
+            others = _joined(
+                [*codes[:at], *codes[at + 1 :]], [*sizes[:at], *sizes[at + 1 :]], count.size
+            )
+            group = np.unique(others, return_inverse=True)[1].reshape(-1)
+            shown &= np.bincount(group, count)[group] >= unbroken
+    return shown
+
+
+def _finest(one: MenuVariable, own: Level | None) -> Level:
+    """A level from which all others on the menu follow, and that of the cells."""
+    levels = [*one.levels, *([own] if own is not None else [])]
+    for level in levels:
+        if all(level.refines(other) for other in levels):
+            return level
+    return one.variable.level(None)
+
+
+def _a_leaf(level: Level) -> Int64:
+    """Some leaf of each code."""
+    found = np.zeros(len(level.codes), dtype=np.int64)
+    found[level.group_array] = np.arange(len(level.group_array))
+    return found
+
+
+def _filled(cube: Cube | SparseCube) -> tuple[list[Int64], Int64]:
+    """Of every cell with records: its place along each axis, and its count."""
     if isinstance(cube, SparseCube):
         block = next(cube.blocks())
-        positions = list(block.positions.T)
-        keys, counts = block.values.key, block.values.count
-    else:
-        places = np.flatnonzero(cube.count)
-        positions = list(np.unravel_index(places, cube.shape)) if cube.shape else []
-        keys, counts = cube.key.reshape(-1)[places], cube.count.reshape(-1)[places]
-    cell = np.zeros(counts.size, dtype=np.int64)
-    for at, (below, above) in enumerate(zip(fine, coarse, strict=True)):
-        parent = np.zeros(len(below.codes), dtype=np.int64)
-        parent[below.group_array] = above.group_array
-        cell = cell * len(above.codes) + parent[positions[at]]
-    return cell, keys.astype(np.uint64), counts
-
-
-def _tables(
-    menu: Menu, levels: Mapping[str, Level], most: int
-) -> tuple[list[dict[str, Level]], int | None]:
-    """Tables that add up to cells, those with the fewest parts first, and how many are left."""
-    found: list[tuple[int, int, dict[str, Level]]] = []
-    complete = True
-    room = menu.dimensions - len(levels)
-    for number in range(room + 1):
-        for one in _with_others(menu, levels, number):
-            size = math.prod(len(level.codes) for level in one.values())
-            complete &= size <= LARGEST_TABLE and len(found) < 20 * most
-            if len(found) >= 20 * most:
-                break
-            if size <= LARGEST_TABLE:
-                found.append((size, len(found), one))
-        if len(found) >= most:  # more variables make more parts
-            complete &= number == room
-            break
-    found.sort(key=lambda one: one[:2])
-    left = max(len(found) - most, 0) if complete else None
-    return [one for _, _, one in found[:most]], left
-
-
-def _with_others(
-    menu: Menu, levels: Mapping[str, Level], number: int
-) -> Iterator[dict[str, Level]]:
-    """Allowed tables with so many more variables, at any level, and finer levels of the cells."""
-    own = []
-    for name, level in levels.items():
-        finer = [one for one in menu.variable(name).levels if one.refines(level)]
-        own.append([level, *(one for one in finer if one.name != level.name)])
-    others = [one for one in menu.variables if one.variable.name not in levels]
-    for refined in itertools.product(*own):
-        start = dict(zip(levels, refined, strict=True))
-        for variables in itertools.combinations(others, number):
-            for chosen in itertools.product(*(one.levels for one in variables)):
-                names = [one.variable.name for one in variables]
-                table = start | dict(zip(names, chosen, strict=True))
-                if (number or start != dict(levels)) and menu.allows(table):
-                    yield table
+        return [one.astype(np.int64) for one in block.positions.T], block.values.count
+    places = np.flatnonzero(cube.count)
+    positions = [*np.unravel_index(places, cube.shape)] if cube.shape else []
+    return positions, cube.count.reshape(-1)[places]

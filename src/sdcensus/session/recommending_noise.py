@@ -9,13 +9,13 @@ from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.risk.look_budget import LookBudget
+from sdcensus.risk.look_budget import NOT_COVERED, LookBudget
 from sdcensus.risk.looks_chance import (
     ALPHA,
     Requirement,
     best_guess,
     large_variance,
-    recovery,
+    recovery_with,
     required,
 )
 from sdcensus.session.look_budget import LIMIT, design_for, given_away
@@ -42,7 +42,7 @@ class Noise(Confidential):
         strength: The strength in plain words; empty for noise of its own.
         design: The perturbation.
         lookup: How a cell key picks a deviation.
-        looks: The looks at the worst cell about an area and something else.
+        looks: The looks at the worst cell.
         alone: The chance to guess a large count from one table.
         together: The chance to recover such a count from all tables.
         given_away: The expected number of sums that give all their parts away.
@@ -77,8 +77,8 @@ def noise_for(
     Raises:
         SpecError: No noise does.
     """
-    worst = max(budgets, key=lambda one: one.worst_in_areas.looks)
-    looks = worst.worst_in_areas.looks
+    worst = max(budgets, key=lambda one: one.asked.looks)
+    looks = worst.asked.looks
     blocking = small is not None and small > SMALL_CELLS
     chosen: tuple[str, PerturbationDesign] | None = None
     rejected = []
@@ -101,7 +101,7 @@ def noise_for(
         default_lookup(design),
         looks,
         best_guess(design),
-        recovery(looks, large_variance(design)),
+        recovery_with(looks, design),
         sum(given_away(one, design) for one in budgets),
         tuple(_reasons(worst, small, design, limit)),
         tuple(rejected),
@@ -114,7 +114,7 @@ def needs(budgets: tuple[LookBudget, ...], limit: float = LIMIT) -> Requirement:
     for one in budgets:
         for parts, often in one.lines:
             lines[parts] = lines.get(parts, 0) + often
-    return required(max(one.worst_in_areas.looks for one in budgets), limit, lines)
+    return required(max(one.asked.looks for one in budgets), limit, lines)
 
 
 def _why_not(
@@ -126,7 +126,7 @@ def _why_not(
     blocking: bool,
 ) -> str | None:
     """Why a scheme does not do; ``None`` if it does."""
-    chance = recovery(looks, large_variance(design))
+    chance = recovery_with(looks, design)
     if chance > limit:
         return (
             f"all tables together would give a count away with a chance of {chance:.1%}, and the"
@@ -156,11 +156,11 @@ def _stronger_than_needed(design: PerturbationDesign, chosen: PerturbationDesign
 def _reasons(
     worst: LookBudget, small: float | None, design: PerturbationDesign, limit: float
 ) -> list[str]:
-    looks = worst.worst_in_areas
-    chance = recovery(looks.looks, large_variance(design))
+    looks = worst.asked
+    chance = recovery_with(looks.looks, design)
     found = [
-        f"{worst.sentence} With this noise, the average is the true count in {chance:.1%} of cases;"
-        f" the limit is {limit:.0%}."
+        f"{worst.sentence} With this noise, that is the true count in {chance:.1%} of cases; the"
+        f" limit is {limit:.0%}. {NOT_COVERED}"
     ]
     if small is None:
         found.append("No cell of the tables holds anybody, so nothing is said about small counts.")
@@ -194,7 +194,7 @@ class Burden:
 def burden_of(budgets: tuple[LookBudget, ...], most: float, limit: float = LIMIT) -> Burden:
     """How heavy the noise would be that withstands every budget."""
     wanted = needs(budgets, limit)
-    looks = max(one.worst_in_areas.looks for one in budgets)
+    looks = max(one.asked.looks for one in budgets)
     ratio = wanted.variance / most
     if ratio > 1:
         return Burden(

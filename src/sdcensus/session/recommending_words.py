@@ -72,7 +72,7 @@ def policy_reasons(policy: Policy, facts: Facts) -> Iterator[tuple[str, str]]:
     if online.recovery is not None:
         yield (
             f"all tables together may give a count away with a chance of {online.recovery:.0%}",
-            "an intruder shall be wrong at least as often as right",
+            "found by adding up and subtracting published values, in the cell that they show best",
         )
     if design.minimum_population is not None:
         small = _below(facts, design.minimum_population)

@@ -92,7 +92,7 @@ def create_app(
 
 def default_watch(service: TableService) -> Watch:
     """A watch for a menu: limits by its look budget and by the published number of units."""
-    looks = max((one.budget.worst_in_areas.looks for one in service.budgets), default=0.0)
+    looks = max((one.budget.asked.looks for one in service.budgets), default=0.0)
     try:
         first = service.catalogue.populations[0].of.plural
         table = service.answer(Question(of=first)).table

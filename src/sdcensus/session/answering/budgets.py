@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from sdcensus.errors import Refused, SpecError
@@ -13,8 +14,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
 from sdcensus.model.menu import Menu
 from sdcensus.model.policy import Policy, UserRole
-from sdcensus.risk.look_budget import LookBudget, look_budget
-from sdcensus.risk.looks_chance import Requirement, large_variance, recovery
+from sdcensus.risk.look_budget import NOT_COVERED, LookBudget, look_budget
+from sdcensus.risk.looks_chance import Requirement, large_variance, recovery_with
 from sdcensus.session.look_budget import LIMIT, design_for, needed
 from sdcensus.session.policy import menu_of
 
@@ -64,7 +65,7 @@ def open_budgets(policy: Policy, methods: Mapping[Entity, Method]) -> tuple[Open
                 of,
                 budget,
                 variance,
-                recovery(budget.worst_in_areas.looks, variance),
+                recovery_with(budget.asked.looks, method.perturbation),
                 limit,
                 requirement,
                 requirement.met_by(method.perturbation),
@@ -116,12 +117,12 @@ def refuse_weak(
         " stays closed."
     ]
     for one in weak:
-        worst = one.budget.worst_in_areas
+        worst = one.budget.asked
         if one.chance > one.limit:
             lines.append(
-                f"  {one.of.plural}: all tables together look {worst.looks:,.1f} times at a cell of"
-                f" {worst.title}; averaging them finds its count with a chance of {one.chance:.0%},"
-                f" and the policy allows {one.limit:.0%}."
+                f"  {one.of.plural}: all tables together are worth {worst.looks:,.1f} looks at a"
+                f" cell of {worst.title}; the best linear estimate finds its count with a chance of"
+                f" {one.chance:.0%}, and the policy allows {one.limit:.0%}."
             )
         else:
             lines.append(
@@ -130,6 +131,7 @@ def refuse_weak(
                 " sums all parts would be as far from the truth as they can be, which gives them"
                 " away."
             )
+    lines.append(f"  {NOT_COVERED}")
     lines.append("What would do, one of these:")
     lines += [f"  - {one}" for one in _remedies(policy, budgets, methods, planned)]
     raise Refused("\n".join(lines))
@@ -157,12 +159,7 @@ def _remedies(
 def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
     """The noise that would do: for all units, since those that have enough get it as well."""
     try:
-        design = design_for(
-            Requirement(
-                max(one.requirement.variance for one in budgets),
-                min(one.requirement.edge for one in budgets),
-            )
-        )
+        design = design_for(reduce(Requirement.also, [one.requirement for one in budgets]))
     except SpecError as error:
         return f"stronger noise does not: {error}"
     settings: dict[str, Any] = dict(design.parameters)
