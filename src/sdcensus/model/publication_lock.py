@@ -19,7 +19,7 @@ from sdcensus.model.provenance import Provenance
 from sdcensus.model.schema import CensusInfo
 
 FORMAT_NAME = "sdcensus-publication-lock"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LOCK_FILE = "publication.lock"
 
 
@@ -50,6 +50,7 @@ class Making:
         census: Which census it was: its code, or its name where it has none.
         reference_date: The date to which its records refer.
         series: Which of the censuses of this lock; tables of other ones have other records.
+        people: The mark of its people; empty where an older version did not keep it.
     """
 
     method: str
@@ -65,6 +66,7 @@ class Making:
     census: str = ""
     reference_date: str = ""
     series: str = ""
+    people: str = ""
 
     @classmethod
     def of(
@@ -76,6 +78,7 @@ class Making:
         store: str = "",
         info: CensusInfo | None = None,
         series: str = "",
+        people: str = "",
     ) -> Making:
         """From the provenance of a table and the settings of its method."""
         known = provenance.to_json()
@@ -89,6 +92,7 @@ class Making:
             census="" if info is None else census_name(info),
             reference_date="" if info is None else info.reference_date,
             series=series,
+            people=people,
         )
 
     def __repr__(self) -> str:

@@ -95,6 +95,8 @@ class ParquetManifest:
     secret_id: str
     data_version: str
     datasets: Mapping[Entity, Dataset]
+    #: The mark of its people; empty where an older version did not keep it.
+    people: str = ""
 
     def to_json(self) -> str:
         """The manifest as the text of its file."""
@@ -107,6 +109,7 @@ class ParquetManifest:
             "key_space": self.key_space.to_json(),
             "key_version": self.key_version,
             "secret_id": self.secret_id,
+            **({"people": self.people} if self.people else {}),
             "entities": {entity.value: _dataset_json(one) for entity, one in self.datasets.items()},
         }
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -155,6 +158,7 @@ def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
             datasets={
                 Entity(name): _dataset_from_json(one) for name, one in content["entities"].items()
             },
+            people=str(content.get("people", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, SdcensusError):
         raise StoreError(f"{where}: the manifest is damaged. {_AGAIN}") from None

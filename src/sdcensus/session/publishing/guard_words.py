@@ -7,7 +7,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from sdcensus.model.publication_lock import LockedTable, Making
+from sdcensus.model.publication_lock import LockedTable, Making, census_name
+from sdcensus.model.schema import CensusInfo
 from sdcensus.session.publishing.table_changes import EVERYWHERE, TableChanges
 
 #: Why numbers change, when it is the records.
@@ -155,12 +156,30 @@ def passed(
         f"{'Re-keying' if rekey else 'Revision'} {revision!r}: {_numbers(changed)} in"
         f" {_tables(changed)} {'changes' if _total(changed) == 1 else 'change'}."
     ]
-    if rekey:
-        made.append(
-            f"Every number has now been drawn {looks + 1} times. Who keeps all publications can"
-            " average them: count this in the look budget (sdcensus looks)."
-        )
-    return tuple(made)
+    return (*made, *(drawn_again(looks) if rekey else ()))
+
+
+def drawn_again(looks: int) -> tuple[str, ...]:
+    """What a re-keying costs."""
+    return (
+        f"Every number has now been drawn {looks + 1} times. Who keeps all publications can"
+        " average them: count this in the look budget (sdcensus looks).",
+    )
+
+
+def renamed(before: str, info: CensusInfo, *, looks: int) -> str:
+    """The refusal of a census that has another name than when its numbers were published."""
+    return "\n".join(
+        [
+            f"The records of {census_name(info)!r} are those that were published as {before!r}."
+            " Record keys come from identities, and these from the code of the census ([census]"
+            " code): under another code every number is drawn anew, and whoever keeps both"
+            " averages them.",
+            _UNTOUCHED,
+            "Load the census with the code under which it was published; or, if all numbers shall"
+            f" be drawn anew, give that a name: --revision NAME --rekey. {_cost(looks)}",
+        ]
+    )
 
 
 def notes(
