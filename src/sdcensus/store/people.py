@@ -89,7 +89,7 @@ def _ones(numbers: UInt64) -> npt.NDArray[np.int64]:
     """For each place of the outline, how many of the numbers choose a one."""
     words = [_spread(numbers + np.uint64(at + 1)) for at in range(SIGNS // 64)]
     bits = np.unpackbits(np.stack(words, axis=1).astype("<u8").view(np.uint8), axis=1)
-    return bits.sum(axis=0, dtype=np.int64)
+    return np.asarray(bits.sum(axis=0, dtype=np.int64))
 
 
 def _number(text: str) -> int:
