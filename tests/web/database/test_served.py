@@ -43,7 +43,11 @@ def opening(name: str = "first publication", **changes: object) -> Opening:
     )
     return Opening(
         numbers=ServedNumbers(making=replace(making, **changes), smallest_group=23),  # type: ignore[arg-type]
-        event=ServedEvent(name=name, kind=EventKind.FIRST, series="code:A"),
+        event=ServedEvent(
+            name=name,
+            kind=EventKind.REVISION if changes else EventKind.FIRST,
+            series="code:A",
+        ),
     )
 
 

@@ -41,7 +41,7 @@ class Served:
     def open(
         self, opening: Opening, *, before: tuple[ServedNumbers, ...], by: Actor
     ) -> ServedNumbers:
-        """Keep what is opened, and enter it in the audit.
+        """Keep what is opened, and enter in the audit that it was changed.
 
         Args:
             opening: What the guard decided.
@@ -77,7 +77,9 @@ class Served:
                     smallest_group=numbers.smallest_group,
                 )
             )
-            enter(connection, by, Action.SETTINGS, now, about=f"{event.kind.value}: {event.name}")
+            if event.kind is not EventKind.FIRST:  # of which the start of the server tells
+                about = f"{event.kind.value}: {event.name}"
+                enter(connection, by, Action.SETTINGS, now, about=about)
         return numbers
 
 
