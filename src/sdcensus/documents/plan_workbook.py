@@ -16,6 +16,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from sdcensus.documents.cell_names import cell_name
 from sdcensus.documents.mistakes import Mistakes
 from sdcensus.documents.plan_sections import (
     IndicatorSection,
@@ -27,7 +28,12 @@ from sdcensus.documents.plan_sections import (
 )
 from sdcensus.documents.sections import Section
 from sdcensus.documents.toml_lines import KeyPath, read_small_file
-from sdcensus.documents.workbook_files import LARGEST_WORKBOOK, cell_name, read_workbook_file
+from sdcensus.documents.workbook_files import (
+    LARGEST_UNPACKED,
+    LARGEST_WORKBOOK,
+    read_workbook_file,
+)
+from sdcensus.documents.workbook_ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.model.plan_words import SYMBOLS
 
@@ -123,6 +129,7 @@ def _sheets(path: Path, mistakes: Mistakes) -> dict[str, list[_Row]]:
         content = read_workbook_file(path, what="plan")
     else:
         content = read_small_file(path, what="plan", largest=LARGEST_WORKBOOK)
+        check_workbook(io.BytesIO(content), name=str(path), largest=LARGEST_UNPACKED, what="plan")
     try:
         import python_calamine
     except ImportError:
