@@ -89,7 +89,7 @@ def test_no_spelling_of_a_far_cell_is_overlooked(tmp_path: Path, rows: str) -> N
 
 def test_a_sign_that_no_attribute_may_hold_hides_nothing(tmp_path: Path) -> None:
     path = sheet_of(tmp_path / "x.xlsx", f'<row><c t="<" {FAR}/></row>')
-    with pytest.raises(InputError, match="damaged|uses the range"):
+    with pytest.raises(InputError, match=r"damaged|uses the range"):
         check_workbook(path, name="x.xlsx", largest=1 << 29)
 
 

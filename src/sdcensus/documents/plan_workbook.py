@@ -35,6 +35,7 @@ from sdcensus.documents.workbook_files import (
 )
 from sdcensus.documents.workbook_ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
+from sdcensus.model.plain_cells import text_of_cell
 from sdcensus.model.plan_words import SYMBOLS
 
 #: The sheets of a plan.
@@ -155,7 +156,7 @@ def _sheets(path: Path, mistakes: Mistakes) -> dict[str, list[_Row]]:
 
 def _rows(values: list[list[Any]]) -> Iterator[_Row]:
     for number, row in enumerate(values):
-        cells = [one.strip() if isinstance(one, str) else one for one in row]
+        cells = [text_of_cell(one.strip()) if isinstance(one, str) else one for one in row]
         first = next((one for one in cells if one != ""), "")
         if first != "" and not (isinstance(first, str) and first.startswith("#")):
             yield number, cells

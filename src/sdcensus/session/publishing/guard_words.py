@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.publication_lock import LockedTable, Making, census_name
 from sdcensus.model.schema import CensusInfo
 from sdcensus.session.publishing.table_changes import EVERYWHERE, TableChanges
@@ -256,7 +257,8 @@ def report(changed: Sequence[TableChanges], minimum: int) -> str:
     for one in changed:
         for area in one.areas:
             fewest = "" if area.fewest is None else area.fewest
-            writer.writerow([one.name, area.area, area.cells, area.short, fewest])
+            words = (plain_cell(one.name), plain_cell(area.area))
+            writer.writerow([*words, area.cells, area.short, fewest])
     return text.getvalue()
 
 
