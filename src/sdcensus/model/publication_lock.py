@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from sdcensus.errors import SpecError, StoreError
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.schema import CensusInfo
 
@@ -108,7 +109,7 @@ class Making:
 
     def changed_settings(self, other: Making) -> tuple[str, ...]:
         """The names of the settings that another making has otherwise."""
-        mine, theirs = _flat(json.loads(self.settings)), _flat(json.loads(other.settings))
+        mine, theirs = _flat(parse_json(self.settings)), _flat(parse_json(other.settings))
         return tuple(name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name))
 
 
@@ -264,7 +265,7 @@ class PublicationLock:
             "version": FORMAT_VERSION,
             "confidential": "For the office only. Never publish this file.",
             "makings": [
-                {**asdict(one), "settings": json.loads(one.settings)} for one in self.makings
+                {**asdict(one), "settings": parse_json(one.settings)} for one in self.makings
             ],
             "tables": [asdict(one) for one in self.tables],
             "events": [asdict(one) for one in self.events],
@@ -279,7 +280,7 @@ class PublicationLock:
             StoreError: It is damaged, or a newer version wrote it.
         """
         try:
-            content = json.loads(text)
+            content = parse_json(text)
             if content["format"] != FORMAT_NAME:
                 raise ValueError("format")
             version = int(content["version"])

@@ -31,6 +31,7 @@ from sdcensus.formats.perturbation import ExchangeFormat, write_perturbation
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.policy import Policy
 from sdcensus.model.progress import Progress
@@ -161,7 +162,7 @@ def _names_of_ours(out: Path) -> frozenset[str]:
     try:
         if out.is_dir() and not any(out.iterdir()):
             return frozenset()
-        content = json.loads((out / MARK).read_text(encoding="utf-8"))
+        content = parse_json((out / MARK).read_text(encoding="utf-8"))
         if content["made_by"].startswith(_MADE_BY):
             return _OURS
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -17,6 +17,7 @@ from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
@@ -134,7 +135,7 @@ def _dataset_json(dataset: Dataset) -> dict[str, Any]:
 def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
     """Read and check the manifest of an exported census."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError:
         raise StoreError(f"{where}: the manifest cannot be read. {_AGAIN}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT_NAME:
@@ -214,7 +215,7 @@ class ParquetCensus(Confidential):
         """An exported census from the texts of its manifest and its schema."""
         read = manifest_from_json(manifest, where=location)
         try:
-            content = json.loads(schema)
+            content = parse_json(schema)
         except ValueError:
             raise StoreError(f"{location}: {SCHEMA_FILE} cannot be read. {_AGAIN}") from None
         own = schema_from_json(content)
@@ -322,7 +323,7 @@ def is_address(folder: str | Path) -> bool:
 def is_exported(folder: Path) -> bool:
     """Whether a folder calls itself an exported census; what else it is, its opener says."""
     try:
-        content = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        content = parse_json((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(content, dict) and content.get("format") == FORMAT_NAME

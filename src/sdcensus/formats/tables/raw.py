@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from sdcensus.errors import InputError
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.plain_cells import DANGEROUS, NUMBER, text_of_cell
 from sdcensus.model.table import Flag
 
@@ -232,7 +232,7 @@ def _line_of(path: Path, separator: str, row: int) -> int:
 def parse_about(text: str | bytes, where: str) -> dict[str, Any]:
     """What a file says about itself, as plain values."""
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
