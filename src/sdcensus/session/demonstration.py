@@ -50,11 +50,13 @@ COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.j
 SERVER_SECRET = "server.secret"
 #: What is made of it afterwards: for anyone, and for the office only.
 PUBLISHED, OFFICE = "published", "office"
+#: What a server keeps that is started in the folder: it knows which numbers it has given out.
+SERVER_STATE = "sdcensus-server"
 _MADE_BY = "sdcensus demo"
 #: A new demonstration has a new secret: what was published with the old one does not go with it.
 _OURS = frozenset(
     {
-        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE),
+        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE, SERVER_STATE),
         *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER, POLICY_FILE, NOISE_FILE),
     }
 )
