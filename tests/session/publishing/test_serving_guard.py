@@ -18,7 +18,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.entity import Entity
 from sdcensus.model.menu import Menu
 from sdcensus.model.policy import Limits, OnlineRules, Policy
-from sdcensus.model.policy_sets import RecordSet
+from sdcensus.model.policy_rules import RecordSet
 from sdcensus.model.publication_lock import EventKind
 from sdcensus.model.served_numbers import Opening
 from sdcensus.session.answering.budgets import open_menu
@@ -141,7 +141,7 @@ def test_drawing_anew_is_a_named_event_under_a_new_key_version(
 ) -> None:
     one = opened(first)
     other = stored(tmp_path / "other.store", moved(people(), 1))
-    for census, asked, text in (
+    refused: list[tuple[Census, dict[str, Any], str]] = [
         (other, {"key_version": 2}, "the key version is 2 instead of 1"),
         (first, {"key_version": 2}, "the key version is 2 instead of 1"),
         (first, {"noise": "CP3"}, r"settings of the method have changed \(persons\)"),
@@ -152,9 +152,10 @@ def test_drawing_anew_is_a_named_event_under_a_new_key_version(
             {"revision": "r", "rekey": True, "key_version": 2, "lookup": "ascending"},
             "Re-keying has changed next to no numbers",
         ),
-    ):
+    ]
+    for census, asked, text in refused:
         with pytest.raises(Refused, match=text):
-            opened(census, one, **asked)  # type: ignore[arg-type]
+            opened(census, one, **asked)
     done = opened(other, one, revision="r", rekey=True, key_version=2)
     assert done.numbers.looks == 2
     assert "drawn 2 times" in done.notes[0]
@@ -165,7 +166,7 @@ def test_drawing_anew_is_a_named_event_under_a_new_key_version(
 def test_new_keys_do_not_hide_exact_totals(tmp_path: Path, first: Census) -> None:
     rules = {"exempt": (RecordSet("people by parish", P, ("area",)),)}
     one = opened(first, rules=rules)
-    again = {"revision": "r", "rekey": True, "key_version": 2, "rules": rules}
+    again: dict[str, Any] = {"revision": "r", "rekey": True, "key_version": 2, "rules": rules}
     with pytest.raises(Refused, match=r"\[exempt\].*fewer than 10 records"):
         opened(stored(tmp_path / "a.store", without(people(), [17])), one, **again)
     done = opened(stored(tmp_path / "b.store", moved(people(), 1)), one, **again)
@@ -202,9 +203,10 @@ def test_the_smallest_group_falls_only_under_a_name(
 
 
 def test_what_is_asked_for_is_checked() -> None:
-    for asked in ({"rekey": True}, {"revision": " "}, {"minimum": 1}):
+    wrong: list[dict[str, Any]] = [{"rekey": True}, {"revision": " "}, {"minimum": 1}]
+    for asked in wrong:
         with pytest.raises(SpecError):
-            Asked(**asked)  # type: ignore[arg-type]
+            Asked(**asked)
 
 
 def by_hand(menu: Menu, old: Units, new: Units, minimum: int) -> int:
@@ -220,7 +222,7 @@ def by_hand(menu: Menu, old: Units, new: Units, minimum: int) -> int:
                     continue
                 counts: dict[tuple[int, ...], int] = {}
                 for key in before.keys() | after.keys():
-                    cells = set()
+                    cells: set[tuple[int, ...]] = set()
                     for units, rows in ((old, before), (new, after)):
                         if key in rows:
                             leaves = [units.leaves[name][rows[key]] for name in names]
