@@ -49,7 +49,9 @@ def told(name: str, answer: dict[str, Any] | None) -> tuple[int, list[str]]:
         (3, ['a.lock: NOT CHECKED: 1 of 1 packages (x), of which the database told nothing.'])
     """
     if answer is None:
-        return NOT_ASKED, [f"{name}: NOT CHECKED. The advisory database cannot be reached from here."]
+        return NOT_ASKED, [
+            f"{name}: NOT CHECKED. The advisory database cannot be reached from here."
+        ]
     packages = answer.get("dependencies", [])
     lines = [
         f"{name}: {one['name']} {one['version']} has a known vulnerability, {vulnerability['id']}"

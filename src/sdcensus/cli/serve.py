@@ -39,7 +39,7 @@ EXAMPLES = examples(
     "sdcensus serve census.store --policy policy.toml --plan plan.toml --check",
     "sdcensus serve census.store --policy policy.toml --perturbation noise.csv",
     "sdcensus serve census.store --policy policy.toml --proxy 127.0.0.1",
-    "sdcensus serve new.store --policy policy.toml --revision 2027 --old-store a.store",
+    "sdcensus serve b.store --policy policy.toml --revision 2027 --old-store a.store",
 )
 
 #: The file of the database in the state folder, where no other one is named.
