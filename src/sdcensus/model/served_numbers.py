@@ -16,11 +16,13 @@ class ServedNumbers:
             count, never their parameters.
         smallest_group: Groups of fewer are not broken down; ``None`` without that rule.
         looks: How many times the numbers were drawn, the first time included.
+        menus: The tables that could ever be asked for, as texts.
     """
 
     making: Making
     smallest_group: int | None = None
     looks: int = 1
+    menus: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<ServedNumbers of {self.making.series!r}: confidential>"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdcensus.errors import Refused, SpecError
+from sdcensus.errors import Refused, SpecError, StoreError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.entity import Entity
@@ -26,6 +26,7 @@ from sdcensus.session.census import Census
 from sdcensus.session.publishing import serving_guard
 from sdcensus.session.publishing.changed_menu import changes_in_menu
 from sdcensus.session.publishing.changed_records import ChangedRecords
+from sdcensus.session.publishing.served_menus import menu_of_text, menu_text
 from sdcensus.session.publishing.serving_guard import Asked, ServingGuard
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units
@@ -84,6 +85,7 @@ def test_the_same_numbers_open_again_wherever_the_store_lies(tmp_path: Path, fir
     again = opened(stored(tmp_path / "copy.store", people()), one)
     assert again.event is None
     assert again.numbers == one.numbers
+    assert len(one.numbers.menus) == 1
 
 
 def test_a_store_that_differs_in_one_record_is_refused_in_the_words_of_publish(
@@ -122,6 +124,39 @@ def test_a_revision_passes_where_enough_changed_records_stand_behind_every_numbe
     assert opened(other, one, done).event is None
     with pytest.raises(Refused, match="There was an event '2027' before"):
         opened(first, one, done, revision="2027", minimum=5)
+
+
+def test_a_narrower_menu_in_between_is_no_way_round(tmp_path: Path, first: Census) -> None:
+    """Who saw the wide menu before the revision sees it again after it."""
+    units = people()
+    leaves = units.leaves
+    married = leaves["married"].copy()
+    rows = np.flatnonzero((leaves["age"] >= 5) & (married == 0))[:25]
+    married[rows] = 1
+    other = stored(tmp_path / "other.store", corrected(units, married=married))
+    narrow = {"limits": Limits(dimensions=1)}
+    assert opened(other, opened(first, rules=narrow), rules=narrow, revision="r").event is not None
+    wide = opened(first)
+    then = opened(first, wide, rules=narrow)
+    assert then.event is None
+    assert set(then.numbers.menus) > set(wide.numbers.menus)
+    with pytest.raises(Refused, match="would show who was corrected"):
+        opened(other, wide, then, rules=narrow, revision="r")
+
+
+def test_menus_are_kept_as_they_are(first: Census) -> None:
+    menu = open_menu(policy(first), P)
+    assert menu is not None
+    again = menu_of_text(menu_text(menu), first.schema)
+    assert again is not None
+    assert menu_text(again) == menu_text(menu)
+    names = [one.variable.name for one in menu.variables]
+    for size in range(4):
+        for some in itertools.combinations(names, size):
+            table = {name: menu.variable(name).levels[0] for name in some}
+            assert again.allows(table) == menu.allows(table)
+    with pytest.raises(StoreError, match="damaged"):
+        menu_of_text("{}", first.schema)
 
 
 def test_the_old_store_may_have_moved_but_must_be_the_one(tmp_path: Path) -> None:

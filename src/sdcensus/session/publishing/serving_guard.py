@@ -19,6 +19,7 @@ from sdcensus.errors import Refused, SdcensusError, SpecError, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
 from sdcensus.model.lookups import Lookup
+from sdcensus.model.menu import Menu
 from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
@@ -32,6 +33,7 @@ from sdcensus.session.publishing.changed_menu import changes_in_menu
 from sdcensus.session.publishing.changed_records import ChangedRecords
 from sdcensus.session.publishing.guard_run import REVISION_MINIMUM
 from sdcensus.session.publishing.renaming import renamed_from
+from sdcensus.session.publishing.served_menus import menu_of_text, menu_text
 from sdcensus.store.census_store import CensusStore
 
 
@@ -102,7 +104,9 @@ class ServingGuard:
         lock = PublicationLock(makings=tuple(one.making for one in self.known))
         series = lock.series_of(info)
         now = ServedNumbers(
-            making=self._making(series), smallest_group=smallest_group_of(self.policy)
+            making=self._making(series),
+            smallest_group=smallest_group_of(self.policy),
+            menus=tuple(menu_text(one) for one in self._menus()),
         )
         before = next((one for one in self.known if one.series == series), None)
         if before is None:
@@ -125,7 +129,10 @@ class ServingGuard:
     def _again(self, before: ServedNumbers, now: ServedNumbers) -> Opening:
         asked = self.asked
         now = replace(
-            now, looks=before.looks, making=replace(now.making, people=before.making.people)
+            now,
+            looks=before.looks,
+            making=replace(now.making, people=before.making.people),
+            menus=tuple(dict.fromkeys((*before.menus, *now.menus))),
         )
         why = _differences(before.making, now.making)
         if why:
@@ -137,7 +144,7 @@ class ServingGuard:
                 more = tuple(one for one in why if one != guard_words.DATA)
                 raise Refused(serving_words.only_rekeying(more, looks=before.looks))
             else:
-                self._check_revised(before)
+                self._check_revised(before, now.menus)
             if before.making.data_version != now.making.data_version:
                 now = replace(now, making=self._with_people(now.making, self._people()))
             if asked.rekey:
@@ -145,7 +152,7 @@ class ServingGuard:
             return self._opening(now, EventKind.REVISION)
         if before.smallest_group == now.smallest_group:
             # Where the store lies and which version counts do not decide the numbers.
-            return Opening(numbers=before)
+            return Opening(numbers=replace(before, menus=now.menus))
         lower = before.smallest_group is not None and (
             now.smallest_group is None or now.smallest_group < before.smallest_group
         )
@@ -202,19 +209,24 @@ class ServingGuard:
 
     # ------------------------------------------------------------------------------- counting
 
-    def _check_revised(self, before: ServedNumbers) -> None:
-        """Every number of the menu that a correction changes needs enough of them behind it."""
+    def _menus(self) -> list[Menu]:
+        """The tables that anybody may ask for, by what is counted."""
+        found = (open_menu(self.policy, of) for of in self.methods)
+        return [one for one in found if one is not None]
+
+    def _check_revised(self, before: ServedNumbers, menus: Sequence[str]) -> None:
+        """Every number of a menu that a correction changes needs enough of them behind it."""
         minimum, looks = self.asked.minimum, before.looks
         try:
             changed = self._changed_since(before.making)
             found = []
-            for of in self.methods:
-                menu = open_menu(self.policy, of)
+            for text in menus:
+                menu = menu_of_text(text, self.census.schema)
                 if menu is not None:
                     changes = changes_in_menu(
                         changed, menu, minimum=minimum, progress=self.progress
                     )
-                    found.append((of, changes))
+                    found.append((menu.of, changes))
         except StoreError as error:
             raise Refused(serving_words.not_counted(str(error), looks=looks)) from None
         short = [one for one in found if one[1].short]

@@ -238,6 +238,8 @@ served = Table(
     Column("people", Text, nullable=False),
     Column("store", Text, nullable=False),
     Column("looks", Integer, nullable=False),
+    # The menus that were ever open, a line each: a revision passes over all of them.
+    Column("menus", Text, nullable=False),
     Column("since", Instant, nullable=False),
 )
 

@@ -52,7 +52,7 @@ class Served:
             OutputError: Another server has opened other numbers meanwhile.
         """
         numbers, event = opening.numbers, opening.event
-        if event is None:
+        if event is None and numbers in before:
             return numbers
         now = self._link.clock()
         with self._link.writing() as connection:
@@ -65,6 +65,8 @@ class Served:
                 )
             connection.execute(delete(served).where(served.c.series == numbers.series))
             connection.execute(insert(served).values(**_row(numbers), since=now))
+            if event is None:
+                return numbers
             connection.execute(
                 insert(served_events).values(
                     id=random_id(),
@@ -95,6 +97,7 @@ def _row(numbers: ServedNumbers) -> dict[str, object]:
         "key_version": making.key_version,
         "smallest_group": numbers.smallest_group,
         "looks": numbers.looks,
+        "menus": storable("\n".join(numbers.menus)),
     }
 
 
@@ -104,4 +107,5 @@ def _numbers(row: AnyRow) -> ServedNumbers:
         making=Making(**texts, fingerprint="", key_version=row.key_version, consistent=True),
         smallest_group=row.smallest_group,
         looks=row.looks,
+        menus=tuple(row.menus.splitlines()),
     )
