@@ -41,7 +41,7 @@ demo: install ## Make the demo country, load it, publish tables of it
 serve: install ## Open the table builder of the demo country in a browser (makes the demo if needed)
 	@if [ ! -f demo/server.secret ] || [ ! -d demo/census.store ]; then $(BIN)/sdcensus demo --out demo; fi
 	$(BIN)/sdcensus serve demo/census.store --policy demo/policy.toml --plan demo/plan.toml \
-	    --secret demo/server.secret
+	    --secret demo/server.secret --state demo/sdcensus-server
 
 .PHONY: install
 install: ## Install into .venv what users need
@@ -117,6 +117,11 @@ wheelhouse: install-dev ## Write the zip for machines without a network (TARGET=
 .PHONY: lock
 lock: install-dev ## Write the lock files anew (UPGRADE=1: with the newest versions)
 	@scripts/lock.sh $(if $(UPGRADE),--upgrade)
+
+# Ends with code 3 where no advisory database can be reached: nothing was checked then.
+.PHONY: audit
+audit: install-dev ## Check the lock files for versions with known vulnerabilities
+	@$(BIN)/python scripts/audit.py
 
 .PHONY: clean
 clean: ## Remove what was built; .venv and demo stay

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import urllib.request
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.serve import tables_offered
+from sdcensus.session.answering import open_service
+from sdcensus.session.protecting import MethodOptions
+from sdcensus.web.database import Database
+from sdcensus.web.numbers import open_numbers
 from tests.cli.conftest import Run, Village, start
 
 POLICY = """
@@ -145,3 +150,49 @@ def test_it_answers_until_it_is_told_to_stop(
     assert "Stopped." in out.decode()
     assert "error" not in err.decode()
     assert oct((tmp_path / "s" / "builder.db").stat().st_mode)[-2:] == "00"
+
+
+def reloaded(run: Run, village: Village, folder: Path, change: dict[str, tuple[str, str]]) -> Path:
+    """The village again, with some texts of its files replaced."""
+    files = folder / "files"
+    shutil.copytree(village.schema.parent, files)
+    for name, (old, new) in change.items():
+        path = files / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8", newline="\n")
+    store = folder / "other.store"
+    given = (files / village.schema.name, "--out", store, "--secret", village.secret, "-q")
+    assert run("load", *given).code == 0
+    return store
+
+
+def test_other_data_open_under_a_name_only(
+    run: Run, village: Village, policy: Path, secret: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    options = MethodOptions(scheme="CP3", lookup="hashed")
+    service = open_service(village.store, policy, options=options, secret=secret)
+    with Database.open(state / "builder.db") as database:
+        open_numbers(service, database)
+    given = ("--policy", policy, "--state", state, "--check", *NOISE, "--secret", secret)
+    assert run("serve", village.store, *given).code == 0
+    lines = (village.schema.parent / "persons.csv").read_text(encoding="utf-8").splitlines(True)
+    first = lines[1]
+    other = reloaded(run, village, tmp_path, {"persons.csv": (first, "")})
+    answer = run("serve", other, *given)
+    assert answer.code == 4
+    assert "Published numbers are permanent" in words(answer.err)
+    named = ("--revision", "2027", "--old-store", village.store)
+    answer = run("serve", other, *given, *named)
+    assert answer.code == 4
+    assert "The revision would show who was corrected" in words(answer.err)
+    answer = run("serve", other, *given, "--rekey")
+    assert (answer.code, "--rekey needs --revision NAME" in words(answer.err)) == (2, True)
+    renamed = reloaded(
+        run, village, tmp_path / "renamed", {village.schema.name: ('"NW1"', '"NW2"')}
+    )
+    answer = run("serve", renamed, *given)
+    assert answer.code == 4
+    assert "'NW2' are those that were published as 'NW1'" in words(answer.err)

@@ -7,6 +7,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,13 @@ from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.universe import universe_of
 from sdcensus.model.variable import Code, CodeKind, Role, Variable
 from sdcensus.store.census_store import CensusStore, rows_of
-from sdcensus.store.manifest import FORMAT_VERSION, MANIFEST_FILE, SCHEMA_FILE, column_file
+from sdcensus.store.manifest import (
+    FORMAT_VERSION,
+    MANIFEST_FILE,
+    SCHEMA_FILE,
+    ColumnInfo,
+    column_file,
+)
 from sdcensus.store.writer import writing
 from sdcensus.testing.stores import Units, write_store
 
@@ -195,6 +202,9 @@ def remove(name: str) -> Callable[[Path], None]:
         (remove(SCHEMA_FILE), "cannot be read"),
         (write(SCHEMA_FILE, b"{"), "cannot be read"),
         (remove("person/sex.bin"), r"sex\.bin is missing"),
+        (write(SCHEMA_FILE, b"[" * 100_000), "cannot be read"),
+        (write(SCHEMA_FILE, b'{"census":' * 900 + b"1" + b"}" * 900), "cannot be read|damaged"),
+        (write(MANIFEST_FILE, b'{"a":' * 100_000), "cannot be read"),
         (write("person/sex.bin", b"\0\0"), "cut off or too long"),
         (write("person/sex.bin", b"\0\0\0\0"), "cut off or too long"),
         (write("person/_key.bin", b""), "cut off or too long"),
@@ -237,10 +247,45 @@ def test_links_beyond_the_parents_are_damage_and_no_crash(
 ) -> None:
     damage(store, P, "_household", np.array([0, 1, 2], dtype=np.uint32))
     spec = TableSpec.build(store.schema, ["tenure"] if request_of == "tenure" else [])
-    with pytest.raises(StoreError, match="links of persons are damaged"):
+    with pytest.raises(StoreError, match="the links of persons do not lead to the households"):
         MemoryEngine(CensusStore.open(store.path)).tabulate(
             Tabulate(spec=spec, households=request_of == "households")
         )
+
+
+@pytest.mark.parametrize(
+    ("column", "content"),
+    [
+        ("_household", np.array([-1, -5, 0], dtype=np.int64)),
+        ("sex", np.array([-1, 0, 1], dtype=np.int64)),
+        ("_key", np.array([1, 2, 3], dtype=np.uint64)),
+    ],
+)
+def test_a_forged_type_is_damage_and_no_crash(
+    store: CensusStore, column: str, content: np.ndarray
+) -> None:
+    """Rows and codes below 0 would be read before the beginning of a column."""
+    damage(store, P, column, content)
+    infos = dict(store.manifest.columns[P])
+    infos[column] = ColumnInfo(content.dtype.name, infos[column].digest)
+    forged = replace(store.manifest, columns={**store.manifest.columns, P: infos})
+    (store.path / MANIFEST_FILE).write_text(forged.to_json(), encoding="utf-8")
+    with pytest.raises(StoreError, match=rf"{column}\.bin has an unknown type"):
+        CensusStore.open(store.path)
+
+
+def test_links_to_units_of_another_area_are_forged(tmp_path: Path) -> None:
+    area = Variable(name="area", entity=H, codes=(Code("a"), Code("b")), role=Role.GEOGRAPHY)
+    always = (EntitySpec(entity=P, id=("no",), within=H, link=("hh",)), SCHEMA.entities[1])
+    schema = replace(SCHEMA, variables=(*SCHEMA.variables, area), entities=always)
+    homes = replace(UNITS[H], leaves={**UNITS[H].leaves, "area": np.array([0, 1])})
+    people = replace(UNITS[P], parents={H: np.array([0, 1, 1])})
+    made = write_store(tmp_path / "s", schema, {H: homes, P: people})
+    spec = TableSpec.build(schema, ["tenure"])
+    MemoryEngine(made).tabulate(Tabulate(spec=spec))
+    damage(made, P, "_household", np.array([1, 1, 1], dtype=np.uint32))
+    with pytest.raises(StoreError, match="do not lead to the households that hold them"):
+        MemoryEngine(CensusStore.open(made.path)).tabulate(Tabulate(spec=spec))
 
 
 @pytest.fixture(scope="module")

@@ -218,7 +218,8 @@ import sys
 from pathlib import Path
 from sdcensus.cli.console import Output
 from sdcensus.cli.running import _termination_as_exception
-from sdcensus.cli.serve import _run
+from sdcensus.cli.serve import DATABASE, _run
+from sdcensus.session.publishing.serving_guard import Asked
 from sdcensus.web.settings import Settings
 from sdcensus.session.answering import TableService
 from tests.session.answering.services import service
@@ -234,7 +235,7 @@ settings = Settings(
     state=Path(sys.argv[1]), port=0, metrics_port=0, shutdown_seconds=1, time_limit=0.1
 )
 with _termination_as_exception():
-    _run(Output(quiet=False), Endless(service()), settings, None)
+    _run(Output(quiet=False), Endless(service()), settings, settings.state / DATABASE, Asked())
 """
 
 

@@ -53,7 +53,14 @@ def test_metrics_are_on_their_own_port_and_nowhere_else(tmp_path: Path) -> None:
         place.client.get(f"{TABLES}?by=sex")
         check_error(place.client.get("/metrics"), 404, "not-found")
         until(lambda: place.server.metrics_port)
-        found = httpx.get(f"http://127.0.0.1:{place.server.metrics_port}/metrics").text
+        url = f"http://127.0.0.1:{place.server.metrics_port}/metrics"
+        found = httpx.get(url).text
+        for host in ("census.example", "127.0.0.1.census.example:80", "[::2]:9", "localhost.x"):
+            foreign = httpx.get(url, headers={"Host": host})
+            assert foreign.status_code == 421
+            assert "sdcensus_" not in foreign.text
+        for host in ("localhost", "LOCALHOST:9100", "[::1]:9100", "127.0.0.1:1"):
+            assert httpx.get(url, headers={"Host": host}).text.startswith("# HELP")
     lines = dict(re.findall(r"^(sdcensus_\S+) (\S+)$", found, flags=re.MULTILINE))
     asked = 'sdcensus_requests_total{method="GET",route="/api/v1/tables",status="200"}'
     assert lines[asked] == "2.0"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sdcensus.model.secret import Secret, SubSecret
     from sdcensus.session.answering import TableService
     from sdcensus.session.protecting import MethodOptions
+    from sdcensus.session.publishing.serving_guard import Asked
     from sdcensus.web.settings import Settings
 
 EXAMPLES = examples(
@@ -38,6 +39,7 @@ EXAMPLES = examples(
     "sdcensus serve census.store --policy policy.toml --plan plan.toml --check",
     "sdcensus serve census.store --policy policy.toml --perturbation noise.csv",
     "sdcensus serve census.store --policy policy.toml --proxy 127.0.0.1",
+    "sdcensus serve b.store --policy policy.toml --revision 2027 --old-store a.store",
 )
 
 #: The file of the database in the state folder, where no other one is named.
@@ -136,6 +138,39 @@ def serve(
             help="Where readers may write to: mailto:NAME@HOST or https://...",
         ),
     ] = "",
+    revision: Annotated[
+        str | None,
+        typer.Option(
+            "--revision",
+            metavar="NAME",
+            help="The numbers may change, as far as the guard of revisions lets them.",
+        ),
+    ] = None,
+    rekey: Annotated[
+        bool,
+        typer.Option(
+            "--rekey",
+            help="With --revision: all numbers are new, under a new key version, as a named event.",
+        ),
+    ] = False,
+    old_store: Annotated[
+        Path | None,
+        typer.Option(
+            "--old-store",
+            metavar="PATH",
+            help="With --revision: the store that was served before, if it has moved.",
+        ),
+    ] = None,
+    revision_minimum: Annotated[
+        int | None,
+        typer.Option(
+            "--revision-minimum",
+            metavar="N",
+            min=2,
+            help="With --revision: how many changed records must stand behind every changed"
+            " number. 10 unless said.",
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check everything, say what would open, and exit.")
     ] = False,
@@ -144,11 +179,14 @@ def serve(
     """Open the census to questions from browsers and programs, every answer protected.
 
     Computes first how often all tables that the policy opens look at the same count together, and
-    stays closed where the noise is too small for that, saying what would do. Then it answers until
-    Ctrl+C, on this machine only unless --host says otherwise. The exit code is then 0, or 8 if
-    entries of the audit could not be written and are lost.
+    stays closed where the noise is too small for that, saying what would do. It keeps in its
+    database which numbers it gives out, and gives out others only under a name. Then it answers
+    until Ctrl+C, on this machine only unless --host says otherwise. The exit code is then 0, or 8
+    if entries of the audit could not be written and are lost.
     """
     from sdcensus.session.office_secret import find_any_secret
+    from sdcensus.session.publishing.guard_run import REVISION_MINIMUM
+    from sdcensus.session.publishing.serving_guard import Asked
 
     output = Output(quiet=quiet)
     _load_server_meanwhile()
@@ -166,6 +204,13 @@ def serve(
         raise SpecError(
             "Say once how tables are protected: --plan FILE, or the options of a method."
         )
+    asked = Asked(
+        revision=revision,
+        rekey=rekey,
+        old_store=old_store,
+        minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
+    )
+    where = database or settings.state / DATABASE
     # What is loaded now stays to the end: nothing of it is worth looking through for garbage.
     gc.disable()
     try:
@@ -185,10 +230,11 @@ def serve(
         for caution in service.cautions:
             output.note(f"caution: {caution}")
         if check:
+            _check_numbers(output, service, where, asked)
             output.say("All is well: it can be opened.")
             return
         _warn(output, settings)
-        _run(output, service, settings, database)
+        _run(output, service, settings, where, asked)
     finally:
         gc.enable()
 
@@ -271,14 +317,42 @@ def _opened(
         )
 
 
-def _run(output: Output, service: TableService, settings: Settings, database: str | None) -> None:
+def _check_numbers(output: Output, service: TableService, where: str | Path, asked: Asked) -> None:
+    """Compare with what was given out before, if anything was; nothing is made or kept."""
+    if "://" not in str(where) and not Path(where).exists():
+        return
     try:
         from sdcensus.web.database import Database
+        from sdcensus.web.numbers import decide_numbers
+    except ModuleNotFoundError as error:
+        raise _missing(error) from None
+    with (
+        Database.open(where, must_exist=True) as opened,
+        Stages(output, "comparing with what was served before") as stages,
+    ):
+        opening = decide_numbers(service, opened, asked, progress=stages)
+    for note in opening.notes:
+        output.note(note)
+
+
+def _run(
+    output: Output,
+    service: TableService,
+    settings: Settings,
+    where: str | Path,
+    asked: Asked,
+) -> None:
+    try:
+        from sdcensus.web.database import Database
+        from sdcensus.web.numbers import open_numbers
         from sdcensus.web.server import RunningServer
     except ModuleNotFoundError as error:
         raise _missing(error) from None
-    where = database or settings.state / DATABASE
     with Database.open(where) as opened:
+        with Stages(output, "comparing with what was served before") as stages:
+            opening = open_numbers(service, opened, asked, progress=stages)
+        for note in opening.notes:
+            output.note(note)
         server = RunningServer(service, settings, opened, say=output.say)
         gc.freeze()
         gc.enable()

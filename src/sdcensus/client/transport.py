@@ -22,6 +22,7 @@ from sdcensus._version import __version__
 from sdcensus.client.addresses import API, is_loopback, same_origin
 from sdcensus.client.failures import NotReached, NotUnderstood, failure
 from sdcensus.errors import SdcensusError, SpecError
+from sdcensus.model.json_text import parse_json
 
 JSON = "application/json"
 
@@ -47,8 +48,8 @@ class Received:
     def json(self) -> Any:
         """The content as plain values."""
         try:
-            return json.loads(self.content)
-        except (ValueError, RecursionError):
+            return parse_json(self.content)
+        except ValueError:
             raise NotUnderstood(
                 "The answer is not JSON. Is the address that of a table builder?",
                 status=self.status,
@@ -279,7 +280,7 @@ def _problem(answer: urllib.error.HTTPError) -> SdcensusError:
         raw = answer.read(_LARGEST_ERROR)
         if (answer.headers.get("Content-Encoding") or "").lower() == "gzip":
             raw = zlib.decompressobj(wbits=31).decompress(raw, _LARGEST_ERROR)
-        body = json.loads(raw)
+        body = parse_json(raw)
     except (ValueError, RecursionError, OSError, zlib.error, http.client.HTTPException):
         body = None
     return failure(answer.code, body, retry_after=_retry_after(answer.headers))

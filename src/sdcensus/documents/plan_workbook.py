@@ -16,6 +16,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from sdcensus.documents.cell_names import cell_name
 from sdcensus.documents.mistakes import Mistakes
 from sdcensus.documents.plan_sections import (
     IndicatorSection,
@@ -27,8 +28,14 @@ from sdcensus.documents.plan_sections import (
 )
 from sdcensus.documents.sections import Section
 from sdcensus.documents.toml_lines import KeyPath, read_small_file
-from sdcensus.documents.workbook_files import LARGEST_WORKBOOK, cell_name, read_workbook_file
+from sdcensus.documents.workbook_files import (
+    LARGEST_UNPACKED,
+    LARGEST_WORKBOOK,
+    read_workbook_file,
+)
+from sdcensus.documents.workbook_ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
+from sdcensus.model.plain_cells import text_of_cell
 from sdcensus.model.plan_words import SYMBOLS
 
 #: The sheets of a plan.
@@ -123,6 +130,7 @@ def _sheets(path: Path, mistakes: Mistakes) -> dict[str, list[_Row]]:
         content = read_workbook_file(path, what="plan")
     else:
         content = read_small_file(path, what="plan", largest=LARGEST_WORKBOOK)
+        check_workbook(io.BytesIO(content), name=str(path), largest=LARGEST_UNPACKED, what="plan")
     try:
         import python_calamine
     except ImportError:
@@ -148,7 +156,7 @@ def _sheets(path: Path, mistakes: Mistakes) -> dict[str, list[_Row]]:
 
 def _rows(values: list[list[Any]]) -> Iterator[_Row]:
     for number, row in enumerate(values):
-        cells = [one.strip() if isinstance(one, str) else one for one in row]
+        cells = [text_of_cell(one.strip()) if isinstance(one, str) else one for one in row]
         first = next((one for one in cells if one != ""), "")
         if first != "" and not (isinstance(first, str) and first.startswith("#")):
             yield number, cells

@@ -8,6 +8,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
+from sdcensus.documents.plain_books import plain_book
 from sdcensus.documents.plan_help import (
     COLUMN_NOTES,
     OFFICE_NOTES,
@@ -73,13 +74,7 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
     except ImportError:
         raise MissingExtra("formats", needed_for="Writing a plan as a workbook") from None
     made = io.BytesIO()
-    options = {
-        "in_memory": True,
-        "strings_to_formulas": False,
-        "strings_to_numbers": False,
-        "strings_to_urls": False,
-    }
-    book = library.Workbook(made, options)
+    book = plain_book(library, made, {"in_memory": True})
     book.set_properties({"created": _NO_CLOCK, "title": "Plan"})
     form = _Form(book)
     languages = _languages(plan)

@@ -7,6 +7,8 @@ import io
 from pathlib import Path
 
 from sdcensus.documents.toml_lines import plain_text, read_small_file
+from sdcensus.documents.workbook_files import LARGEST_UNPACKED
+from sdcensus.documents.workbook_ranges import check_workbook
 from sdcensus.errors import DocumentError, InputError, MissingExtra, Mistake
 
 #: A table that is larger was not written by hand.
@@ -51,6 +53,7 @@ def _csv_rows(path: Path, what: str) -> list[Row]:
 
 def _excel_rows(path: Path, what: str) -> list[Row]:
     content = read_small_file(path, what=what, largest=LARGEST_TABLE)
+    check_workbook(io.BytesIO(content), name=str(path), largest=LARGEST_UNPACKED, what=what)
     try:
         import python_calamine
     except ImportError:

@@ -7,7 +7,6 @@ between them whatever is done to it.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import InputError
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.variable import Variable
 
 Floats = npt.NDArray[np.float64]
@@ -101,7 +101,7 @@ def read_shapes(content: bytes, variable: Variable, where: str) -> dict[str, Sha
 
 def _features(content: bytes, where: str) -> list[Mapping[str, Any]]:
     try:
-        document = json.loads(content)
+        document = parse_json(content)
     except (ValueError, UnicodeDecodeError, RecursionError):
         raise InputError(f"{where} is not JSON. A map is a GeoJSON file.") from None
     kind = document.get("type") if isinstance(document, dict) else None

@@ -15,11 +15,12 @@ from enum import StrEnum
 from typing import Any
 
 from sdcensus.errors import SpecError, StoreError
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.schema import CensusInfo
 
 FORMAT_NAME = "sdcensus-publication-lock"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LOCK_FILE = "publication.lock"
 
 
@@ -53,6 +54,7 @@ class Making:
         series: Which of the censuses of this lock; tables of other ones have other records.
         smallest_group: Groups that are published below this are not broken down; 0 for no rule,
             as in every lock from before there was one.
+        people: The mark of its people; empty where an older version did not keep it.
     """
 
     method: str
@@ -69,6 +71,7 @@ class Making:
     reference_date: str = ""
     series: str = ""
     smallest_group: int = 0
+    people: str = ""
 
     @classmethod
     def of(
@@ -80,6 +83,7 @@ class Making:
         store: str = "",
         info: CensusInfo | None = None,
         series: str = "",
+        people: str = "",
     ) -> Making:
         """From the provenance of a table and the settings of its method."""
         known = provenance.to_json()
@@ -93,6 +97,7 @@ class Making:
             census="" if info is None else census_name(info),
             reference_date="" if info is None else info.reference_date,
             series=series,
+            people=people,
         )
 
     def __repr__(self) -> str:
@@ -110,14 +115,14 @@ class Making:
     @property
     def lookup(self) -> str | None:
         """How keys were looked up; ``None`` for a method that looks none up."""
-        settings = _flat(json.loads(self.settings or "{}"))
+        settings = _flat(parse_json(self.settings or "{}"))
         found = (one for name, one in settings.items() if name.split(": ")[-1] == "lookup")
         named = next(found, None)
         return named if isinstance(named, str) else None
 
     def changed_settings(self, other: Making) -> tuple[str, ...]:
         """The names of the settings that another making has otherwise."""
-        mine, theirs = _flat(json.loads(self.settings)), _flat(json.loads(other.settings))
+        mine, theirs = _flat(parse_json(self.settings)), _flat(parse_json(other.settings))
         return tuple(name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name))
 
 
@@ -293,7 +298,7 @@ class PublicationLock:
             "version": FORMAT_VERSION,
             "confidential": "For the office only. Never publish this file.",
             "makings": [
-                {**asdict(one), "settings": json.loads(one.settings)} for one in self.makings
+                {**asdict(one), "settings": parse_json(one.settings)} for one in self.makings
             ],
             "tables": [asdict(one) for one in self.tables],
             "events": [asdict(one) for one in self.events],
@@ -308,7 +313,7 @@ class PublicationLock:
             StoreError: It is damaged, or a newer version wrote it.
         """
         try:
-            content = json.loads(text)
+            content = parse_json(text)
             if content["format"] != FORMAT_NAME:
                 raise ValueError("format")
             version = int(content["version"])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sdcensus.errors import QuestionError, Sentence, told
+from sdcensus.model.json_text import parse_json
 
 Json = dict[str, Any]
 
@@ -168,8 +169,8 @@ def _written(value: object) -> str:
 
 def _parsed(name: str, value: str) -> object:
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return parse_json(value)
+    except ValueError:
         _refuse(
             name,
             told("question.part-unreadable", "This part of a link is JSON, and cannot be read."),

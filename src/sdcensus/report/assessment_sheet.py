@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from typing import Any
 
+from sdcensus.documents.plain_books import plain_book
 from sdcensus.formats.tables.sheets import NO_CLOCK, library
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.session.assessing import Assessment
@@ -57,10 +58,7 @@ def rows_workbook(rows: Sequence[EvaluationRow]) -> bytes:
 
 def _workbook(rows: Sequence[EvaluationRow], more: Callable[[Any, _Formats], None]) -> bytes:
     buffer = BytesIO()
-    book = library().Workbook(
-        buffer,
-        {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
-    )
+    book = plain_book(library(), buffer, {"in_memory": True})
     book.set_properties({"created": NO_CLOCK, "title": "Evaluation of tables"})
     formats = _Formats(book)
     _evaluation(book, formats, "With margins", rows, margins=True)

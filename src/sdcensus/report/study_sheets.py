@@ -9,7 +9,9 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
+from sdcensus.documents.plain_books import plain_book
 from sdcensus.errors import MissingExtra
+from sdcensus.model.plain_cells import plain_cell
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study_rows import Form, Sheet, Value
 from sdcensus.session.study import Study
@@ -34,6 +36,8 @@ def as_csv(sheet: Sheet) -> bytes:
 def _plain(value: Value) -> str | int:
     if value is None:
         return ""
+    if isinstance(value, str):
+        return plain_cell(value)
     return f"{value:.8g}" if isinstance(value, float) else value
 
 
@@ -49,7 +53,7 @@ def as_workbook(study: Study, shown: Sequence[Sheet], published: Published | Non
     """The sheets as one workbook, with the findings in words before them."""
     library = require_workbooks()
     content = io.BytesIO()
-    book = library.Workbook(content, {"in_memory": True, "strings_to_formulas": False})
+    book = plain_book(library, content, {"in_memory": True})
     book.set_properties({"title": f"Methods compared: {study.census}", "created": _NO_CLOCK})
     styles = _Styles(book)
     _write_summary(book.add_worksheet("Summary"), study, published, styles)

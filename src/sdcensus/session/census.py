@@ -17,6 +17,7 @@ from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.entity import Entity
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.options import option
+from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.problems import OnProblem
 from sdcensus.model.schema import Schema
 from sdcensus.model.secret import Secret
@@ -119,6 +120,15 @@ class Census(Confidential):
             if source is not None:
                 return source.origin
         return self._engine(self._default).origin
+
+    @property
+    def people(self) -> PeopleMark | None:
+        """The mark of its people, which a store computes; ``None`` where it cannot be known."""
+        from sdcensus.store.people import people_mark
+
+        if isinstance(self._store, CensusStore):
+            return people_mark(self._store)
+        return None if self._parquet is None else PeopleMark.parse(self._parquet.manifest.people)
 
     @property
     def default_engine(self) -> EngineName:

@@ -32,6 +32,7 @@ from sdcensus.formats.perturbation import ExchangeFormat, write_perturbation
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.policy import Policy
 from sdcensus.model.progress import Progress
@@ -52,11 +53,13 @@ COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.j
 SERVER_SECRET = "server.secret"
 #: What is made of it afterwards: for anyone, and for the office only.
 PUBLISHED, OFFICE = "published", "office"
+#: What a server keeps that is started in the folder: it knows which numbers it has given out.
+SERVER_STATE = "sdcensus-server"
 _MADE_BY = "sdcensus demo"
 #: A new demonstration has a new secret: what was published with the old one does not go with it.
 _OURS = frozenset(
     {
-        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE),
+        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE, SERVER_STATE),
         *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER, POLICY_FILE, NOISE_FILE),
     }
 )
@@ -164,7 +167,7 @@ def _names_of_ours(out: Path) -> frozenset[str]:
     try:
         if out.is_dir() and not any(out.iterdir()):
             return frozenset()
-        content = json.loads((out / MARK).read_text(encoding="utf-8"))
+        content = parse_json((out / MARK).read_text(encoding="utf-8"))
         if content["made_by"].startswith(_MADE_BY):
             return _OURS
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from sdcensus.model.cube import Origin
 from sdcensus.model.encoding import NO_VALUE
 from sdcensus.model.entity import Entity
 from sdcensus.model.implications import declared_rules
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.schema import Schema
 from sdcensus.model.universe import Universe
 from sdcensus.model.variable import Role, Variable
@@ -38,8 +38,9 @@ from sdcensus.store.schema_json import schema_digest, schema_from_json
 
 Integers = npt.NDArray[Any]
 
-#: Types that a column may have; anything else is damage.
-_TYPES = frozenset({"uint8", "uint16", "uint32", "uint64", "int64"})
+#: Types that a column of codes may have; anything else is damage. A code below 0 would make a
+#: kernel count outside its arrays.
+_CODES = frozenset({"uint8", "uint16", "uint32"})
 
 
 class CensusStore(Confidential):
@@ -68,11 +69,15 @@ class CensusStore(Confidential):
         manifest = read_manifest(path, unfinished=unfinished)
         schema_file = path / SCHEMA_FILE
         try:
-            content = json.loads(schema_file.read_text(encoding="utf-8"))
+            content = parse_json(schema_file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
-        schema = schema_from_json(content)
-        if schema_digest(schema) != manifest.schema_digest:
+        try:
+            schema = schema_from_json(content)
+            digest = schema_digest(schema)
+        except RecursionError:
+            raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
+        if digest != manifest.schema_digest:
             raise StoreError(f"{schema_file} is not the schema this store was made with.")
         store = cls(path, manifest, schema)
         store._check_files()
@@ -101,7 +106,9 @@ class CensusStore(Confidential):
         for entity, columns in self.manifest.columns.items():
             for name, info in columns.items():
                 file = column_file(self.path, entity, name)
-                if info.type not in _TYPES:
+                # A column without records has the type of the first piece, which it lacks.
+                empty = not self.manifest.rows[entity] and info.type in _CODES
+                if info.type not in _types_of(name) and not empty:
                     raise StoreError(f"{file} has an unknown type. Load the census again.")
                 expected = self.manifest.rows[entity] * np.dtype(info.type).itemsize
                 try:
@@ -176,10 +183,25 @@ class CensusStore(Confidential):
         """A damaged link must not make a kernel read outside its arrays."""
         mark = (child, f"{link_column(parent)}>")
         if mark not in self._checked:
-            held = link[link != NO_ROW]
-            if held.size and int(held.max()) >= self.manifest.rows[parent]:
-                raise StoreError(f"The links of {child.plural} are damaged. Load the census again.")
+            held = link != NO_ROW
+            rows = link[held]
+            if rows.size and int(rows.max()) >= self.manifest.rows[parent]:
+                raise self._damaged_links(child, parent)
+            area = self.schema.geography
+            name = "" if area is None else area.name
+            if self.has(child, name) and self.has(parent, name):
+                # Records have the area of what holds them: a link elsewhere was not made by us.
+                elsewhere = self.raw(child, name)[held] != self.raw(parent, name)[rows]
+                if elsewhere.any():
+                    raise self._damaged_links(child, parent)
             self._checked.add(mark)
+
+    def _damaged_links(self, child: Entity, parent: Entity) -> StoreError:
+        file = column_file(self.path, child, link_column(parent))
+        return StoreError(
+            f"{file} is damaged: the links of {child.plural} do not lead to the {parent.plural}"
+            " that hold them. Load the census again."
+        )
 
     def _checked_below(self, entity: Entity, name: str, limit: int | None) -> Integers:
         array = self.raw(entity, name)
@@ -244,6 +266,15 @@ class CensusStore(Confidential):
         for variable in self.manifest.maps:
             self.map(variable)
             yield f"maps/{variable}"
+
+
+def _types_of(column: str) -> frozenset[str]:
+    """The types that a column may have."""
+    if column == DIGEST_COLUMN:
+        return frozenset({"uint64"})
+    if column.startswith("_"):  # record keys, and rows of parents
+        return frozenset({"uint32"})
+    return frozenset({"int64"}) if column.endswith(value_column("")) else _CODES
 
 
 def file_digest(path: Path) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.entity import Entity
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.key_space import KeySpace
 
 #: The version of the folder's layout. Raised when older programs could not read it rightly.
@@ -114,7 +115,7 @@ def read_manifest(folder: Path, *, unfinished: bool = False) -> Manifest:
     """Read and check the manifest of a store, or of one that is still being written."""
     path = folder / (UNFINISHED_FILE if unfinished else MANIFEST_FILE)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise StoreError(
             f"{folder} is not a census store: it has no {MANIFEST_FILE}."

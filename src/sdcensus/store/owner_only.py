@@ -24,6 +24,7 @@ from sdcensus.errors import OutputError
 
 _WINDOWS = os.name == "nt"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 # The disk is full, the user's part of it is, or files may not grow so large.
 _NO_ROOM = frozenset(
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)
@@ -99,6 +100,16 @@ def make_owner_only_folder(path: Path) -> None:
         _make_private(path)
     except OSError as error:
         raise _not_written(path, error) from error
+
+
+def keep_writing_to_owner(path: Path) -> None:
+    """Let others read a file or folder for the public, and nobody but its owner change it.
+
+    Whatever the umask of the process says. On Windows, folders decide who may write in them.
+    """
+    mode = path.stat().st_mode
+    if not _WINDOWS and mode & _OTHERS_WRITE:
+        path.chmod(stat.S_IMODE(mode) & ~_OTHERS_WRITE)
 
 
 def is_owner_only(path: Path) -> bool:

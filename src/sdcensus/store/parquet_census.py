@@ -18,6 +18,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
 from sdcensus.model.implications import declared_rules
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Variable
@@ -96,6 +97,8 @@ class ParquetManifest:
     secret_id: str
     data_version: str
     datasets: Mapping[Entity, Dataset]
+    #: The mark of its people; empty where an older version did not keep it.
+    people: str = ""
 
     def to_json(self) -> str:
         """The manifest as the text of its file."""
@@ -108,6 +111,7 @@ class ParquetManifest:
             "key_space": self.key_space.to_json(),
             "key_version": self.key_version,
             "secret_id": self.secret_id,
+            **({"people": self.people} if self.people else {}),
             "entities": {entity.value: _dataset_json(one) for entity, one in self.datasets.items()},
         }
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -132,7 +136,7 @@ def _dataset_json(dataset: Dataset) -> dict[str, Any]:
 def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
     """Read and check the manifest of an exported census."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError:
         raise StoreError(f"{where}: the manifest cannot be read. {_AGAIN}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT_NAME:
@@ -156,6 +160,7 @@ def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
             datasets={
                 Entity(name): _dataset_from_json(one) for name, one in content["entities"].items()
             },
+            people=str(content.get("people", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, SdcensusError):
         raise StoreError(f"{where}: the manifest is damaged. {_AGAIN}") from None
@@ -211,7 +216,7 @@ class ParquetCensus(Confidential):
         """An exported census from the texts of its manifest and its schema."""
         read = manifest_from_json(manifest, where=location)
         try:
-            content = json.loads(schema)
+            content = parse_json(schema)
         except ValueError:
             raise StoreError(f"{location}: {SCHEMA_FILE} cannot be read. {_AGAIN}") from None
         own = schema_from_json(content)
@@ -324,7 +329,7 @@ def is_address(folder: str | Path) -> bool:
 def is_exported(folder: Path) -> bool:
     """Whether a folder calls itself an exported census; what else it is, its opener says."""
     try:
-        content = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        content = parse_json((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(content, dict) and content.get("format") == FORMAT_NAME

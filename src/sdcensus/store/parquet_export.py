@@ -31,6 +31,7 @@ from sdcensus.store.parquet_census import (
     ParquetFile,
     ParquetManifest,
 )
+from sdcensus.store.people import people_mark
 from sdcensus.store.schema_json import schema_to_json
 from sdcensus.store.whole_folder import FolderInTheMaking
 
@@ -105,6 +106,7 @@ def export_parquet(
             secret_id=store.manifest.secret_id,
             data_version=store.manifest.data_version,
             datasets=datasets,
+            people=str(people_mark(store)),
         )
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         (making.folder / SCHEMA_FILE).write_text(text + "\n", encoding="utf-8", newline="\n")

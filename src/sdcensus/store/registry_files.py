@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import StoreError
+from sdcensus.model.json_text import parse_json
 from sdcensus.model.spec_document import (
     code_list_to_json,
     code_lists_of,
@@ -46,7 +47,7 @@ def read_json(path: Path, *, missing: str) -> dict[str, Any]:
         StoreError: It is missing or damaged.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"{missing} Name the folder of a registry; protect --registry and Registry.create make"
@@ -127,7 +128,7 @@ def get_spec(
                 raise damaged(path) from None
             if _list_name(data) != one:
                 raise damaged(path)
-            known[one] = variable_from_json(json.loads(data))
+            known[one] = variable_from_json(parse_json(data))
         lists.append(known[one])
     return {**document, "code_lists": lists}
 

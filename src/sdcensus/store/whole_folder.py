@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
 from pathlib import Path
 
 from sdcensus.errors import OutputError
+from sdcensus.model.json_text import parse_json
 from sdcensus.store.manifest import MANIFEST_FILE, UNFINISHED_FILE
 from sdcensus.store.owner_only import make_owner_only_folder
 
@@ -81,7 +81,7 @@ class FolderInTheMaking:
 def _is_of(folder: Path, format_name: str) -> bool:
     """Whether the manifest of a folder names this format, or is too damaged to name any."""
     try:
-        content = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        content = parse_json((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
     except OSError:
         return False
     except ValueError:

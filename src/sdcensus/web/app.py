@@ -101,7 +101,12 @@ def default_watch(service: TableService) -> Watch:
         units = 0.0
     if units < 1:
         return Watch()
-    return Watch(limits=WatchLimits.for_menu(looks=float(looks), units=units))
+    variables = max(
+        sum(not variable.area for variable in population.variables)
+        for population in service.catalogue.populations
+    )
+    limits = WatchLimits.for_menu(looks=float(looks), units=units, variables=variables)
+    return Watch(limits=limits)
 
 
 def _lifespan(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from wsgiref.simple_server import WSGIServer
+from collections.abc import Callable, Iterable, Iterator
+from socketserver import ThreadingMixIn
+from threading import Thread
+from typing import TYPE_CHECKING
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make_wsgi_app
 from prometheus_client.process_collector import ProcessCollector
+
+from sdcensus.web.settings import LOOPBACK_HOSTS
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -98,9 +106,40 @@ class Metrics:
         return {result: int(value) for result, value in _by_label(self.cache, "result")}
 
     def serve(self, port: int) -> tuple[WSGIServer, int]:
-        """Show the metrics on a port of this machine, to this machine only."""
-        server, _ = start_http_server(port, addr="127.0.0.1", registry=self.registry)
+        """Show the metrics on a port of this machine, to this machine only.
+
+        A page that a browser of this machine shows must not read them: by a name of its own that
+        leads here it could, so only names of this machine are answered.
+        """
+        app = _to_this_machine(make_wsgi_app(self.registry))
+        server = make_server(
+            "127.0.0.1", port, app, server_class=_Server, handler_class=_SilentHandler
+        )
+        Thread(target=server.serve_forever, daemon=True).start()
         return server, int(server.server_address[1])
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _SilentHandler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def _to_this_machine(app: WSGIApplication) -> WSGIApplication:
+    """The same application, for requests that name this machine."""
+
+    def checked(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        host = environ.get("HTTP_HOST", "")
+        name = host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]
+        if host and name.lower() not in LOOPBACK_HOSTS:
+            start_response("421 Misdirected Request", [("Content-Type", "text/plain")])
+            return [b"The metrics are shown under the names of this machine only.\n"]
+        return app(environ, start_response)
+
+    return checked
 
 
 def _by_label(counter: Counter, label: str) -> Iterator[tuple[str, float]]:

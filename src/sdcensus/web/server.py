@@ -18,6 +18,7 @@ from sdcensus.web.api.site import Site
 from sdcensus.web.app import create_app
 from sdcensus.web.database import Database
 from sdcensus.web.middleware.connection import protocol
+from sdcensus.web.numbers import open_numbers
 from sdcensus.web.settings import Settings
 
 #: Told what the server is doing, a line at a time.
@@ -52,6 +53,8 @@ class RunningServer:
         say: Say = say_nothing,
     ) -> None:
         self._settings, self._say = settings, say
+        # Whoever has a name for other numbers has said it before; here nobody does.
+        open_numbers(service, database)
         self.app = create_app(service, settings, database, watch=watch)
         self.site: Site = self.app.state.site
         self._server = _Server(self.site, _config(self.app, settings))

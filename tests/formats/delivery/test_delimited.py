@@ -17,6 +17,7 @@ from sdcensus.errors import SpecError
 from sdcensus.formats.delivery import lines, write_delivered
 from sdcensus.model.delivery import DeliveredTable
 from sdcensus.model.marks import Mark
+from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.spec_document import spec_to_json
 from sdcensus.model.text import Text
 from tests.formats.delivery.delivered_made import GEO, axis, counts, delivered, published, spec
@@ -131,7 +132,7 @@ def test_any_words_are_read_back_by_the_csv_module(
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file, strict=True))
     expected = [
-        [code, inner, label, inner]
+        [plain_cell(code), inner, plain_cell(label), inner]
         for code, label in zip(codes, labels, strict=True)
         for inner in "xyz"
     ]

@@ -21,6 +21,7 @@ from sdcensus.formats.delivery.layout import choose_layout, parts
 from sdcensus.formats.tables import sheets as shared
 from sdcensus.model.delivery import DeliveredTable
 from sdcensus.model.marks import Mark
+from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.text import Text
 from tests.formats.delivery.delivered_made import GEO, axis, counts, delivered, published, spec
 from tests.formats.tables.made import text
@@ -209,12 +210,12 @@ def test_parts_cover_everything_once() -> None:
         unique=True,
     )
 )
-def test_any_label_stays_the_text_that_it_is(labels: list[str]) -> None:
+def test_any_label_is_a_text_that_cannot_become_a_formula(labels: list[str]) -> None:
     one = delivered(axis("K", [f"c{at}" for at in range(len(labels))], labels=labels))
     with TemporaryDirectory() as folder:
         found = sheets(one, Path(folder))["Table"]
         assert "<f>" not in part_of(Path(folder), "xl/worksheets/sheet1.xml")
-    assert [row[1] for row in found[4:]] == labels
+    assert [row[1] for row in found[4:]] == [plain_cell(one) for one in labels]
 
 
 def test_a_label_that_no_cell_can_hold_is_cut(tmp_path: Path) -> None:

@@ -21,9 +21,12 @@ from sdcensus.formats.tables.reading import (
     read_published_folder,
     scan_published,
 )
+from sdcensus.model.entity import Entity, EntitySpec
+from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.model.variable import Code, Variable
 from tests.formats.tables.made import PROVENANCE, SCHEMA, sparse, table
 
 ENDINGS = (".csv", ".parquet")
@@ -319,3 +322,18 @@ def test_tables_that_are_too_large_are_told_by_their_description(
     found = scan_published(tmp_path, most_cells=cells - 1)
     assert [one.name for one in found.tables] == [f"small{ending}"]
     assert f"has {cells:,} cells" in found.skipped[0].reason
+
+
+def test_codes_that_look_like_formulas_come_back(tmp_path: Path) -> None:
+    codes = tuple(Code(one) for one in ("=1+1", "@a", "-x", "-5", "'t Zand", "'=b", "+2"))
+    schema = Schema(
+        census=CensusInfo(name="Strange"),
+        entities=(EntitySpec(entity=Entity.PERSON, id=("id",)),),
+        variables=(Variable(name="kind", entity=Entity.PERSON, codes=codes),),
+    )
+    one = Table(TableSpec.build(schema, ("kind-total",)), np.arange(7))
+    path = publish(one, tmp_path / "t.csv")
+    assert "\n'=1+1," in path.read_text(encoding="utf-8")
+    read = read_published(path).table
+    assert [code.code for code in read.spec.axes[0].codes] == [code.code for code in codes]
+    assert read.published.tolist() == list(range(7))

@@ -469,7 +469,7 @@ def test_names_of_events_are_used_once(tmp_path: Path) -> None:
     [
         ("{", "damaged"),
         ('{"format": "other", "version": 1}', "damaged"),
-        ('{"format": "sdcensus-publication-lock", "version": 2}', "newer sdcensus"),
+        ('{"format": "sdcensus-publication-lock", "version": 3}', "newer sdcensus"),
         ('{"format": "sdcensus-publication-lock", "version": 1, "makings": []}', "damaged"),
     ],
 )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from sdcensus.errors import OutputError, Refused
+from sdcensus.formats.tables.files import new_file
 from sdcensus.session.publishing.workplace import MANIFEST, Finished, Workplace, WrittenFile
 from sdcensus.store.owner_only import is_owner_only
 
@@ -141,3 +144,28 @@ def test_a_file_in_the_place_of_the_folder_is_told(workplace: Workplace) -> None
     workplace.published.write_text("", encoding="utf-8", newline="")
     with pytest.raises(OutputError, match="is a file"):
         workplace.check_published(["first"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+def test_nobody_but_the_office_can_change_what_is_published(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        workplace = Workplace(tmp_path / "new" / "published", tmp_path / "office", "X plan")
+        with workplace.taken():
+            workplace.begin(IDENTITY)
+            (workplace.hidden / "inner").mkdir()
+            (workplace.hidden / "inner" / "page.html").write_text("x", encoding="utf-8")
+            with new_file(workplace.hidden / "t.csv") as file:
+                file.write(b"1")
+            workplace.commit({})
+    finally:
+        os.umask(before)
+    folder = tmp_path / "new"
+    found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+    assert found == {
+        "new": 0o755,
+        "published": 0o755,
+        "inner": 0o755,
+        "page.html": 0o644,
+        "t.csv": 0o644,
+    }

@@ -9,9 +9,11 @@ import pytest
 
 from sdcensus.errors import InputError, OutputError
 from sdcensus.web.database import COMMAND_LINE, Action, Database
+from sdcensus.web.database.schema import STEPS
 from tests.web.database.conftest import NewPlace
 from tests.web.database.places import CHEAP, PASSWORD, Place
 from tests.web.database.test_audit import fill
+from tests.web.database.test_served import opening, serve
 from tests.web.postgres import Server
 
 
@@ -28,6 +30,7 @@ def furnish(database: Database) -> str:
     database.feedback.add("line\nline", contact="c")
     database.sessions.start(ana)
     database.pseudonyms.of("192.0.2.77")
+    serve(database, opening())
     fill(database, 30)
     return token
 
@@ -41,6 +44,7 @@ def contents(database: Database) -> dict[str, object]:
         "saved": [[*map(repr, database.saved.of(one))] for one in accounts],
         "alarms": [*map(repr, database.alarms.all())],
         "feedback": database.feedback.all(),
+        "served": (database.served.all(), database.served.events()),
     }
 
 
@@ -155,7 +159,7 @@ def test_files_that_are_no_backups_are_refused(new_place: NewPlace, tmp_path: Pa
         "cut within": "".join(lines)[:-20],
         "without one": "".join([*lines[:3], *lines[4:]]),
         "changed": "".join(lines).replace('"Ana"', '"Eve"', 1),
-        "newer": "".join(lines).replace('"version": 1', '"version": 99', 1),
+        "newer": "".join(lines).replace(f'"version": {len(STEPS)}', '"version": 99', 1),
         "sqlite": "SQLite format 3\0 and then nothing of the kind",
     }
     with other.open() as database:

@@ -11,6 +11,7 @@ from sdcensus.formats.delivery.lines import write_lines
 from sdcensus.formats.tables.files import new_file
 from sdcensus.model.delivery import DeliveredTable
 from sdcensus.model.marks import Mark
+from sdcensus.model.plain_cells import plain_cell
 
 _NEEDS_QUOTES = frozenset('",\r\n')
 
@@ -41,12 +42,13 @@ def write(
 
 
 def quoted(word: str) -> str:
-    """A word as it stands in a csv file.
+    """A word as it stands in a csv file; behind an apostrophe if it could be a formula.
 
     Examples:
-        >>> quoted('the "old" town'), quoted("town")
-        ('"the ""old"" town"', 'town')
+        >>> quoted('the "old" town'), quoted("town"), quoted("=1+1")
+        ('"the ""old"" town"', 'town', "'=1+1")
     """
+    word = plain_cell(word)
     if _NEEDS_QUOTES.isdisjoint(word):
         return word
     return '"' + word.replace('"', '""') + '"'

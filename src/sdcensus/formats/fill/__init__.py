@@ -33,6 +33,7 @@ from sdcensus.formats.fill.sheet import (
     without_value,
 )
 from sdcensus.formats.tables.files import check_new, new_file
+from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.progress import Progress, no_progress
 
 __all__ = ["Filled", "fill_template"]
@@ -195,9 +196,9 @@ class _Filling:
             value = found[0]
             if value.number and not value.uncertain:
                 return with_number(sheet, cell, value.number)
-        return with_text(
-            sheet, cell, "".join(one if isinstance(one, str) else _shown(one) for one in found)
-        )
+        text = "".join(one if isinstance(one, str) else _shown(one) for one in found)
+        # What the office has written into its template may begin as it likes.
+        return with_text(sheet, cell, text if isinstance(parts[0], str) else plain_cell(text))
 
     def _meant(
         self, sheet: Sheet, cell: Cell, one: Placeholder, shared: list[str]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sdcensus.errors import OutputError
+from sdcensus.store.owner_only import keep_writing_to_owner
 
 
 @contextmanager
@@ -18,6 +19,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with beside.open("xb") as file:
             yield file
+        keep_writing_to_owner(beside)
         beside.replace(path)
     except BaseException as error:
         with suppress(OSError):

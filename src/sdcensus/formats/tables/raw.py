@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from sdcensus.errors import InputError
+from sdcensus.model.json_text import parse_json
+from sdcensus.model.plain_cells import DANGEROUS, NUMBER, text_of_cell
 from sdcensus.model.table import Flag
 
 Int64 = npt.NDArray[np.int64]
@@ -156,6 +157,19 @@ def _texts(column: Any) -> pa.Array:
     return made.combine_chunks() if made.num_chunks != 1 else made.chunk(0)
 
 
+def _cells(column: Any) -> pa.Array:
+    """The texts of a column of a csv file, of which some may stand behind an apostrophe."""
+    texts = _texts(column)
+    plain = pc.utf8_slice_codeunits(texts, 1)
+    escaped = pc.and_(
+        pc.starts_with(texts, "'"),
+        pc.and_not(
+            pc.match_substring_regex(plain, DANGEROUS), pc.match_substring_regex(plain, NUMBER)
+        ),
+    )
+    return pc.if_else(escaped, plain, texts) if pc.any(escaped).as_py() else texts
+
+
 def _read_csv(path: Path, about: dict[str, Any] | None) -> RawTable:
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.readline()
@@ -184,7 +198,7 @@ def _read_csv(path: Path, about: dict[str, Any] | None) -> RawTable:
     def where(row: int) -> str:
         return f"line {_line_of(path, separator, row)}"
 
-    columns = {name: _texts(table.column(name)) for name in names}
+    columns = {text_of_cell(name): _cells(table.column(name)) for name in names}
     return RawTable(path, columns, table.num_rows, about, where)
 
 
@@ -218,7 +232,7 @@ def _line_of(path: Path, separator: str, row: int) -> int:
 def parse_about(text: str | bytes, where: str) -> dict[str, Any]:
     """What a file says about itself, as plain values."""
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

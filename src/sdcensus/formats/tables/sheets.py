@@ -10,6 +10,7 @@ from io import BytesIO
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
+from sdcensus.documents.plain_books import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.formats.tables.about import MADE
 from sdcensus.model.provenance import Provenance
@@ -77,14 +78,11 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
         options = {
             "constant_memory": cells > _HELD,
             "in_memory": cells <= _HELD,
-            "strings_to_formulas": False,
-            "strings_to_numbers": False,
-            "strings_to_urls": False,
             "use_zip64": cells > 10 * _HELD,
             "tmpdir": folder,
         }
         try:
-            book = writer.Workbook(made, options)
+            book = plain_book(writer, made, options)
             book.set_properties({"created": NO_CLOCK, "title": title[:255]})
             yield book
             book.close()

@@ -8,13 +8,16 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sdcensus.model.plain_cells import DANGEROUS, NUMBER
+
 _NEEDS_QUOTES = '[",\r\n]'
 
 
 def write_csv(tables: Iterator[pa.Table], file: BinaryIO) -> None:
     """Write tables one below the other: UTF-8, commas, quotes only where they are needed.
 
-    Numbers are written plainly, what is missing as nothing between two commas.
+    Numbers are written plainly, what is missing as nothing between two commas. A text that could
+    be a formula stands behind an apostrophe.
     """
     for at, table in enumerate(tables):
         if at == 0:
@@ -41,6 +44,10 @@ def _texts(column: Any) -> Any:
 
 
 def _quoted(words: Any) -> Any:
+    dangerous = pc.and_not(
+        pc.match_substring_regex(words, DANGEROUS), pc.match_substring_regex(words, NUMBER)
+    )
+    words = pc.if_else(dangerous, pc.binary_join_element_wise("'", words, ""), words)
     doubled = pc.replace_substring(words, '"', '""')
     wrapped = pc.binary_join_element_wise('"', doubled, '"', "")
     return pc.if_else(pc.match_substring_regex(words, _NEEDS_QUOTES), wrapped, words)

@@ -11,7 +11,6 @@ behind the other, an item as often as it occurs. A subitem stands inside the ite
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from typing import Any
 from sdcensus.errors import InputError, unknown
 from sdcensus.ingest.readers.dcfsections import read_sections
 from sdcensus.ingest.readers.files import check_file, text_encoding
+from sdcensus.model.json_text import parse_json
 
 #: A range of values is listed code by code up to this length.
 _LONGEST_RANGE = 1000
@@ -82,7 +82,7 @@ def read_dictionary(path: Path, encoding: str = "utf-8") -> Dictionary:
     text = _text(path, encoding)
     if text.lstrip().startswith("{"):
         try:
-            root = json.loads(text)
+            root = parse_json(text)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 0)
             raise InputError(

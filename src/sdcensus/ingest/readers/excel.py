@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sdcensus.documents.workbook_ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.ingest.readers.columns import (
     BATCH_ROWS,
@@ -28,6 +29,9 @@ from sdcensus.ingest.readers.columns import (
 from sdcensus.ingest.readers.files import check_file
 from sdcensus.ingest.readers.text import LARGEST_WHOLE, canonical_number
 from sdcensus.model.source import FileSource
+
+#: A sheet with a million rows of a hundred cells takes about so many bytes.
+LARGEST_UNPACKED = 4 << 30
 
 #: A cell after reading: an integer, a fraction, text, or nothing.
 Cell = int | float | str | None
@@ -91,6 +95,7 @@ def read_sheet(path: Path, sheet: str | None) -> list[list[Cell]]:
         import python_calamine as calamine
     except ImportError as error:
         raise MissingExtra("formats", needed_for="Reading Excel files") from error
+    check_workbook(path, name=path.name, largest=LARGEST_UNPACKED, what="census file")
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
             names = list(book.sheet_names)

@@ -202,6 +202,11 @@ class TableService(Confidential):
             self._catalogue = make_catalogue(self.policy, self.verdict)
         return self._catalogue
 
+    @property
+    def methods(self) -> Mapping[Entity, Method]:
+        """How tables are protected, by what they count; confidential."""
+        return self._methods
+
     def map(self, variable: str, level: str) -> dict[str, Any] | None:
         """The areas of a level as GeoJSON; ``None`` where the census has no map of them."""
         from sdcensus.session.maps import area_map

@@ -109,31 +109,53 @@ class ChangedRecords(Confidential):
 
     def units(self, spec: TableSpec) -> ChangedUnits:
         """The units that stand in other cells of a table than before, or with another weight."""
-        matched = self._match(spec.of)
-        variables = _variables(spec)
-        differ = [self._differing(spec.of, one, matched) for one in variables]
+        return self.units_by(
+            spec.of,
+            _variables(spec),
+            conditions=spec.universe.variables,
+            weighted=spec.measure is Measure.WEIGHTED,
+        )
+
+    def units_by(
+        self,
+        of: Entity,
+        variables: Sequence[Variable],
+        *,
+        conditions: Sequence[Variable] = (),
+        weighted: bool = False,
+    ) -> ChangedUnits:
+        """The units that were added or removed, or differ in any of these variables.
+
+        Args:
+            of: What is counted.
+            variables: Of the new schema.
+            conditions: Those of which every old code must be known in the new store.
+            weighted: Whether another weight is a difference too.
+        """
+        matched = self._match(of)
+        differ = [self._differing(of, one, matched) for one in variables]
         heavier = np.zeros(0, dtype=np.int64)
-        if spec.measure is Measure.WEIGHTED:
-            heavier = self._differing_weights(spec.of, matched)
+        if weighted:
+            heavier = self._differing_weights(of, matched)
         both = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *differ, heavier]))
         rows_before = np.concatenate([matched.before[both], matched.removed])
         rows_after = np.concatenate([matched.after[both], matched.added])
         size, gone, new = both.size, matched.removed.size, matched.added.size
         before, after = [], []
         for one in variables:
-            old = self._old_leaves(spec.of, one, rows_before)
-            if one in spec.universe.variables and (old < 0).any():
+            old = self._old_leaves(of, one, rows_before)
+            if one in conditions and (old < 0).any():
                 raise _unknown_codes(one)
-            now = _leaves(self.new.column(spec.of, one), rows_after)
+            now = _leaves(self.new.column(of, one), rows_after)
             blank = np.zeros(max(gone, new), dtype=np.int64)
             before.append(np.concatenate([old, blank[:new]]))
             after.append(np.concatenate([now[:size], blank[:gone], now[size:]]))
         was = np.concatenate([np.ones(size + gone, dtype=bool), np.zeros(new, dtype=bool)])
         is_now = np.ones(size + gone + new, dtype=bool)
         is_now[size : size + gone] = False
-        weighted = np.zeros(size + gone + new, dtype=bool)
-        weighted[:size] = np.isin(both, heavier)
-        return ChangedUnits(tuple(before), tuple(after), was, is_now, weighted)
+        moved_weight = np.zeros(size + gone + new, dtype=bool)
+        moved_weight[:size] = np.isin(both, heavier)
+        return ChangedUnits(tuple(before), tuple(after), was, is_now, moved_weight)
 
     def behind(self, spec: TableSpec, cells: Numbers, *, enough: int | None = None) -> Int64:
         """For each of some cells, how many records are in it now or were before, but not both.

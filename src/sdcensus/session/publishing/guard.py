@@ -16,6 +16,7 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
+from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.publication_lock import LOCK_FILE, LockedTable, Making
@@ -37,6 +38,7 @@ from sdcensus.session.publishing.guard_run import (
     series_lookup,
 )
 from sdcensus.session.publishing.harmonising import Imported, coexistence_warnings, imported
+from sdcensus.session.publishing.renaming import renamed_from
 from sdcensus.session.publishing.table_changes import TableChanges
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 from sdcensus.store.registry import Entry
@@ -116,7 +118,7 @@ class Guard(Confidential):
     """Compares the tables of a run with what was published. Its methods may run in threads."""
 
     __slots__ = (
-        *("_batch", "_comparison", "_counter", "_run", "_series"),
+        *("_batch", "_comparison", "_counter", "_people", "_run", "_series"),
         *("lock", "office", "registry"),
     )
 
@@ -129,6 +131,7 @@ class Guard(Confidential):
         self._counter = RecordCounter(run)
         self._series = self.lock.series_of(run.census.schema.census)
         self._comparison = Comparison(self.lock, self.registry, run, self._series)
+        self._people: PeopleMark | None = None
 
     def __repr__(self) -> str:
         return f"<Guard of {self.office}: confidential>"
@@ -245,7 +248,7 @@ class Guard(Confidential):
         )
         return replace(made, entry=entry)
 
-    def _making(self, of: Entity, provenance: Provenance) -> Making:
+    def _making(self, of: Entity, provenance: Provenance, *, people: str = "") -> Making:
         store = self._run.store
         return Making.of(
             provenance,
@@ -254,7 +257,15 @@ class Guard(Confidential):
             store="" if store is None else str(store.path.resolve()),
             info=self._run.census.schema.census,
             series=self._series,
+            people=people,
         )
+
+    def _mark(self) -> PeopleMark | None:
+        """The mark of the people of the census; computed once."""
+        if self._people is None:
+            self._run.progress("marking whose records these are", 0.0)
+            self._people = self._run.census.people
+        return self._people
 
     def imported(self, table: Table, provenance: Provenance) -> Imported:
         """A table with the numbers that were published before for the same records.
@@ -297,6 +308,12 @@ class Guard(Confidential):
         if groups.lowered and run.revision is None:
             raise Refused(groups.refusal)
         notes += groups.notes
+        info = run.census.schema.census
+        renamed = renamed_from(self.lock.makings, info, self._series, self._mark)
+        if renamed is not None:
+            if not run.rekey:
+                raise Refused(words.renamed(renamed.census, info, looks=self._looks()))
+            return (*notes, *words.drawn_again(self._looks()))
         if not changed:
             done = None if run.revision is None else self.lock.event(run.revision, run.plan)
             if run.rekey and done is None and any(one.known for one in changes):
@@ -390,7 +407,9 @@ class Guard(Confidential):
                 making=0,
                 event=0,
             )
-            tables[one.spec_hash] = (table, self._making(one.of, one.provenance))
+            people = "" if (mark := self._mark()) is None else str(mark)
+            making = self._making(one.of, one.provenance, people=people)
+            tables[one.spec_hash] = (table, making)
         lock = self.lock.with_event(event, tables)
         name, content = batch.content(event.name)
         batch.forget_others()

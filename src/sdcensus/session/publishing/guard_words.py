@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.model.publication_lock import LockedTable, Making
+from sdcensus.model.plain_cells import plain_cell
+from sdcensus.model.publication_lock import LockedTable, Making, census_name
+from sdcensus.model.schema import CensusInfo
 from sdcensus.session.publishing.table_changes import EVERYWHERE, TableChanges
 
 #: Why numbers change, when it is the records.
@@ -16,6 +18,11 @@ DATA = "the data have changed"
 _MOST = 10
 _AREAS = 8
 _UNTOUCHED = "Nothing was published, and what is out stays as it is."
+#: Why numbers that are out stay.
+PERMANENT = (
+    "Published numbers are permanent: with permanent keys, the numbers that change after a"
+    " correction are those around the corrected person."
+)
 
 
 def differences(before: Making, now: Making) -> tuple[str, ...]:
@@ -53,8 +60,7 @@ def would_change(changed: Sequence[TableChanges]) -> str:
         *_listed(changed),
         f"Why: {'; '.join(why)}.",
         _UNTOUCHED,
-        "Published numbers are permanent: with permanent keys, the numbers that change after a"
-        " correction are those around the corrected person.",
+        PERMANENT,
     ]
     if DATA in why:
         lines.append(
@@ -124,9 +130,7 @@ def too_few(changed: Sequence[TableChanges], minimum: int, report: Path, *, look
     """The refusal of a revision that would show who was corrected."""
     short = sum(one.short for one in changed)
     lines = [
-        f"The revision would show who was corrected: behind {short:,} changed"
-        f" {'number' if short == 1 else 'numbers'} fewer than {minimum} records have changed, in"
-        f" {_tables(changed)}:",
+        f"{shows_who(short, minimum)}, in {_tables(changed)}:",
         *_listed(changed, short=True),
         f"Areas with too few changed records: {_areas(changed)}.",
         f"{_UNTOUCHED} How many records changed where is in {report}, for the office only.",
@@ -134,9 +138,17 @@ def too_few(changed: Sequence[TableChanges], minimum: int, report: Path, *, look
         "  wait until more corrections have come together in these areas, and publish them"
         " together;",
         "  publish less detail, so that more changed records stand behind every number;",
-        f"  draw all numbers anew as a named event: --revision NAME --rekey. {_cost(looks)}",
+        f"  draw all numbers anew as a named event: --revision NAME --rekey. {cost(looks)}",
     ]
     return "\n".join(lines)
+
+
+def shows_who(short: int, minimum: int) -> str:
+    """The beginning of a refusal: so many numbers have too few changed records behind them."""
+    return (
+        f"The revision would show who was corrected: behind {short:,} changed"
+        f" {'number' if short == 1 else 'numbers'} fewer than {minimum} records have changed"
+    )
 
 
 def exposed(changed: Sequence[TableChanges], minimum: int, report: Path) -> str:
@@ -179,7 +191,7 @@ def only_rekeying(changed: Sequence[TableChanges], other: Sequence[str], *, look
             *_listed(changed),
             _UNTOUCHED,
             "Publish corrections with the method, settings, key version and secret of the lock; or"
-            f" draw all numbers anew: --revision NAME --rekey. {_cost(looks)}",
+            f" draw all numbers anew: --revision NAME --rekey. {cost(looks)}",
         ]
     )
 
@@ -193,7 +205,7 @@ def not_counted(changed: Sequence[TableChanges], *, looks: int) -> str:
             f" {_tables(changed)}:",
             *(f"  {one.rstrip('.')}." for one in reasons),
             f"{_UNTOUCHED} Where changed records cannot be counted, only re-keying is possible:"
-            f" --revision NAME --rekey. {_cost(looks)}",
+            f" --revision NAME --rekey. {cost(looks)}",
         ]
     )
 
@@ -206,12 +218,30 @@ def passed(
         f"{'Re-keying' if rekey else 'Revision'} {revision!r}: {_numbers(changed)} in"
         f" {_tables(changed)} {'changes' if _total(changed) == 1 else 'change'}."
     ]
-    if rekey:
-        made.append(
-            f"Every number has now been drawn {looks + 1} times. Who keeps all publications can"
-            " average them: count this in the look budget (sdcensus looks)."
-        )
-    return tuple(made)
+    return (*made, *(drawn_again(looks) if rekey else ()))
+
+
+def drawn_again(looks: int) -> tuple[str, ...]:
+    """What a re-keying costs."""
+    return (
+        f"Every number has now been drawn {looks + 1} times. Who keeps all publications can"
+        " average them: count this in the look budget (sdcensus looks).",
+    )
+
+
+def renamed(before: str, info: CensusInfo, *, looks: int) -> str:
+    """The refusal of a census that has another name than when its numbers were published."""
+    return "\n".join(
+        [
+            f"The records of {census_name(info)!r} are those that were published as {before!r}."
+            " Record keys come from identities, and these from the code of the census ([census]"
+            " code): under another code every number is drawn anew, and whoever keeps both"
+            " averages them.",
+            _UNTOUCHED,
+            "Load the census with the code under which it was published; or, if all numbers shall"
+            f" be drawn anew, give that a name: --revision NAME --rekey. {cost(looks)}",
+        ]
+    )
 
 
 def notes(
@@ -278,11 +308,13 @@ def report(changed: Sequence[TableChanges], minimum: int) -> str:
     for one in changed:
         for area in one.areas:
             fewest = "" if area.fewest is None else area.fewest
-            writer.writerow([one.name, area.area, area.cells, area.short, fewest])
+            words = (plain_cell(one.name), plain_cell(area.area))
+            writer.writerow([*words, area.cells, area.short, fewest])
     return text.getvalue()
 
 
-def _cost(looks: int) -> str:
+def cost(looks: int) -> str:
+    """What drawing all numbers anew costs."""
     return (
         f"All numbers then change and have been drawn {looks + 1} times, which costs one more look"
         " (sdcensus looks)."

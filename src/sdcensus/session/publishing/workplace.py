@@ -19,8 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import OutputError, Refused, StoreError
+from sdcensus.model.json_text import parse_json
 from sdcensus.session.publishing import office as office_folder
-from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
+from sdcensus.store.owner_only import (
+    keep_writing_to_owner,
+    make_owner_only_folder,
+    write_owner_only,
+)
 
 #: The file of a published folder that lists all others.
 MANIFEST = "manifest.json"
@@ -140,8 +145,11 @@ class Workplace:
             )
         if known is None or restart:
             self.forget()
+        new = [one for one in (self.hidden, *self.hidden.parents) if not one.exists()]
         try:
             self.hidden.mkdir(parents=True, exist_ok=True)
+            for folder in new:
+                keep_writing_to_owner(folder)
         except OSError as error:
             raise OutputError(
                 f"{self.published.parent} cannot be written: {error.strerror}. Choose a folder in"
@@ -237,6 +245,8 @@ class Workplace:
             office_files: Names in the folder of notes, and the names that they get in the
                 office's folder.
         """
+        for path in (self.hidden, *self.hidden.rglob("*")):
+            keep_writing_to_owner(path)
         moves = [list(one) for one in office_files.items()]
         write_owner_only(self.notes / _COMMIT, _bytes({"office": moves}))
         self.complete()
@@ -299,7 +309,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sdcensus.session.watching.asked import Asked
 from sdcensus.session.watching.averaging import Averaging, Seen, decayed
+from sdcensus.session.watching.coverage import Coverage
 from sdcensus.session.watching.findings import Pattern, Value, WatchScore
 from sdcensus.session.watching.limits import WatchLimits
 from sdcensus.session.watching.series import Differencing, Scanning, Step
@@ -46,6 +47,7 @@ class Account:
         )
         # Many people together see every place of a popular table: that is no pattern.
         self._scanning = None if everybody else Scanning(half_life=limits.half_life, most=most)
+        self._coverage = None if everybody else Coverage(half_life=limits.half_life)
         self._score = 0.0
         self._at = float("-inf")
         self._best: Seen | None = None
@@ -55,7 +57,8 @@ class Account:
     def entries(self) -> int:
         """How many things are remembered."""
         walks = 0 if self._scanning is None else len(self._scanning)
-        return _ACCOUNT + len(self._averaging) + len(self._differencing) + walks
+        pairs = 0 if self._coverage is None else len(self._coverage)
+        return _ACCOUNT + len(self._averaging) + len(self._differencing) + walks + pairs
 
     def score(self, at: float) -> float:
         """The score at a time: the largest of its questions, of which older ones count less."""
@@ -87,6 +90,12 @@ class Account:
             score = max(score, step.count / limit)
             if self._tell(Pattern.SCANNING, step.count, limit):
                 raised.append(self._scanned(step, limit))
+        covered = None if self._coverage is None else self._coverage.seen(asked, at)
+        if covered is not None:
+            (step, aged), limit = covered, self._limits.covered
+            score = max(score, aged / limit)
+            if self._tell(Pattern.COVERAGE, step.count, limit):
+                raised.append(self._covered(step, limit))
         self._score = max(self.score(at), score)
         self._at = max(self._at, at)
         return score, raised
@@ -106,6 +115,7 @@ class Account:
             partitions=0 if best is None else best.partitions,
             differences=decayed(steps.value, at - steps.at, half_life),
             scanned=decayed(places, at - walked, half_life),
+            covered=0 if self._coverage is None else self._coverage.most,
             last=self.last if self.questions else 0.0,
         )
 
@@ -139,6 +149,14 @@ class Account:
             ("limit", round(limit, 2)),
         )
         return Raised(Pattern.DIFFERENCING, self.who, step.count / limit, values, step.titles)
+
+    def _covered(self, step: Step, limit: float) -> Raised:
+        values: tuple[tuple[str, Value], ...] = (
+            ("pairs", round(step.count)),
+            ("place", step.what),
+            ("limit", round(limit, 2)),
+        )
+        return Raised(Pattern.COVERAGE, self.who, step.count / limit, values, step.titles)
 
     def _scanned(self, step: Step, limit: float) -> Raised:
         values: tuple[tuple[str, Value], ...] = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from sdcensus.model.policy_levels import Use, uses_of
 from sdcensus.model.record_sets import is_product, leaves_in
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.universe import Universe
+from sdcensus.model.variable import Role
 from sdcensus.session.watching.code_lists import CodeSet, Levels
 from sdcensus.session.watching.limits import WatchLimits
 
@@ -74,6 +75,25 @@ class Walk:
     variables: str
 
 
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """Two variables that a question shows together, by area or without one.
+
+    Attributes:
+        place: What is counted, and by which geography at which level; empty for none.
+        pair: The names of the variables.
+    """
+
+    place: tuple[str, str, str]
+    pair: tuple[str, str]
+
+    @property
+    def title(self) -> str:
+        """The place in words."""
+        unit, area, level = self.place
+        return f"{unit} by {area}@{level}" if area else unit
+
+
 class Asked:
     """One question, read once and kept for whoever asks it again.
 
@@ -81,6 +101,7 @@ class Asked:
         title, levels: The table in words, and its variables.
         looks: The cells that it looks at, if they add up to a target worth averaging.
         walk: The single place of a fine table that it is about, if it is about one.
+        covered: The pairs of variables that it shows in small cells.
         axes: What the answer shows, to be compared with other questions.
         conditions: For each variable of the condition that is not shown, the chosen leaves.
         odd: The condition, where it is no product of sets of codes; else empty.
@@ -108,6 +129,7 @@ class Asked:
         self.axes: tuple[object, ...] = (self._unit, *sorted(shown.items()))
         self.looks = self._all_looks()
         self.walk = self._single_place()
+        self.covered = tuple(self._all_covered())
         self.conditions = {
             use.variable.name: chosen
             for use in self._uses
@@ -115,6 +137,22 @@ class Asked:
             for chosen in [levels[use.variable.name].leaves_in(use.chosen)]
             if chosen != levels[use.variable.name].leaves
         }
+
+    def _all_covered(self) -> Iterator[Covered]:
+        """Every two variables besides areas, where they make cells that are worth averaging."""
+        areas: list[tuple[Pair, float]] = [(("", ""), 1.0)]
+        others: list[tuple[str, float]] = []
+        for use, options in zip(self._uses, self._options, strict=True):
+            levels = self.levels[use.variable.name]
+            sizes = {pair: levels.size(pair[1]) for pair, _ in options if pair[1]}
+            if use.variable.role is Role.GEOGRAPHY:
+                areas += sizes.items()
+            elif sizes:
+                others.append((use.variable.name, max(sizes.values())))
+        for (first, many), (second, more) in itertools.combinations(sorted(others), 2):
+            for (area, level), size in areas:
+                if size * many * more >= self._least:
+                    yield Covered((self._unit[0], area, level), (first, second))
 
     def _hidden(self, use: Use) -> bool:
         """Whether the condition tells leaves apart that the answer does not show."""

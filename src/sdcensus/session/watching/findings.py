@@ -17,6 +17,7 @@ class Pattern(StrEnum):
     AVERAGING = "averaging"
     DIFFERENCING = "differencing"
     SCANNING = "scanning"
+    COVERAGE = "coverage"
 
 
 _SENTENCES = {
@@ -32,6 +33,10 @@ _SENTENCES = {
         "{who} walked through {places} single places of {table}, choosing by {variables}; the"
         " limit is {limit}."
     ),
+    Pattern.COVERAGE: (
+        "{who} went through {pairs} pairs of variables for {place}, a large part of all that can be"
+        " asked for; the limit is {limit}."
+    ),
 }
 
 
@@ -46,7 +51,8 @@ class Alarm:
         values: What the words of the pattern are filled with, by name. Averaging: ``target``,
             ``codes`` (of the target, where not all of them were asked for), ``partitions``,
             ``information``, ``limit``. Differencing: ``times``, ``few``, ``variable``, ``limit``.
-            Scanning: ``places``, ``table``, ``variables``, ``limit``.
+            Scanning: ``places``, ``table``, ``variables``, ``limit``. Coverage: ``pairs``,
+            ``place``, ``limit``.
         specs: Titles of tables that were asked for, the last one last.
         at: When, in the seconds that the watch was told.
     """
@@ -97,6 +103,7 @@ class WatchScore:
         partitions: In how many ways it was seen.
         differences: Conditions next to each other, aged.
         scanned: Single places of the table with the most of them, aged.
+        covered: Pairs of variables for the kind of area with the most of them, never aged.
         last: When the last question was seen.
     """
 
@@ -108,6 +115,7 @@ class WatchScore:
     partitions: int = 0
     differences: float = 0.0
     scanned: float = 0.0
+    covered: int = 0
     last: float = 0.0
 
 

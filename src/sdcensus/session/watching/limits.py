@@ -9,6 +9,8 @@ from sdcensus.errors import SpecError
 
 #: The share of the look budget of a menu from which on one account is worth a look.
 SHARE_OF_BUDGET = 0.25
+#: The share of the pairs of variables of a small menu that is a walk through the whole.
+SHARE_OF_MENU = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,7 @@ class WatchLimits:
         differences: Conditions of one account that differ by few codes, within the half-life.
         differences_all: The same for all accounts together.
         scanned: Single places of one table through which one account walks, within the half-life.
+        covered: Pairs of variables that one account sees for one kind of area, or without any.
         few: By how many codes two conditions differ at most to be next to each other.
         few_share: And by what share of the larger one at most.
         units: About how many units there are, as published; what is small depends on it.
@@ -42,6 +45,7 @@ class WatchLimits:
     differences: float = 20.0
     differences_all: float = 200.0
     scanned: float = 30.0
+    covered: float = 80.0
     few: int = 2
     few_share: float = 0.2
     units: float = 50_000.0
@@ -67,7 +71,7 @@ class WatchLimits:
             raise SpecError("Answers are slowed down from a share of a limit on: at most 1.")
 
     @classmethod
-    def for_menu(cls, *, looks: float, units: float) -> WatchLimits:
+    def for_menu(cls, *, looks: float, units: float, variables: int = 0) -> WatchLimits:
         """Limits for a menu whose look budget is known.
 
         Noise that withstands many looks makes few of them harmless: one account may have a
@@ -77,13 +81,17 @@ class WatchLimits:
         Args:
             looks: The looks at the worst cell that the menu allows.
             units: About how many units are counted, as published.
+            variables: How many variables it has besides areas; of a small menu, most pairs of
+                them are a walk through the whole.
         """
         usual = cls()
+        pairs = variables * (variables - 1) / 2
         information = max(usual.information, SHARE_OF_BUDGET * looks)
         return cls(
             information=information,
             information_all=max(usual.information_all, 2 * information),
             units=max(units, 1.0),
+            covered=min(usual.covered, SHARE_OF_MENU * pairs) if pairs else usual.covered,
         )
 
     @property

@@ -63,6 +63,10 @@ out: ``SpecError`` for values that are not allowed (a short password, a name tha
     database.feedback.mark_read(feedback_id, by=actor) -> Feedback
     database.feedback.apply_retention(days, by=actor) -> int
 
+    database.served.all() -> tuple[ServedNumbers, ...]     # which numbers were given out
+    database.served.events() -> tuple[ServedEvent, ...]
+    database.served.open(opening, before=..., by=actor)    # what the guard has decided
+
 ``by`` is an ``Actor(who, role, request)``; ``account.actor(request)`` makes one. Methods that take
 it write their own entry into the audit, in the same transaction; nobody else needs to. Logins,
 logouts, tables, jobs, downloads, start and stop are entered by the server with its ``AuditWriter``.

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, LargeBinary, Table, delete, func, insert, sel
 from sqlalchemy.exc import SQLAlchemyError
 
 from sdcensus.errors import InputError, OutputError, SdcensusError
+from sdcensus.model.json_text import parse_json
 from sdcensus.session.private_files import make_private_file, open_private_file
 from sdcensus.web.database.link import Link, open_link
 from sdcensus.web.database.schema import (
@@ -193,7 +194,7 @@ def _check_head(source: Path, line: bytes) -> None:
 
 def _read_line(source: Path, line: bytes) -> Row:
     try:
-        values = json.loads(line)
+        values = parse_json(line)
     except (ValueError, UnicodeDecodeError):
         values = None
     if not isinstance(values, dict):

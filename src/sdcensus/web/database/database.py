@@ -21,6 +21,7 @@ from sdcensus.web.database.pseudonyms import Pseudonyms
 from sdcensus.web.database.records import Action, Actor, Restored
 from sdcensus.web.database.saved import SavedTables
 from sdcensus.web.database.schema import keys, migrate, version
+from sdcensus.web.database.served import Served
 from sdcensus.web.database.sessions import IDLE, LONGEST, Sessions
 from sdcensus.web.database.tokens import Tokens
 from sdcensus.web.database.verified import VerifiedTokens
@@ -40,6 +41,7 @@ class Database:
         pseudonyms: Names of those who have no account.
         alarms: What the watch has noticed.
         feedback: What people wrote to the office.
+        served: Which numbers were given out.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Database:
         self.pseudonyms = Pseudonyms(link)
         self.alarms = Alarms(link)
         self.feedback = FeedbackBox(link)
+        self.served = Served(link)
 
     @classmethod
     def open(

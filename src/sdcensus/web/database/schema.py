@@ -219,6 +219,44 @@ feedback = Table(
     Column("read", Instant),
 )
 
+#: Which numbers are given out, one row for each census. Holds no count and no parameter.
+served = Table(
+    "served",
+    METADATA,
+    Column("series", Text, primary_key=True),
+    Column("census", Text, nullable=False),
+    Column("reference_date", Text, nullable=False),
+    Column("data_version", Text, nullable=False),
+    Column("key_version", BigInteger, nullable=False),
+    Column("smallest_group", BigInteger),
+    Column("method", Text, nullable=False),
+    Column("method_version", Text, nullable=False),
+    # The fingerprints of the methods, by what they count.
+    Column("settings", Text, nullable=False),
+    Column("secret_id", Text, nullable=False),
+    Column("package_version", Text, nullable=False),
+    Column("people", Text, nullable=False),
+    Column("store", Text, nullable=False),
+    Column("looks", Integer, nullable=False),
+    # The menus that were ever open, a line each: a revision passes over all of them.
+    Column("menus", Text, nullable=False),
+    Column("since", Instant, nullable=False),
+)
+
+#: What has happened to these numbers: opened, revised, drawn anew.
+served_events = Table(
+    "served_events",
+    METADATA,
+    Column("id", String(16), primary_key=True),
+    Column("time", Instant, nullable=False),
+    Column("series", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("data_version", Text, nullable=False),
+    Column("key_version", BigInteger, nullable=False),
+    Column("smallest_group", BigInteger),
+)
+
 #: Tables that are worth a backup, each after those to which it refers. Sessions end with the
 #: server that holds them, and a key of a day must not outlive it.
 LASTING = (
@@ -231,6 +269,8 @@ LASTING = (
     audit_head,
     alarms,
     feedback,
+    served,
+    served_events,
 )
 FLEETING = (sessions, daily_keys)
 
@@ -293,9 +333,14 @@ def _first(connection: Connection) -> None:
     connection.execute(insert(audit_head).values(one=1, sequence=0, hash=FIRST_HASH))
 
 
+def _second(connection: Connection) -> None:
+    """Version 2: which numbers were given out. New databases have the tables already."""
+    METADATA.create_all(connection, tables=[served, served_events])
+
+
 Step = Callable[[Connection], None]
 #: Step n leads from version n to version n + 1. Steps that were released are never changed.
-STEPS: tuple[Step, ...] = (_first,)
+STEPS: tuple[Step, ...] = (_first, _second)
 
 
 def migrate(connection: Connection, *, where: str, steps: Sequence[Step] = STEPS) -> int:

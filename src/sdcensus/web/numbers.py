@@ -1,0 +1,51 @@
+"""Which numbers a server gives out: the guard over them, and the database that keeps them."""
+
+from __future__ import annotations
+
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.served_numbers import Opening
+from sdcensus.session.answering import TableService
+from sdcensus.session.publishing.serving_guard import Asked, ServingGuard
+from sdcensus.web.database import COMMAND_LINE, Database
+
+
+def decide_numbers(
+    service: TableService,
+    database: Database,
+    asked: Asked | None = None,
+    *,
+    progress: Progress = no_progress,
+) -> Opening:
+    """What would be opened; nothing is kept.
+
+    Raises:
+        Refused: Other numbers than before, without a name or in a way that shows who changed.
+    """
+    return ServingGuard(
+        census=service.census,
+        policy=service.policy,
+        methods=service.methods,
+        known=database.served.all(),
+        events=database.served.events(),
+        asked=asked or Asked(),
+        progress=progress,
+    ).decide()
+
+
+def open_numbers(
+    service: TableService,
+    database: Database,
+    asked: Asked | None = None,
+    *,
+    progress: Progress = no_progress,
+) -> Opening:
+    """Open the numbers of a service, and keep which they are.
+
+    Raises:
+        Refused: Other numbers than before, without a name or in a way that shows who changed.
+        OutputError: Another server has opened other numbers at the same time.
+    """
+    before = database.served.all()
+    opening = decide_numbers(service, database, asked, progress=progress)
+    database.served.open(opening, before=before, by=COMMAND_LINE)
+    return opening
