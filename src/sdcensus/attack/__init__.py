@@ -40,8 +40,8 @@ __all__ = [
     "AttackResult",
     "Claims",
     "GroupClaims",
-    "Traits",
     "KnownNoise",
+    "Traits",
     "run_attacks",
 ]
 

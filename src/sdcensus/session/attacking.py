@@ -167,6 +167,8 @@ def _attacked(
 ) -> FolderAttack:
     report = run_attacks(crawl.tables, assumptions, attacks=attacks, progress=progress)
     return FolderAttack(source, crawl.tables, report, (), crawl.sentences)
+
+
 def read_noise(path: str | Path) -> KnownNoise:
     """The perturbation table that an intruder has got hold of."""
     return known_noise(read_perturbation(path, allow_bias=True))
@@ -185,7 +187,6 @@ def known_noise(noise: Perturbation) -> KnownNoise:
             for row in range(noise.tail.rows)
         )
     return KnownNoise(rows, noise.tail.start, noise.tail.period, noise.tail.first)
-
 
 
 def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:

@@ -37,11 +37,6 @@ from sdcensus.session.publishing.served_menus import menu_of_text, menu_text
 from sdcensus.store.census_store import CensusStore
 
 
-def smallest_group_of(policy: Policy) -> int | None:
-    """Groups of fewer than this are not broken down under a policy; ``None`` without that rule."""
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What whoever starts a server says about numbers that change.
@@ -76,6 +71,7 @@ class ServingGuard:
 
     Attributes:
         census, policy, methods: What would be served.
+        smallest_group: Groups of fewer are not broken down; ``None`` without that rule.
         known: What was served so far from the same database.
         events: What happened to it.
         asked: What whoever starts the server says.
@@ -86,6 +82,7 @@ class ServingGuard:
     policy: Policy
     methods: Mapping[Entity, Method]
     known: Sequence[ServedNumbers]
+    smallest_group: int | None = None
     events: Sequence[ServedEvent] = ()
     asked: Asked = field(default_factory=Asked)
     progress: Progress = field(default=no_progress)
@@ -105,7 +102,7 @@ class ServingGuard:
         series = lock.series_of(info)
         now = ServedNumbers(
             making=self._making(series),
-            smallest_group=smallest_group_of(self.policy),
+            smallest_group=self.smallest_group,
             menus=tuple(menu_text(one) for one in self._menus()),
         )
         before = next((one for one in self.known if one.series == series), None)
