@@ -25,7 +25,7 @@ def decide_numbers(
         census=service.census,
         policy=service.policy,
         methods=service.methods,
-        smallest_group=service.smallest_group,
+        smallest_group=service.smallest_group or None,
         known=database.served.all(),
         events=database.served.events(),
         asked=asked or Asked(),
