@@ -426,3 +426,25 @@ def test_the_table_of_ancestors_has_only_what_is_needed() -> None:
         len(spec.axes[1].codes),
     ]
     assert len(ancestry_of(census.spec("age@half")).extended.axes[0].codes) == 3
+
+
+def test_cells_that_may_grow_are_judged_as_they_have_grown() -> None:
+    """Perturbed zeros: what is shown is what the method alone publishes, also under a condition."""
+    census = island(60)
+    method = CellKey(
+        THREE.with_perturbed_zeros({2: 0.3}), secret=SECRET, zeros="perturb", schema=census.schema
+    )
+    for by, where in (
+        (("area@parish+district", "age"), None),
+        (("area", "married"), "age < 5 and sex == 1"),
+        (("age@age+class", "sex"), "age >= 2"),
+        (("area", "sex"), "age == 1 or married == 1"),
+    ):
+        spec = census.spec(*by, universe=where)
+        made = GroupRule(6).protect(spec, method, census.tabulate).table
+        plain = method.protect(census.tabulate(spec)).table
+        assert isinstance(made, Table)
+        kept = shown(made)
+        assert kept.any()
+        assert not kept.all()
+        np.testing.assert_array_equal(made.published[kept], plain.published[kept])

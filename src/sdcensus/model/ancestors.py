@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -108,7 +109,7 @@ def ancestry_of(spec: TableSpec) -> Ancestry:
         declared = list(variable.levels())
         if all(any(level is one for one in declared) for level in axis.levels):
             key = ("above", tuple(level.name for level in axis.levels), axis.total)
-            axes.append(variable.kept(key, lambda axis=axis: _axis_above(axis, None)))
+            axes.append(variable.kept(key, partial(_axis_above, axis, None)))
         else:
             axes.append(_axis_above(axis, None))
     axes += [_fixed(one, leaves_in(spec.universe, one)) for one in conditions.values()]
@@ -173,11 +174,12 @@ def _with_codes_above(
             above[at].append((name, held, place[code]))
     axis = make_axis(variable, [*own, *(level for _, level, _ in more)], total=True)
     starts = {block.level: block.start for block in axis.blocks}
-    kept, larger = [], []
+    kept: list[int] = []
+    larger: list[list[int]] = []
     for block, size, held_by in zip(shown, sizes, above, strict=True):
         begin = starts[TOTAL if block is None else block.name]
         kept += range(begin, begin + size)
-        columns = [[] for _ in range(size)]
+        columns: list[list[int]] = [[] for _ in range(size)]
         for name, held, code in held_by:
             for at in np.flatnonzero(held).tolist():
                 columns[at].append(starts[name] + int(code[at]))
