@@ -71,7 +71,8 @@ def group_lines(claims: Sequence[GroupClaims], *, most: int) -> list[tuple[str, 
     for size, sure, _, number, at in ranked[:most]:
         one = claims[number]
         text = _cell_text(one, at)
-        persons = "1 person" if size == 1 else f"{size} persons"
+        units = one.spec.of
+        persons = f"1 {units.value}" if size == 1 else f"{size} {units.plural}"
         read = attribute_text(attributes_of(one)[at], size, _SHOWN)
         lines.append((one.table, text, f"{persons}: {read}" if read else persons, f"{-sure:.0%}"))
     return lines
