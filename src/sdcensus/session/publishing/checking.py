@@ -124,7 +124,7 @@ def check_plan(
         peak_bytes=found.peak_bytes,
         seconds=found.seconds + _writing(resolved) / found.workers,
         enough=found.needed_bytes <= limit,
-        cautions=resolved.cautions,
+        cautions=resolved.check_identities(),
     )
 
 

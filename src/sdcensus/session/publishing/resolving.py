@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,7 +72,6 @@ class Resolved(Confidential):
         secret: The office secret or its file, if it was named.
         key_version: The version of the series of numbers where it is not the plan's.
         original: The census before its records were swapped, for the evaluation.
-        cautions: What the office should know of before it publishes.
     """
 
     plan: Plan
@@ -88,7 +87,6 @@ class Resolved(Confidential):
     secret: str | Path | Secret | None = None
     key_version: int | None = None
     original: Census | None = None
-    cautions: tuple[str, ...] = ()
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -121,6 +119,21 @@ class Resolved(Confidential):
         """Every table that has to be counted, once."""
         found = {spec_key(spec): spec for product in self.products for spec in product.specs}
         return tuple(found.values())
+
+    def check_identities(self, before: Sequence[TableSpec] = ()) -> tuple[str, ...]:
+        """Refuse what shows counts of one kind of unit through another; warn of what is out.
+
+        Args:
+            before: Everything that the office has published.
+        """
+        tables = [
+            PlannedTable(product.name, spec, required=not product.own)
+            for product in self.products
+            for spec in product.specs
+        ]
+        own = folder_of(self.office, self.publication)
+        published = _published_before(self.published, own)
+        return check_tables(self.census.schema, tables, published=published, before=before)
 
     def labels(self, product: Product) -> bool:
         """Whether files of a product have columns of labels."""
@@ -203,15 +216,6 @@ def resolve(
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
     role = "production" if plan.policy is None else plan.policy.role
-    cautions = check_tables(
-        opened.schema,
-        [
-            PlannedTable(product.name, spec, required=not product.own)
-            for product in products
-            for spec in product.specs
-        ],
-        published=_published_before(published, folder_of(office, _publication(info, file))),
-    )
     resolved = Resolved(
         plan=plan,
         file=file,
@@ -229,7 +233,6 @@ def resolve(
         ),
         secret=secret,
         original=_original(plan, output, opened.schema),
-        cautions=cautions,
         key_version=None
         if key_version is None
         else key_version(office, _asked_version(plan), info, _publication(info, file)),
@@ -240,6 +243,7 @@ def resolve(
     for of in resolved.units() if resolved.imports else ():
         check_importable(resolved.method(of))
     _check_policy(resolved)
+    resolved.check_identities()
     check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved
 

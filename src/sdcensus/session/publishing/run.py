@@ -171,6 +171,7 @@ def publish(
             minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
             progress=progress,
         )
+        cautions = resolved.check_identities(guard.registry.specs())
         identity = resolved.identity()
         if not restart and _is_published(resolved, workplace, identity):
             workplace.forget()
@@ -219,7 +220,7 @@ def publish(
         size=sum(one.size for one in files.public),
         scans=scans,
         changed=sum(one.changed for one in changes),
-        warnings=(*resolved.cautions, *warnings),
+        warnings=(*cautions, *warnings),
         seconds=time.perf_counter() - began,
     )
 
