@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 
 from sdcensus.demo import make_country
 from sdcensus.documents.policy import read_policy
+from sdcensus.ingest.identities import undeclared_identities
 from sdcensus.model.entity import Entity
+from sdcensus.model.identities import ties_of
 from sdcensus.model.progress import no_progress
 from sdcensus.model.question import Question
 from sdcensus.model.table import Table
@@ -20,6 +23,7 @@ from sdcensus.session.census import Census, open_store
 from sdcensus.session.demonstration import Demonstration, make_demonstration, noise_for
 from sdcensus.session.look_budget import opened_plan
 from sdcensus.session.plan_method import planned_method
+from sdcensus.session.tied_units import ties_in_policy
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +89,19 @@ def test_its_menu_is_useful(made: Demonstration, census: Census) -> None:
         assert len(menu.variables) >= least
         assert menu.dimensions == 3
         assert look_budget(menu).asked.looks > 1
+
+
+def test_the_demo_declares_what_ties_its_units_and_shows_none_of_it_twice(
+    made: Demonstration, census: Census
+) -> None:
+    assert undeclared_identities(census.store) == ()
+    assert {tie.times for tie in ties_of(census.schema)} >= set(range(1, 11))
+    policy = read_policy(made.policy, census.schema)
+    assert ties_in_policy(policy) == ()
+    # What it leaves out is what would show it.
+    without = tuple(replace(rule, units=None) for rule in policy.variables)
+    opened = ties_in_policy(replace(policy, variables=without))
+    assert {tie.variable for tie in opened} == {"household_size", "household_type"}
 
 
 def test_the_store_of_the_demo_keeps_its_map(made: Demonstration, census: Census) -> None:

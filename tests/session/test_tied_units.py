@@ -144,7 +144,7 @@ def test_the_builder_stays_closed(census: Census) -> None:
     with pytest.raises(Refused, match="two kinds of units"):
         open_service(census, policy(limits=limits), options=options, secret=SECRET)
     made = policy(*APART, limits=limits)
-    assert open_service(census, made, options=options, secret=SECRET).catalogue
+    assert open_service(census, made, options=options, secret=SECRET).catalogue is not None
 
 
 def test_design_names_what_is_shown_twice_and_what_is_not_declared(
@@ -243,7 +243,43 @@ def test_required_tables_are_warned_about_with_their_number() -> None:
         PlannedTable("a", replace(spec("area", "size"), name="a"), required=True),
         PlannedTable("b", replace(spec("size", "sex"), name="b"), required=True),
     ]
-    [caution] = check_tables(SCHEMA, tables)
+    # The office's own table of households completes it, and can be left out.
+    with pytest.raises(Refused, match="publish no tables of households"):
+        check_tables(SCHEMA, tables)
+    [caution] = check_tables(SCHEMA, [replace(one, required=True) for one in tables])
     assert "(2): a and b" in caution
     with pytest.raises(Refused):
         check_tables(SCHEMA, [replace(one, required=False) for one in tables])
+
+
+HOMES = """
+[[table]]
+name = "homes"
+of = "households"
+rows = ["area"]
+columns = ["size"]
+"""
+PEOPLE = """
+[[table]]
+name = "people"
+rows = ["area"]
+columns = ["size"]
+"""
+
+
+@pytest.mark.parametrize("order", [(HOMES, PEOPLE), (PEOPLE, HOMES)])
+def test_what_another_plan_has_published_counts(folder: Path, order: tuple[str, str]) -> None:
+    secret = folder / "office.secret"
+    head = PLAN.partition("[output]")[0]
+    for at, (name, table) in enumerate(zip(("first", "second"), order, strict=True)):
+        output = f'[output]\nfolder = "{name}"\noffice_folder = "office"\n'
+        path = folder / f"{name}.toml"
+        path.write_text(head + output + table, encoding="utf-8", newline="\n")
+        if at == 0:
+            publish(path, secret=secret)
+            continue
+        with pytest.raises(Refused, match="once more"):
+            publish(path, secret=secret)
+        assert not (folder / name).exists()
+    # The first one may be published again.
+    assert publish(folder / "first.toml", secret=secret).unchanged

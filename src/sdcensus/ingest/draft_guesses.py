@@ -110,6 +110,11 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
         made = _text(profile)
     if about & {Concept.SEX, Concept.AGE} and made.role is None and not made.left_out:
         made.role = Role.KEY
+    if Concept.SIZE in about and (made.codes is not None or made.range is not None):
+        made.notes.append(
+            'if it is the number of persons inside, say so: counts = "persons". Tables of both'
+            " units are then checked for it."
+        )
     if (in_id or geography) and profile.column.kind is ColumnKind.INTEGER:
         made.width = min(max(profile.longest, 1), 100)
         made.notes.append("check 'width': how many digits the id has, with zeros in front.")

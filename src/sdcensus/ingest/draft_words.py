@@ -21,6 +21,7 @@ class Concept(StrEnum):
     PERSONAL_NAME = "personal name"
     CONTACT = "contact or number of a person"
     NUMBER = "number of a unit"
+    SIZE = "number of persons in a unit"
 
 
 _SPLIT = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])")
@@ -50,6 +51,10 @@ _CONCEPTS: dict[Concept, frozenset[str]] = {
         " comuna concelho municipio municipality municipalite provincia province departamento"
         " departement canton county sector secteur setor localidad localite localidade zona zone"
         " estado state isla island constituency barrio bairro enumeration"
+    ),
+    Concept.SIZE: _words(
+        "size hhsize hsize famsize numprec tamano tamanho taille grootte occupants ocupantes"
+        " occupants bewoners"
     ),
     Concept.WEIGHT: _words(
         "weight weights wgt wt peso pesos poids ponderacion ponderation ponderacao fexp perwt hhwt"

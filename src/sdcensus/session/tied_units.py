@@ -129,7 +129,11 @@ class PlannedTable:
 
 
 def check_tables(
-    schema: Schema, tables: Sequence[PlannedTable], *, published: Collection[str] = ()
+    schema: Schema,
+    tables: Sequence[PlannedTable],
+    *,
+    published: Collection[str] = (),
+    before: Sequence[TableSpec] = (),
 ) -> tuple[str, ...]:
     """Refuse tables that show counts of one kind of unit through another.
 
@@ -137,6 +141,7 @@ def check_tables(
         schema: What declares identities.
         tables: Everything that is published together.
         published: Products that are out already: refusing them would recall nothing.
+        before: Everything else that is out.
 
     Returns:
         Warnings about tables that cannot be left out, or are out already.
@@ -144,21 +149,45 @@ def check_tables(
     Raises:
         Refused: Tables that the office can change would.
     """
-    others = [one.spec for one in tables if one.spec.of is not Entity.PERSON]
-    chosen = [one for one in tables if one.spec.of is Entity.PERSON]
-    free = [one for one in chosen if not one.required and one.product not in published]
-    refused = open_in_tables(schema, [*(one.spec for one in free), *others])
+    if not ties_of(schema):
+        return ()
+    out = {spec.hash() for spec in before}
+    fixed: list[TableSpec] = [spec for spec in before if _fits(schema, spec)]
+    free: list[TableSpec] = []
+    for table in tables:
+        open_to_change = not table.required and table.product not in published
+        free_to_change = open_to_change and table.spec.hash() not in out
+        (free if free_to_change else fixed).append(table.spec)
+    # A tie that is there without them is new where a table of persons shows it that can be changed.
+    known = {_key(tie) for tie in open_in_tables(schema, fixed)}
+    ours = {spec.name or spec.title for spec in free if spec.of is Entity.PERSON}
+    found = open_in_tables(schema, [*fixed, *free])
+    refused = [tie for tie in found if _key(tie) not in known or ours & {*tie.tables}]
     if refused:
         lines = ["Some tables of persons show counts of larger units once more."]
         for tie in refused:
             lines.append(f"  {tie_sentence(tie)} {_where(tie)}")
             lines.append(f"  {_without(tie)}")
         raise Refused("\n".join(lines))
-    found = open_in_tables(schema, [one.spec for one in tables])
     return tuple(
         f"{tie_sentence(tie)} {_where(tie)} They are required or published already, so they are not"
         " refused. Swapping records before anything is counted would help."
         for tie in found
+    )
+
+
+def _key(tie: OpenTie) -> tuple[Entity, Entity, str]:
+    return tie.each, tie.holds, tie.variable
+
+
+def _fits(schema: Schema, spec: TableSpec) -> bool:
+    """Whether a table that is out has the code lists of the schema."""
+    known = {variable.name: variable for variable in schema.variables}
+    used = [*(axis.variable for axis in spec.axes), *spec.universe.variables]
+    return all(
+        variable.name in known
+        and [one.code for one in variable.codes] == [one.code for one in known[variable.name].codes]
+        for variable in used
     )
 
 
@@ -175,5 +204,6 @@ def _without(tie: OpenTie) -> str:
     if tie.mixing:
         coarser = f", or take it in classes that mix: {tie.variable}@{tie.mixing[0]}"
     return (
-        f"Leave {tie.variable} out of these tables, or ask for them of {tie.each.plural}{coarser}."
+        f"Leave {tie.variable} out of these tables, or ask for them of {tie.each.plural}{coarser};"
+        f" or publish no tables of {tie.each.plural} beside them."
     )

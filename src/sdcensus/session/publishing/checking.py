@@ -154,7 +154,7 @@ def check_plan(
         census=resolved.census,
         looks=looks_of(resolved),
         measures=measures_of(resolved, most_work=EVALUATION_WORK, progress=progress),
-        cautions=resolved.cautions(),
+        cautions=(*resolved.check_identities(), *resolved.cautions()),
     )
 
 

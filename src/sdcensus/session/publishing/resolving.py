@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,7 +78,6 @@ class Resolved(Confidential):
         lookup: The look-up of what was published before, where the plan names none.
         original: The census before its records were swapped, for the evaluation.
         smallest_group: Groups that are published below this are not broken down further.
-        ties: Identities between units that its tables show, in words.
     """
 
     plan: Plan
@@ -96,7 +95,6 @@ class Resolved(Confidential):
     lookup: str | None = None
     original: Census | None = None
     smallest_group: int | None = None
-    ties: tuple[str, ...] = ()
     _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -123,7 +121,7 @@ class Resolved(Confidential):
 
     def cautions(self) -> tuple[str, ...]:
         """What to know before relying on what is published, each sentence once."""
-        made = [*self.ties]
+        made: list[str] = []
         if self.lookup is not None and Lookup(self.lookup).is_set_key:
             default = replace(self, lookup=None, _methods={})
             if any(default.method(of).claims().by_definition for of in self.units()):
@@ -146,6 +144,21 @@ class Resolved(Confidential):
         """Every table that has to be counted, once."""
         found = {spec_key(spec): spec for product in self.products for spec in product.specs}
         return tuple(found.values())
+
+    def check_identities(self, before: Sequence[TableSpec] = ()) -> tuple[str, ...]:
+        """Refuse what shows counts of one kind of unit through another; warn of what is out.
+
+        Args:
+            before: Everything that the office has published.
+        """
+        tables = [
+            PlannedTable(product.name, spec, required=not product.own)
+            for product in self.products
+            for spec in product.specs
+        ]
+        own = folder_of(self.office, self.publication)
+        published = _published_before(self.published, own)
+        return check_tables(self.census.schema, tables, published=published, before=before)
 
     def labels(self, product: Product) -> bool:
         """Whether files of a product have columns of labels."""
@@ -231,15 +244,6 @@ def resolve(
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
     role = "production" if plan.policy is None else plan.policy.role
-    ties = check_tables(
-        opened.schema,
-        [
-            PlannedTable(product.name, spec, required=not product.own)
-            for product in products
-            for spec in product.specs
-        ],
-        published=_published_before(published, folder_of(office, _publication(info, file))),
-    )
     resolved = Resolved(
         plan=plan,
         file=file,
@@ -258,7 +262,6 @@ def resolve(
         secret=secret,
         original=_original(plan, output, opened.schema),
         smallest_group=planned_smallest_group(plan, opened.schema, policy),
-        ties=ties,
         key_version=None
         if key_version is None
         else key_version(office, _asked_version(plan), info, _publication(info, file)),
@@ -275,6 +278,7 @@ def resolve(
         products, resolved.method, resolved.smallest_group, imports=resolved.imports
     )
     _check_policy(resolved)
+    resolved.check_identities()
     check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved
 

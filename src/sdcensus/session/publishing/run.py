@@ -192,6 +192,7 @@ def publish(
             minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
             progress=progress,
         )
+        ties = resolved.check_identities(guard.registry.specs())
         identity = resolved.identity()
         if not restart and _is_published(resolved, workplace, identity):
             workplace.forget()
@@ -242,7 +243,7 @@ def publish(
         scans=scans,
         changed=sum(one.changed for one in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
-        cautions=resolved.cautions(),
+        cautions=(*ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
         looks=tuple(one.sentence for one in looks_of(resolved)),
     )
