@@ -144,11 +144,11 @@ def _implications(
             clear = own.sum(axis=1) * left[at] >= EXPECTED_EXCEPTIONS
             new = declared.sum(axis=1) > np.take_along_axis(declared @ within, at[:, None], 1)[:, 0]
             for code in np.unique(at[single & clear & new]).tolist():
-                codes = np.flatnonzero(single & clear & new & (at == code))
-                size = int(members[:, codes].sum())
+                found = np.flatnonzero(single & clear & new & (at == code))
+                size = int(members[:, found].sum())
                 if (to.name, code) not in best or best[to.name, code][0] < size:
-                    strength = float(own[codes].sum() * left[code])
-                    best[to.name, code] = size, strength, level, codes.tolist()
+                    strength = float(own[found].sum() * left[code])
+                    best[to.name, code] = size, strength, level, found.tolist()
     for (name, code), (_, strength, level, codes) in best.items():
         to = target.level(name)
         outside = f"{_named(target, to)} != '{to.codes[code].code}'"
