@@ -203,6 +203,8 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
         assert looks_at(menu, chosen).looks == pytest.approx(row.looks)
     # No other cell with an area and one variable has more.
     assert budget.asked.looks <= budget.worst.looks
+    # Areas as a whole are asked for like any other cell; only everybody is not.
+    assert all(one.looks <= budget.asked.looks for one in budget.levels if one.area)
     others = [one for one in menu.variables if one not in menu.geographies]
     for area in menu.geographies:
         for level in area.levels:
