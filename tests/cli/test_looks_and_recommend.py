@@ -10,6 +10,7 @@ from typer.main import get_command
 from sdcensus.cli import looks, recommend
 from sdcensus.cli.running import BUG
 from sdcensus.errors import DocumentError, InputError, OutputError, SdcensusError, SpecError
+from sdcensus.risk.look_budget import NOT_COVERED
 from sdcensus.testing.island import island_store
 
 app = typer.Typer()
@@ -93,6 +94,10 @@ def test_looks_of_a_policy_by_level_and_in_the_census(store: Path, policy: Path,
     assert "area@district" in said
     assert "within 60%" in said  # as the policy says
     assert "In the census itself" in said
+    # What the figures do not cover, beside both of them.
+    assert " ".join(said.split()).count(NOT_COVERED) == 2
+    kept = answer("looks", store, "--policy", policy, "--cells", "area,sex", "--unbroken", "400")
+    assert kept != said
     assert "within 30%" in answer("looks", store, "--policy", policy, "--limit", "0.3")
 
 
@@ -111,6 +116,7 @@ def test_bad_input_is_an_error_with_a_remedy(store: Path, policy: Path, tmp_path
     assert "--limit is a chance" in text("looks", store, "--policy", policy, "--limit", "1")
     assert "no scheme 'CP9'" in text("looks", store, "--policy", policy, "--scheme", "CP9")
     assert "no role 'king'" in text("looks", store, "--policy", policy, "--role", "king")
+    assert "--unbroken is for" in text("looks", store, "--policy", policy, "--unbroken", "3")
     assert "--cells is for" in text("looks", store, "--plan", "p.toml", "--cells", "sex")
     plan = tmp_path / "plan.toml"
     plan.write_text(

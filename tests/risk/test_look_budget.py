@@ -14,7 +14,9 @@ from sdcensus.model.entity import Entity
 from sdcensus.model.menu import Menu, MenuVariable, finest_first
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.risk import looks_axis
 from sdcensus.risk.look_budget import look_budget, look_budget_of_tables, looks_at
+from sdcensus.risk.looks_axis import axis_forms
 from sdcensus.risk.looks_chance import hypercube_looks
 from sdcensus.risk.looks_lattice import Lattice
 from sdcensus.testing.island import island_schema
@@ -201,6 +203,8 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
         assert looks_at(menu, chosen).looks == pytest.approx(row.looks)
     # No other cell with an area and one variable has more.
     assert budget.asked.looks <= budget.worst.looks
+    # Areas as a whole are asked for like any other cell; only everybody is not.
+    assert all(one.looks <= budget.asked.looks for one in budget.levels if one.area)
     others = [one for one in menu.variables if one not in menu.geographies]
     for area in menu.geographies:
         for level in area.levels:
@@ -457,7 +461,8 @@ def test_a_level_that_cuts_across_a_forbidden_one_is_forbidden_as_well() -> None
     assert not menu.allows({"area": area.level("l1"), "v1": other.level("v1")})
     assert looks_at(menu, {}).looks == pytest.approx(brute_force(menu, {}, {}))
     crossing = {"area": area.level("l1")}
-    assert looks_at(menu, crossing).looks >= brute_force(menu, crossing, {"area": "1-0"})
+    expected = brute_force(menu, crossing, {"area": "1-0"})
+    assert looks_at(menu, crossing).looks == pytest.approx(expected)
     free = on_menu(area, other, dimensions=2)
     for name in ("l0", "l1", "area"):
         cell = {"area": area.level(name), "v1": other.level("v1")}
@@ -479,6 +484,26 @@ def test_levels_that_cut_across_each_other_without_their_common_parts() -> None:
     cell = {"area": area.level("l0"), "v1": other.level("v1")}
     codes = {"area": "0-1", "v1": "2"}
     assert looks_at(menu, cell, codes).looks == pytest.approx(brute_force(menu, cell, codes))
+
+
+def test_large_systems_of_levels_are_solved_without_their_matrix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    codes = np.random.default_rng(7).integers(0, 5, size=(2, 40))
+    area = two_trees(
+        "area", *(tuple(np.unique(own, return_inverse=True)[1].tolist()) for own in codes)
+    )
+    levels = tuple(area.levels())
+    small = axis_forms(levels)
+    monkeypatch.setattr(looks_axis, "LARGEST_MATRIX", 10)
+    looks_axis._forms.cache_clear()
+    large = axis_forms(levels)
+    looks_axis._forms.cache_clear()
+    assert large.exact
+    assert large.gain == pytest.approx(small.gain)
+    for name, own in small.codes.items():
+        assert large.codes[name].share == pytest.approx(own.share)
+        assert large.codes[name].rest == pytest.approx(own.rest)
 
 
 def test_the_worst_cell_is_worst_within_the_limits() -> None:

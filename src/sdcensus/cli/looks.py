@@ -69,6 +69,16 @@ def looks(
             help="--policy: also count the looks at these cells in the census itself.",
         ),
     ] = None,
+    unbroken: Annotated[
+        int,
+        typer.Option(
+            "--unbroken",
+            metavar="N",
+            min=0,
+            help="--cells: groups of fewer are not broken down; smallest_group less the largest"
+            " deviation.",
+        ),
+    ] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Count the looks that all tables together give at a cell: the look budget.
@@ -86,10 +96,11 @@ def looks(
         budget_of_policy,
         limit_of,
         looks_in_policy,
+        named_noise,
     )
 
     output = Output(quiet=quiet)
-    _check(policy, plan, limit, cells)
+    _check(policy, plan, limit, cells, unbroken)
     census = open_store(store)
     with Stages(output, "counting looks") as stages:
         if policy is not None:
@@ -100,8 +111,16 @@ def looks(
             budgets = budget_of_plan(plan, census, own=variables)
         found = None
         if policy is not None and cells is not None:
-            axes = listed(cells)
-            found = looks_in_policy(census, policy, axes, of=of, role=role, progress=stages)
+            found = looks_in_policy(
+                census,
+                policy,
+                listed(cells),
+                of=of,
+                role=role,
+                perturbation=named_noise(next(iter(listed(scheme or "")), None)),
+                unbroken=unbroken,
+                progress=stages,
+            )
     most = limit_of(census, policy) if limit is None else limit
     for budget in budgets:
         _show(output, budget, most)
@@ -149,13 +168,21 @@ def _show_groups(
     show_broken_down(output, census, measures, limit)
 
 
-def _check(policy: Path | None, plan: Path | None, limit: float | None, cells: str | None) -> None:
+def _check(
+    policy: Path | None,
+    plan: Path | None,
+    limit: float | None,
+    cells: str | None,
+    unbroken: int,
+) -> None:
     if (policy is None) == (plan is None):
         raise SpecError("Say what is published: --policy FILE or --plan FILE, one of the two.")
     if limit is not None and not 0 < limit < 1:
         raise SpecError(f"--limit is a chance above 0 and below 1, such as 0.5, not {limit:g}.")
     if cells is not None and policy is None:
         raise SpecError("--cells is for what a policy opens: --policy FILE.")
+    if unbroken and cells is None:
+        raise SpecError("--unbroken is for the cells of a census: --cells AXES.")
     if cells is not None and not listed(cells):
         raise SpecError("--cells needs axes, such as ed@parish,age@five_year.")
 

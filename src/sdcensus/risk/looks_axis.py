@@ -36,6 +36,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: Larger systems of levels that cut across each other are taken to show every common part as well.
 LARGEST_SYSTEM = 300
+#: Larger matrices are not made.
+LARGEST_MATRIX = 800
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,32 +157,63 @@ def _of_matrix(levels: Sequence[Level]) -> AxisForms:
     distinct = {own.tobytes(): own for codes in members for own in codes if own.size}
     coarse = [own for own in distinct.values() if own.size > 1]
     shown = len(distinct) - len(coarse) == size
-    codes: dict[str, CodeForms] = {}
-    if shown or size > LARGEST_SYSTEM:
-        outer = _incidence(coarse, size)
-        system = np.linalg.inv(np.eye(len(coarse)) + (outer @ outer.T).toarray())
-        sums = outer @ np.ones(size)
-        gain = 1 / float(size - sums @ system @ sums)
+    exact = shown or size <= LARGEST_SYSTEM
+    if size > LARGEST_MATRIX:
+        known = _by_coarse_codes(coarse, members, size)
+    elif shown or not exact:
+        outer = _matrix(coarse, size)
+        inner = np.linalg.inv(np.eye(len(coarse)) + outer @ outer.T)
+        known = _by_inverse(np.eye(size) - outer.T @ inner @ outer, members)
     else:
-        inner = _incidence(list(distinct.values()), size).toarray()
-        inverse = np.linalg.pinv(inner.T @ inner, hermitian=True)
-        gain = 1 / float(inverse.sum())
-    for level, own in zip(levels, members, strict=True):
-        within = _incidence(own, size)
-        count = np.array([one.size for one in own], dtype=np.float64)
-        if shown or size > LARGEST_SYSTEM:
-            common, alike = _different_columns(outer @ within.T)
-            solved = system @ common
-            total = count - (sums @ solved)[alike]
-            variance = count - (common * solved).sum(axis=0)[alike]
-        else:
-            total = within @ inverse.sum(axis=1)
-            variance = ((within @ inverse) * within.toarray()).sum(axis=1)
+        outer = _matrix(list(distinct.values()), size)
+        inverse = np.linalg.pinv(outer.T @ outer, hermitian=True)
+        known = _by_inverse(np.asarray(inverse, dtype=np.float64), members)
+    gain = known[0]
+    codes: dict[str, CodeForms] = {}
+    for level, own, (total, variance) in zip(levels, members, known[1], strict=True):
         share = gain * total
-        codes[level.name] = CodeForms(
-            count > 0, share, variance - share**2 / gain, np.full(len(own), np.inf)
-        )
-    return AxisForms(gain, codes, shown or size <= LARGEST_SYSTEM)
+        filled = np.array([one.size > 0 for one in own])
+        rest = variance - share**2 / gain
+        codes[level.name] = CodeForms(filled, share, rest, np.full(len(own), np.inf))
+    return AxisForms(gain, codes, exact)
+
+
+#: The gain, and for the codes of each level ``w' Q^-1 1`` and ``w' Q^-1 w``.
+_Known = tuple[float, list[tuple[Float64, Float64]]]
+
+
+def _by_inverse(inverse: Float64, members: Sequence[Sequence[Int64]]) -> _Known:
+    found = []
+    for own in members:
+        member = _matrix(own, len(inverse))
+        seen = member @ inverse
+        found.append((seen.sum(axis=1), (seen * member).sum(axis=1)))
+    return 1 / float(inverse.sum()), found
+
+
+def _by_coarse_codes(
+    coarse: Sequence[Int64], members: Sequence[Sequence[Int64]], size: int
+) -> _Known:
+    """The same without the inverse itself, which would be too large."""
+    outer = _incidence(coarse, size)
+    inner = np.linalg.inv(np.eye(len(coarse)) + (outer @ outer.T).toarray())
+    sums = outer @ np.ones(size)
+    found = []
+    for own in members:
+        count = np.array([one.size for one in own], dtype=np.float64)
+        common, alike = _different_columns(outer @ _incidence(own, size).T)
+        solved = inner @ common
+        variance = count - (common * solved).sum(axis=0)[alike]
+        found.append((count - (sums @ solved)[alike], variance))
+    return 1 / float(size - sums @ inner @ sums), found
+
+
+def _matrix(sets: Sequence[Int64], size: int) -> Float64:
+    """Which parts are in which of some sets."""
+    found = np.zeros((len(sets), size))
+    for at, one in enumerate(sets):
+        found[at, one] = 1
+    return found
 
 
 def _members(level: Level, part: Int64) -> list[Int64]:
@@ -209,7 +242,7 @@ def _different_columns(matrix: csr_array) -> tuple[Float64, Int64]:
 
 
 def _incidence(sets: Sequence[Int64], size: int) -> csr_array:
-    """Which parts are in which of some sets."""
+    """The same, of large sets."""
     from scipy.sparse import csr_array
 
     column = np.concatenate([np.zeros(0, dtype=np.int64), *sets])
