@@ -34,9 +34,9 @@ def registry(tmp_path: Path) -> Registry:
     return Registry.create(tmp_path / "registry")
 
 
-def dated(path: Path, info: CensusInfo, secret_id: str = SECRET.id) -> Census:
+def dated(path: Path, info: CensusInfo, secret_id: str = SECRET.id, *, seed: int = 7) -> Census:
     schema = replace(island_schema(), census=info)
-    write_store(path, schema, {Entity.PERSON: people()}, secret_id=secret_id)
+    write_store(path, schema, {Entity.PERSON: people(seed=seed)}, secret_id=secret_id)
     return open_store(path)
 
 
@@ -152,9 +152,14 @@ def test_groups_that_are_nearly_the_same_are_warned_of(tmp_path: Path) -> None:
 
 def test_another_census_has_other_records(tmp_path: Path) -> None:
     office = tmp_path / "office"
-    first = dated(tmp_path / "a", CensusInfo(name="C", code=("21",), reference_date="2021-05-09"))
-    later = dated(tmp_path / "b", CensusInfo(name="C", code=("31",), reference_date="2031-05-09"))
-    close = dated(tmp_path / "c", CensusInfo(name="D", code=("D",), reference_date="2021-12-31"))
+
+    def census(name: str, code: str, date: str, seed: int) -> Census:
+        info = CensusInfo(name=name, code=(code,), reference_date=date)
+        return dated(tmp_path / code, info, seed=seed)
+
+    first = census("C", "21", "2021-05-09", 7)
+    later = census("C", "31", "2031-05-09", 8)
+    close = census("D", "D", "2021-12-31", 9)
     publish(office, first)
     # Ten years later the same tables are other tables; the registry keeps both.
     stronger = cell_key(scheme="CP3")
