@@ -126,8 +126,8 @@ def risks(files: Files, folder: Path) -> object:
 # -------------------------------------------------------------------------------------- versions
 
 
-def schema(*changes: tuple[str, str], base: str = SCHEMA, **files: str | bytes) -> Files:
-    return {"schema.toml": edited(base, *changes), **files}
+def schema(*changes: tuple[str, str], **files: str | bytes) -> Files:
+    return {"schema.toml": edited(SCHEMA, *changes), **files}
 
 
 def effect(

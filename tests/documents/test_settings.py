@@ -85,7 +85,7 @@ def test_a_setting_changes_the_result(setting: str, see: Callable[[Way, Files], 
 # ------------------------------------------------------------------------ unknown and unused ones
 
 
-@pytest.mark.parametrize("section", sorted(sections(), key=lambda one: one.__name__))
+@pytest.mark.parametrize("section", sections())
 def test_a_setting_that_no_section_has_is_refused(section: type[Section]) -> None:
     with pytest.raises(ValidationError) as error:
         section.model_validate({"no_such_setting": 1})

@@ -103,6 +103,10 @@ class Counted:
             else Support(np.asarray(function(support.parts)), np.asarray(function(support.small))),
         )
 
+    def along_last(self, places: Int64) -> Counted:
+        """Those at some places of the last axis, in that order."""
+        return self.each(lambda array: array[..., places])
+
     def summed(self, limits: Limits = DEFAULT_LIMITS) -> Counted:
         """The sums along the last axis; one of which a part is missing is missing."""
         support = Support.of(self.counts, limits) if self.support is None else self.support

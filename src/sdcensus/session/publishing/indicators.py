@@ -342,8 +342,7 @@ def _codes(axis: Axis, universe: Universe) -> Int64:
 def _summed(counts: Counted, picked: Sequence[Int64]) -> Counted:
     """Published counts added up over chosen codes of the last axes."""
     for codes in reversed(picked):
-        places = np.flatnonzero(codes)
-        counts = counts.each(lambda array, places=places: array[..., places]).summed()
+        counts = counts.along_last(np.flatnonzero(codes)).summed()
     return counts
 
 
@@ -397,12 +396,12 @@ def _of_numbers(
     classes = number_classes(variable, level, mean=figure is mean)
     axis = make_axis(variable, [level], total=False)
     spec = asked.spec((axis,))
-    places = [one.place for one in classes]
+    places = np.array([one.place for one in classes], dtype=np.int64)
     lower, upper = [one.lower for one in classes], [one.upper for one in classes]
     decimals = asked.planned.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
-        chosen = counts[0].each(lambda array: array[..., places])
+        chosen = counts[0].along_last(places)
         return figure(chosen, lower, upper, decimals=decimals)
 
     unit = Text.of(variable.unit) if variable.unit else title
