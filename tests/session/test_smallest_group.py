@@ -114,14 +114,14 @@ class Brute:
         product = is_product(spec.universe)
         sets: dict[str, tuple[Variable, frozenset[int]]] = {}
         for axis, at in zip(spec.axes, place, strict=True):
-            leaves = leaves_of(axis, at)
+            held = leaves_of(axis, at)
             if product:
-                leaves = leaves & leaves_in(spec.universe, axis.variable)
-            sets[axis.variable.name] = axis.variable, frozenset(np.flatnonzero(leaves).tolist())
+                held = held & leaves_in(spec.universe, axis.variable)
+            sets[axis.variable.name] = axis.variable, frozenset(np.flatnonzero(held).tolist())
         for one in spec.universe.variables if product else ():
             if one.name not in sets:
-                leaves = leaves_in(spec.universe, one)
-                sets[one.name] = one, frozenset(np.flatnonzero(leaves).tolist())
+                held = leaves_in(spec.universe, one)
+                sets[one.name] = one, frozenset(np.flatnonzero(held).tolist())
         own = {name: leaves for name, (_, leaves) in sets.items()}
         wider = [set(_wider(variable, leaves)) for variable, leaves in sets.values()]
         for chosen in itertools.product(*wider):
