@@ -60,10 +60,12 @@ class Visibility:
         excess: By how much a count that is published above 0 exceeds the truth, on average: noise
             without bias then leaves a count c above 0 with the probability c / (c + excess).
         empty: How often an empty cell is published above 0.
+        prior: How common cells of each size from 0 on are among the candidates.
     """
 
     excess: float = 1.0
     empty: float = 0.0
+    prior: tuple[float, ...] = (1.0,) * (_SIZES + 1)
 
     def chances(self, most: int) -> Float64:
         """For counts from 0 on, the probability of being published above 0."""
@@ -213,8 +215,11 @@ def chances_of_seen(shares: Float64, visible: Float64, sizes: int, seen: int) ->
 def _sizes(
     blocks: Sequence[_Block], seen: Visibility, variances: Mapping[str, float]
 ) -> list[Float64]:
-    """For each candidate of each block the probability of each size from 1 on."""
-    scores = [np.zeros((block.places.size, _SIZES)) for block in blocks]
+    """For each candidate of each block the probability of each size from 0 on."""
+    prior = np.log(np.maximum(np.array(seen.prior), 1e-12))
+    if not seen.empty:  # parts above 0 hold somebody
+        prior[0] = -np.inf
+    scores = [np.tile(prior, (block.places.size, 1)) for block in blocks]
     alike: dict[int, list[tuple[int, int]]] = {}
     for number, block in enumerate(blocks):
         for at, shares in enumerate(block.shares):
@@ -242,8 +247,8 @@ def _sizes(
 
 
 def _likely(shares: Float64, above: Int64, visible: Float64) -> Float64:
-    """For each row and size from 1 on, how likely so many parts are above 0."""
-    chances = chances_of_seen(shares, visible, _SIZES, _SEEN)[:, 1:]
+    """For each row and size from 0 on, how likely so many parts are above 0."""
+    chances = chances_of_seen(shares, visible, _SIZES, _SEEN)
     counted = np.minimum(above, _SEEN)
     made: Float64 = np.take_along_axis(chances, counted[:, None, None], axis=2)[:, :, 0]
     return made
@@ -253,7 +258,7 @@ def _normed(score: Float64, block: _Block, variance: float | None) -> Float64:
     """Probabilities of sizes, with what the published value of the cell itself says."""
     if variance is not None:
         published = block.piece.values.reshape(-1)[block.places]
-        apart = published[:, None] - np.arange(1, _SIZES + 1)
+        apart = published[:, None] - np.arange(_SIZES + 1)
         score = score - np.where(published > 0, 1.0, 0.0)[:, None] * apart**2 / (2 * variance)
     made = np.exp(score - score.max(axis=1, keepdims=True))
     result: Float64 = made / made.sum(axis=1, keepdims=True)
@@ -272,9 +277,11 @@ def _learned(blocks: Sequence[_Block], *, zeros_known: bool) -> Visibility:
             break
     for _ in range(_ROUNDS):
         weight = above = extra = places = 0.0
+        sizes = np.zeros(_SIZES + 1)
         for block, chances in zip(used, _sizes(used, seen, {}), strict=True):
+            sizes += chances.sum(axis=0)
             for at, shares in enumerate(block.shares):
-                share = np.where(block.usable[at], chances[:, 0], 0.0)
+                share = np.where(block.usable[at], chances[:, 1], 0.0)
                 weight += float(share.sum())
                 above += float((share * (block.nonzero[at] > 0)).sum())
                 extra += float((share * np.maximum(block.nonzero[at] - 1, 0)).sum())
@@ -283,7 +290,8 @@ def _learned(blocks: Sequence[_Block], *, zeros_known: bool) -> Visibility:
             break
         visible = min(max(above / weight, 0.05), 0.98)
         empty = 0.0 if zeros_known or not places else min(extra / places, 0.5)
-        seen = Visibility(1 / visible - 1, empty)
+        prior = seen.prior if zeros_known else tuple((sizes / sizes.sum()).tolist())
+        seen = Visibility(1 / visible - 1, empty, prior)
     return seen
 
 
@@ -292,13 +300,14 @@ def _readings(block: _Block, chances: Float64, limit: float) -> list[Reading]:
     best = chances.argmax(axis=1)
     sure = chances.max(axis=1)
     rows = [breakdown.rows(block.places) for breakdown in block.breakdowns]
-    for cell in np.flatnonzero((best < MOST_MEMBERS) & (sure >= limit)).tolist():
-        size = int(best[cell]) + 1
+    few = (best >= 1) & (best <= MOST_MEMBERS)
+    for cell in np.flatnonzero(few & (sure >= limit)).tolist():
+        size = int(best[cell])
         members: dict[tuple[int, int], int] = {}
         for at, parts in enumerate(rows):
             above = parts.values[cell][parts.values[cell] > 0].tolist()
             if not block.usable[at, cell] or len(above) > size:
-                continue
+                continue  # some of them hold nobody, and nothing tells which
             if len(above) == size:
                 members |= {(at, value): 1 for value in above}
             elif len(above) == 1 and (block.shares[at][cell] ** 2).sum() >= _SHARED:
