@@ -32,7 +32,7 @@ from sdcensus.risk.broken_down import (
     LARGEST_GROUP,
     LARGEST_HOUSEHOLD,
     MOST_WORK,
-    BrokenDown,
+    BrokenDown as BrokenDown,
     GroupNoise,
     KindFigures,
     group_sizes,

@@ -157,7 +157,7 @@ class TableService(Confidential):
         "_source",
         "budgets",
         "census",
-        "gate",
+        "risks",
         "policy",
     )
 
@@ -177,7 +177,7 @@ class TableService(Confidential):
         self.census = census
         self.policy = policy
         self.budgets = budgets
-        self.gate = gate
+        self.risks = gate
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source

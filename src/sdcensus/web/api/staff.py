@@ -159,7 +159,7 @@ def _summary(site: Site) -> Json:
             "secret_id": site.service.versions.secret_id,
             "started": told_time(site.started),
         },
-        "groups": _groups(site.service.gate),
+        "groups": _groups(site.service.risks),
         "audit": {
             "healthy": site.writer.healthy,
             "waiting": site.writer.waiting,
