@@ -32,12 +32,14 @@ from sdcensus.risk.broken_down import (
     LARGEST_GROUP,
     LARGEST_HOUSEHOLD,
     MOST_WORK,
-    BrokenDown as BrokenDown,
     GroupNoise,
     KindFigures,
     group_sizes,
     measure_broken_down,
     sample_of_kinds,
+)
+from sdcensus.risk.broken_down import (
+    BrokenDown as BrokenDown,
 )
 from sdcensus.risk.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.unit_records import NO_HOUSEHOLD, UnitRecords

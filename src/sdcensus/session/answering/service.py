@@ -157,8 +157,8 @@ class TableService(Confidential):
         "_source",
         "budgets",
         "census",
-        "risks",
         "policy",
+        "risks",
     )
 
     def __init__(
