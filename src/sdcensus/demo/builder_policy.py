@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 #: What the policy is called, and the table of its noise, which the plans use as well.
 POLICY_FILE, NOISE_FILE = "policy.toml", "noise.csv"
 
@@ -11,15 +13,15 @@ _OFFERED: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("Demography", (("sex", ""), ("age", "five_year"), ("marital_status", ""))),
     (
         "Ethnicity, religion, language, migration",
-        (("ethnicity", ""), ("religion", ""), ("language", ""), ("birthplace", "area")),
+        (("ethnicity", ""), ("religion", "faith"), ("language", ""), ("birthplace", "area")),
     ),
     (
         "Education and work",
         (
-            ("education", ""),
+            ("education", "broad"),
             ("activity", ""),
-            ("occupation", "major"),
-            ("industry", "section"),
+            ("occupation", "skill"),
+            ("industry", "sector"),
             ("employment_status", ""),
             ("travel", ""),
         ),
@@ -41,8 +43,21 @@ _OFFERED: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
 )
-#: Offered on tables of these units only: persons by size are a multiple of the households.
-_ON_TABLES_OF = {"household_type": "households", "household_size": "households"}
+#: Households and dwellings are told about on tables of their own. On tables of persons they would
+#: make every group small, and persons by the size of their household are a multiple of households.
+_HOMES = ("households", "dwellings", "buildings")
+_ON_TABLES_OF = {
+    "household_type": _HOMES[:1],
+    "household_size": _HOMES[:1],
+    "tenure": _HOMES[:1],
+    "vehicles": _HOMES[:1],
+    "living_quarters": _HOMES[:2],
+    "occupancy": _HOMES[:2],
+    "rooms": _HOMES[:2],
+    "water": _HOMES[:2],
+    "building_type": _HOMES,
+    "construction_period": _HOMES,
+}
 #: Offered for parishes and larger areas only.
 _NOT_BELOW_PARISHES = ("religion", "disability")
 
@@ -65,7 +80,7 @@ cells = 100_000
 mean_cell_size = 2                     # areas with fewer units for each cell are withheld
 when_sparse = "withhold-area"
 smallest_group = {smallest_group}                    # smaller published groups are not broken down
-recovery = 0.6                         # chance that least squares over all tables finds the count
+recovery = 0.5                         # chance that least squares over all tables finds the count
                                        # of the cell that they show best (the total of a region)
 
 # ---- who may ask for how much -----------------------------------------------
@@ -119,7 +134,7 @@ def builder_policy(
             if name in _NOT_BELOW_PARISHES:
                 rules.append('finest_area = "ed@parish"')
             if name in _ON_TABLES_OF:
-                rules.append(f'units = ["{_ON_TABLES_OF[name]}"]')
+                rules.append(f"units = {json.dumps(_ON_TABLES_OF[name])}")
             if rules:
                 lines.append("\n".join([f"[variable.{name}]", *rules, ""]))
     lines.append("# Not offered.\n")

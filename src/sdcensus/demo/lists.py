@@ -24,6 +24,10 @@ CULTURES = ("afro", "latin", "indian", "european", "chinese", "levant", "maya", 
 ORIGINS = ("afro", "latin", "indian", "european", "chinese", "levant", "latin", "european")
 
 
+#: The skills that the major groups of occupations ask for, by their first digit.
+_SKILLS = ("FORCES", *("HIGH",) * 3, *("MEDIUM",) * 5, "LOW")
+
+
 def names(kind: str) -> list[str]:
     """Names of a kind: ``male``, ``female`` or ``surname``."""
     return next(row["names"] for row in rows("names") if row["kind"] == kind).split()
@@ -200,16 +204,26 @@ def _not_working(not_applicable: str, not_stated: str) -> tuple[Code, Code]:
 
 
 def _occupations() -> CodeList:
-    every = [Code(row["code"], label_of(row), row["code"][:-1]) for row in rows("occupations")]
-    groups = [code for length in (1, 2, 3) for code in every if len(code.code) == length]
-    leaves = [code for code in every if len(code.code) == 4]
+    every = [Code(row["code"], label_of(row), _wider(row["code"])) for row in rows("occupations")]
+    skills = [code for code in every if not code.code.isdigit()]
+    numbered = [code for code in every if code.code.isdigit()]
+    groups = [code for length in (1, 2, 3) for code in numbered if len(code.code) == length]
+    groups = [*skills, *groups]
+    leaves = [code for code in numbered if len(code.code) == 4]
     return CodeList((*leaves, *_not_working("9998", "9999")), tuple(groups))
+
+
+def _wider(occupation: str) -> str:
+    """The group that holds an occupation: one digit less, then its skills, then none."""
+    if not occupation.isdigit():
+        return ""
+    return occupation[:-1] or _SKILLS[int(occupation)]
 
 
 def _industries() -> CodeList:
     every = [Code(row["code"], label_of(row), row["parent"]) for row in rows("industries")]
-    leaves = [code for code in every if code.parent]
-    groups = tuple(code for code in every if not code.parent)
+    leaves = [code for code in every if code.code.isdigit()]
+    groups = tuple(code for code in every if not code.code.isdigit())
     return CodeList((*leaves, *_not_working("998", "999")), groups)
 
 

@@ -39,7 +39,7 @@ class Jobs:
 
     def __init__(self) -> None:
         units = [row for row in rows("occupations") if row["industries"]]
-        divisions = [row["code"] for row in rows("industries") if row["parent"]]
+        divisions = [row["code"] for row in rows("industries") if row["code"].isdigit()]
         codes = [row["code"] for row in units]
         self.count = len(units)
         self.industries = len(divisions)

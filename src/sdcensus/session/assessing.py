@@ -34,7 +34,6 @@ from sdcensus.risk.detectors import detect
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.risk.look_budget import LookBudget, Looks
-from sdcensus.risk.looks_chance import recovery_with
 from sdcensus.risk.posterior import (
     PerceivedDisclosure,
     Posterior,
@@ -53,6 +52,7 @@ from sdcensus.session.assessing_figures import (
 )
 from sdcensus.session.assessing_knowledge import (
     Intruder,
+    chance_at,
     given_intruder,
     intervals_of,
     intruder_of,
@@ -196,11 +196,7 @@ class Assessment(Confidential):
 
     def chance_at(self, cell: Looks) -> float | None:
         """The chance that all tables together give a cell away, where noise has a variance."""
-        if self.variance is None:
-            return None
-        if self.noise is None:
-            return cell.recovery(self.variance)
-        return recovery_with(cell.looks, self.noise)
+        return chance_at(cell, self.variance, self.noise)
 
 
 def assess_table(

@@ -12,7 +12,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.look_budget import Looks, look_budget_of_tables
-from sdcensus.session.assessing_knowledge import variance_of
+from sdcensus.session.assessing_knowledge import chance_at, noise_of, variance_of
 from sdcensus.session.broken_down import (
     broken_down_in_tables,
     group_noise,
@@ -123,10 +123,9 @@ def _looks(resolved: Resolved, specs: list[TableSpec]) -> Iterator[PlanLooks]:
     policy = resolved.policy
     limit = LIMIT if policy is None else policy.online.recovery or LIMIT
     for budget in look_budget_of_tables(specs):
-        worst = budget.worst_in_areas
-        variance = variance_of(resolved.method(budget.of), None)
-        chance = None if not variance else worst.recovery(variance)
-        yield PlanLooks(budget.of, worst, chance, limit)
+        method = resolved.method(budget.of)
+        chance = chance_at(budget.asked, variance_of(method, None), noise_of(method))
+        yield PlanLooks(budget.of, budget.asked, chance, limit)
 
 
 def _specs(resolved: Resolved) -> tuple[list[TableSpec], list[TableSpec]]:
