@@ -92,21 +92,16 @@ def _together(condition: str, outside: list[tuple[float, str]]) -> ProposedRule:
 
 
 def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
-    """Two variables each that describe the same records, and the records to count."""
+    """Two variables each that describe the same kind of unit."""
     schema = census.schema
-    seen: set[frozenset[str]] = set()
-    # The units that are held by others come last: what describes both is counted there.
-    for spec in sorted(schema.entities, key=lambda one: len(schema.lineage(one.entity))):
-        usable = [
+    for spec in schema.entities:
+        own = [
             one
             for one in sorted(schema.usable(spec.entity), key=lambda one: one.name)
-            if one.role is not Role.GEOGRAPHY and not one.continuous
+            if one.entity is spec.entity and one.role is not Role.GEOGRAPHY and not one.continuous
         ]
-        for first, second in itertools.combinations(usable, 2):
-            names = frozenset((first.name, second.name))
-            few = len(first.codes) * len(second.codes) <= MOST_COMBINATIONS
-            if few and names not in seen:
-                seen.add(names)
+        for first, second in itertools.combinations(own, 2):
+            if len(first.codes) * len(second.codes) <= MOST_COMBINATIONS:
                 yield spec.entity, first, second
 
 
@@ -124,13 +119,13 @@ def _implications(
         How clear it is, a condition on the one, and what cannot be with it of the other.
     """
     share = count.sum(axis=0) / max(int(count.sum()), 1)
-    possible = np.ones(count.shape, dtype=np.int64)
+    possible = np.ones(count.shape)
     if rule is not None:
         possible -= rule.impossible[np.ix_(rule.classes[0], rule.classes[1])]
     best: dict[tuple[str, int], tuple[int, float, Level, list[int]]] = {}
     for level in source.levels():
         members = _one_hot(level)
-        own = members.T @ count
+        own = members.T @ count.astype(np.float64)  # exact, and much faster than whole numbers
         declared = members.T @ possible
         taken = np.zeros(len(level.codes), dtype=bool)
         # The smallest declared code that holds all records: finer levels come first.
@@ -155,9 +150,9 @@ def _implications(
         yield strength, _condition(source, level, codes), outside
 
 
-def _one_hot(level: Level) -> Int64:
+def _one_hot(level: Level) -> npt.NDArray[np.float64]:
     """For each leaf and each code of a level, whether the code holds it."""
-    made = np.zeros((level.group_array.size, len(level.codes)), dtype=np.int64)
+    made = np.zeros((level.group_array.size, len(level.codes)))
     made[np.arange(level.group_array.size), level.group_array] = 1
     return made
 
