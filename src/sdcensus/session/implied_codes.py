@@ -27,8 +27,8 @@ Int64 = npt.NDArray[np.int64]
 EXPECTED_EXCEPTIONS = 25.0
 #: Longer code lists together are not looked at: few of their combinations have enough records.
 MOST_COMBINATIONS = 50_000
-#: So many proposals, the clearest ones, are made, each with so many codes that follow.
-MOST_PROPOSED, MOST_IMPLIED = 20, 8
+#: So many proposals, the clearest ones, are made.
+MOST_PROPOSED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
         for rule in declared_rules(census.schema)
     }
     pairs = list(_pairs(census))
-    found: dict[str, list[tuple[float, str]]] = {}
+    found: list[ProposedRule] = []
     for at, (of, first, second) in enumerate(pairs):
         progress("looking for rules that are not declared", at / len(pairs))
         counted = census.tabulate(f"{first.name}-total", f"{second.name}-total", of=of)
@@ -77,18 +77,8 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
             (first, second, counted.count, rule),
             (second, first, counted.count.T, turned),
         ):
-            for strength, condition, outside in _implications(source, target, count, known):
-                found.setdefault(condition, []).append((strength, outside))
-    made = [_together(condition, outside) for condition, outside in found.items()]
-    return tuple(sorted(made, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
-
-
-def _together(condition: str, outside: list[tuple[float, str]]) -> ProposedRule:
-    """All that follows from one condition as one rule."""
-    clearest = sorted(outside, reverse=True)[:MOST_IMPLIED]
-    listed = sorted(text for _, text in clearest)
-    joined = listed[0] if len(listed) == 1 else f"({' or '.join(listed)})"
-    return ProposedRule(clearest[0][0], f"{condition} and {joined}")
+            found += _implications(source, target, count, known)
+    return tuple(sorted(found, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
 
 
 def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
@@ -107,16 +97,13 @@ def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
 
 def _implications(
     source: Variable, target: Variable, count: Int64, rule: PairRule | None
-) -> Iterator[tuple[float, str, str]]:
-    """Codes of one variable that occur with one code of the other only.
+) -> Iterator[ProposedRule]:
+    """Codes of one variable that occur with one code of the other only, as rules.
 
     Args:
         source, target: The variables.
         count: Records by the leaves of both.
         rule: What is declared about them.
-
-    Yields:
-        How clear it is, a condition on the one, and what cannot be with it of the other.
     """
     share = count.sum(axis=0) / max(int(count.sum()), 1)
     possible = np.ones(count.shape)
@@ -147,7 +134,7 @@ def _implications(
     for (name, code), (_, strength, level, codes) in best.items():
         to = target.level(name)
         outside = f"{_named(target, to)} != '{to.codes[code].code}'"
-        yield strength, _condition(source, level, codes), outside
+        yield ProposedRule(strength, f"{_condition(source, level, codes)} and {outside}")
 
 
 def _one_hot(level: Level) -> npt.NDArray[np.float64]:
