@@ -160,7 +160,7 @@ def menus(draw: st.DrawFn) -> Menu:
     return menu
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(menus(), st.data())
 def test_looks_are_those_of_least_squares(menu: Menu, data: st.DataObject) -> None:
     """Exactly, where variables may stand at all their levels; never fewer, where they may not."""
@@ -312,7 +312,7 @@ def tables(draw: st.DrawFn) -> list[TableSpec]:
     return found
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(tables())
 def test_no_cell_of_a_plan_has_more_looks_than_its_budget_says(specs: list[TableSpec]) -> None:
     shape = [len(one.codes) for one in AXES]
