@@ -13,6 +13,7 @@ from sdcensus.documents.toml_lines import parse_toml
 from sdcensus.errors import DocumentError, Refused
 from sdcensus.model.entity import Entity
 from sdcensus.model.policy import Limits, Policy, VariableRule, menu_of
+from sdcensus.model.question import Question
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.answering.opening import open_service
 from sdcensus.session.census import Census
@@ -144,7 +145,16 @@ def test_the_builder_stays_closed(census: Census) -> None:
     with pytest.raises(Refused, match="two kinds of units"):
         open_service(census, policy(limits=limits), options=options, secret=SECRET)
     made = policy(*APART, limits=limits)
-    assert open_service(census, made, options=options, secret=SECRET).catalogue is not None
+    service = open_service(census, made, options=options, secret=SECRET)
+    for asked, outcome in (
+        ({"of": "households", "by": ["size"]}, Outcome.ALLOWED),
+        ({"of": "persons", "by": ["size"]}, Outcome.REFUSED),
+        ({"of": "persons", "by": ["size@grouped"]}, Outcome.REFUSED),
+        ({"of": "persons", "by": ["sex"], "where": "size == '02'"}, Outcome.REFUSED),
+    ):
+        answer = service.answer(Question.from_json(asked), "public")
+        assert answer.verdict.outcome is outcome
+        assert (answer.table is None) == (outcome is Outcome.REFUSED)
 
 
 def test_design_names_what_is_shown_twice_and_what_is_not_declared(

@@ -27,7 +27,9 @@ Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Fewer units than this may hold the same number by chance.
-_LEAST = 30
+_LEAST = 50
+#: Between larger units, a tie of a smaller share of them is a coincidence, or hardly matters.
+_LEAST_SHARE = 0.2
 #: Variables with more codes do not say which units have a reference person.
 _MOST_CODES = 30
 
@@ -98,7 +100,7 @@ class _Search:
                     continue
                 if self.holds is Entity.PERSON:
                     yield self._lines(_is_in(variable, codes), times)
-                elif times == 1:
+                elif times == 1 and units[chosen].sum() >= _LEAST_SHARE * self.rows:
                     whole.append((int(units[chosen].sum()), variable, codes))
         if whole and not self.declared:
             # Whatever else the larger units have follows from the variable that says most.
