@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sdcensus.cli.console import Output, plain_table
 
 if TYPE_CHECKING:
-    from sdcensus.risk.broken_down import BrokenDown
+    from sdcensus.session.broken_down import BrokenDown
     from sdcensus.session.census import Census
 
 

@@ -14,7 +14,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.policy_rules import BROKEN_DOWN
 
 if TYPE_CHECKING:
-    from sdcensus.risk.broken_down import BrokenDown
+    from sdcensus.session.broken_down import BrokenDown
     from sdcensus.session.census import Census
     from sdcensus.session.look_budget import CellLooks, LookBudget
 
