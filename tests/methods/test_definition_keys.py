@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -219,7 +220,7 @@ def test_a_file_of_one_road_is_that_of_another(tmp_path: Path) -> None:
             dense.spec,
             dense.origin,
             filled.astype(np.uint64),
-            finest.values.map(lambda array, filled=filled: array.ravel()[filled]),
+            finest.values.map(partial(np.take, indices=filled)),
         )
         whole, listed = method.protect(dense).table, method.protect(sparse).table
         assert isinstance(whole, Table)

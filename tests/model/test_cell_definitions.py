@@ -247,6 +247,15 @@ def test_a_question_that_counts_some_codes_only_has_the_definitions_of_all() -> 
     every, some = (cell_definitions(one).whole() for one in (whole, narrow))
     assert (some[[1, 2, 3]] == every[[2, 6, 10]]).all()
     assert some[0, 0] not in every
+    # Also where rules of the schema make codes follow from others.
+    rules = declared_rules(schema)
+    whole = TableSpec.build(schema, ["age", "married"])
+    age = schema.variable("age")
+    years = Level("age", (Code("…"), age.codes[1], age.codes[7]), (0, 1, 0, 0, 0, 0, 0, 2, 0, 0))
+    narrow = replace(whole, axes=(make_axis(age, [years], total=True), whole.axes[1]))
+    every, some = (cell_definitions(one, rules).whole() for one in (whole, narrow))
+    assert (some[[1, 2, 3]] == every[[1, 7, 10]]).all()
+    assert every[1, 0] == every[1, 2]  # nobody of that age is married
 
 
 def test_the_definition_of_a_cell_never_changes() -> None:

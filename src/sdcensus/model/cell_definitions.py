@@ -170,13 +170,14 @@ def _free_sets(universe: Universe) -> tuple[dict[str, tuple[Variable, Mask]], Un
     """The variables that a condition restricts whatever the others are, and the rest of it."""
     free: dict[str, tuple[Variable, Mask]] = {}
     truth = universe.truth
-    variables, classes = [], []
+    variables: list[Variable] = []
+    classes: list[Int64] = []
     if not truth.any():
         return {}, Universe((), (), np.array(False))
     for variable, groups in zip(universe.variables, universe.classes, strict=True):
         at = len(variables)
         slices = np.moveaxis(truth, at, 0).reshape(truth.shape[at], -1)
-        held = slices.any(axis=1)
+        held = np.asarray(slices.any(axis=1))
         first = int(np.flatnonzero(held)[0])
         if (slices[held] == slices[first]).all():
             free[variable.name] = variable, held[groups]

@@ -27,8 +27,8 @@ Int64 = npt.NDArray[np.int64]
 EXPECTED_EXCEPTIONS = 25.0
 #: Longer code lists together are not looked at: few of their combinations have enough records.
 MOST_COMBINATIONS = 50_000
-#: So many proposals, the clearest ones, are made, each with so many codes that follow.
-MOST_PROPOSED, MOST_IMPLIED = 20, 8
+#: So many proposals, the clearest ones, are made.
+MOST_PROPOSED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
         for rule in declared_rules(census.schema)
     }
     pairs = list(_pairs(census))
-    found: dict[str, list[tuple[float, str]]] = {}
+    found: list[ProposedRule] = []
     for at, (of, first, second) in enumerate(pairs):
         progress("looking for rules that are not declared", at / len(pairs))
         counted = census.tabulate(f"{first.name}-total", f"{second.name}-total", of=of)
@@ -77,60 +77,42 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
             (first, second, counted.count, rule),
             (second, first, counted.count.T, turned),
         ):
-            for strength, condition, outside in _implications(source, target, count, known):
-                found.setdefault(condition, []).append((strength, outside))
-    made = [_together(condition, outside) for condition, outside in found.items()]
-    return tuple(sorted(made, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
-
-
-def _together(condition: str, outside: list[tuple[float, str]]) -> ProposedRule:
-    """All that follows from one condition as one rule."""
-    clearest = sorted(outside, reverse=True)[:MOST_IMPLIED]
-    listed = sorted(text for _, text in clearest)
-    joined = listed[0] if len(listed) == 1 else f"({' or '.join(listed)})"
-    return ProposedRule(clearest[0][0], f"{condition} and {joined}")
+            found += _implications(source, target, count, known)
+    return tuple(sorted(found, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
 
 
 def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
-    """Two variables each that describe the same records, and the records to count."""
+    """Two variables each that describe the same kind of unit."""
     schema = census.schema
-    seen: set[frozenset[str]] = set()
-    # The units that are held by others come last: what describes both is counted there.
-    for spec in sorted(schema.entities, key=lambda one: len(schema.lineage(one.entity))):
-        usable = [
+    for spec in schema.entities:
+        own = [
             one
             for one in sorted(schema.usable(spec.entity), key=lambda one: one.name)
-            if one.role is not Role.GEOGRAPHY and not one.continuous
+            if one.entity is spec.entity and one.role is not Role.GEOGRAPHY and not one.continuous
         ]
-        for first, second in itertools.combinations(usable, 2):
-            names = frozenset((first.name, second.name))
-            few = len(first.codes) * len(second.codes) <= MOST_COMBINATIONS
-            if few and names not in seen:
-                seen.add(names)
+        for first, second in itertools.combinations(own, 2):
+            if len(first.codes) * len(second.codes) <= MOST_COMBINATIONS:
                 yield spec.entity, first, second
 
 
 def _implications(
     source: Variable, target: Variable, count: Int64, rule: PairRule | None
-) -> Iterator[tuple[float, str, str]]:
-    """Codes of one variable that occur with one code of the other only.
+) -> Iterator[ProposedRule]:
+    """Codes of one variable that occur with one code of the other only, as rules.
 
     Args:
         source, target: The variables.
         count: Records by the leaves of both.
         rule: What is declared about them.
-
-    Yields:
-        How clear it is, a condition on the one, and what cannot be with it of the other.
     """
     share = count.sum(axis=0) / max(int(count.sum()), 1)
-    possible = np.ones(count.shape, dtype=np.int64)
+    possible = np.ones(count.shape)
     if rule is not None:
         possible -= rule.impossible[np.ix_(rule.classes[0], rule.classes[1])]
     best: dict[tuple[str, int], tuple[int, float, Level, list[int]]] = {}
     for level in source.levels():
         members = _one_hot(level)
-        own = members.T @ count
+        own = members.T @ count.astype(np.float64)  # exact, and much faster than whole numbers
         declared = members.T @ possible
         taken = np.zeros(len(level.codes), dtype=bool)
         # The smallest declared code that holds all records: finer levels come first.
@@ -144,20 +126,20 @@ def _implications(
             clear = own.sum(axis=1) * left[at] >= EXPECTED_EXCEPTIONS
             new = declared.sum(axis=1) > np.take_along_axis(declared @ within, at[:, None], 1)[:, 0]
             for code in np.unique(at[single & clear & new]).tolist():
-                codes = np.flatnonzero(single & clear & new & (at == code))
-                size = int(members[:, codes].sum())
+                found = np.flatnonzero(single & clear & new & (at == code))
+                size = int(members[:, found].sum())
                 if (to.name, code) not in best or best[to.name, code][0] < size:
-                    strength = float(own[codes].sum() * left[code])
-                    best[to.name, code] = size, strength, level, codes.tolist()
+                    strength = float(own[found].sum() * left[code])
+                    best[to.name, code] = size, strength, level, found.tolist()
     for (name, code), (_, strength, level, codes) in best.items():
         to = target.level(name)
         outside = f"{_named(target, to)} != '{to.codes[code].code}'"
-        yield strength, _condition(source, level, codes), outside
+        yield ProposedRule(strength, f"{_condition(source, level, codes)} and {outside}")
 
 
-def _one_hot(level: Level) -> Int64:
+def _one_hot(level: Level) -> npt.NDArray[np.float64]:
     """For each leaf and each code of a level, whether the code holds it."""
-    made = np.zeros((level.group_array.size, len(level.codes)), dtype=np.int64)
+    made = np.zeros((level.group_array.size, len(level.codes)))
     made[np.arange(level.group_array.size), level.group_array] = 1
     return made
 

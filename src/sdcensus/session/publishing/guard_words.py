@@ -40,7 +40,10 @@ def differences(before: Making, now: Making) -> tuple[str, ...]:
         if settings:
             made.append(f"settings of the method have changed ({', '.join(settings)})")
     if not made:
-        made.append("rules on what is withheld have changed (policy, or what the plan withholds)")
+        made.append(
+            "rules on what is withheld have changed (policy, or what the plan withholds), or the"
+            " impossible combinations of the schema"
+        )
     return tuple(made)
 
 
