@@ -8,7 +8,18 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import country, intervals, load, peer, protect, publish, serve, study, tabulate
+from benchmarks import (
+    country,
+    groups,
+    intervals,
+    load,
+    peer,
+    protect,
+    publish,
+    serve,
+    study,
+    tabulate,
+)
 from benchmarks.measure import REPOSITORY, Line, machine
 
 _RESULTS = REPOSITORY / "benchmarks" / "RESULTS.md"
@@ -32,6 +43,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "protect": (
             "Protecting ten million cells",
             lambda: protect.measure(sizes[-1] * 4 // 7),
+        ),
+        "groups": (
+            f"The smallest group, {sizes[0]:,} persons",
+            lambda: groups.measure(sizes[0]),
         ),
         "demo": ("The demo country", lambda: country.measure(sizes[0])),
         "intervals": (

@@ -33,8 +33,8 @@ def cells(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_protect_hides_and_tells(run: Run, island: Store, tmp_path: Path, engine: str) -> None:
     store, secret = island
-    arguments = ("--by", "area,age@class", "--method", "cell-key", "--scheme", "CP3")
-    arguments = (*arguments, "--secret", secret)
+    noise = ("--method", "cell-key", "--scheme", "CP3", "--secret", secret)
+    arguments = ("--by", "area,age@class", *noise)
     plain, ruled = tmp_path / "plain.csv", tmp_path / "ruled.csv"
     run("protect", store, *arguments, "--out", plain)
     answer = run(

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.ancestors import smallest_above
+from sdcensus.kernels.ancestors import small_above
 from sdcensus.model.axis import TOTAL, Axis, make_axis
 from sdcensus.model.cube import Cube
 from sdcensus.model.narrowing import REST, narrowed
@@ -80,17 +81,17 @@ class Ancestry:
         """The cube of the table, from that of ``extended``."""
         return Cube(self.spec, cube.origin, cube.values.map(self.cut))
 
-    def smallest(self, values: Int64, unconditioned: Int64 | None = None) -> Int64:
-        """For each cell of the table, the smallest value of its proper ancestors.
+    def broken_down(self, small: Mask, unconditioned: Mask | None = None) -> Mask:
+        """Which cells of the table are parts of a small one.
 
         Args:
-            values: The values of the cells of ``extended``.
-            unconditioned: Those of ``unconditioned``, where there is one.
+            small: Which cells of ``extended`` are small.
+            unconditioned: The same for ``unconditioned``, where there is one.
         """
         axes = [(one.kept, one.start, one.larger) for one in self.axes]
-        found = smallest_above(values, axes)
+        found = small_above(small, axes)
         if unconditioned is not None:
-            found = np.minimum(found, smallest_above(unconditioned, axes, itself=True))
+            found = found | small_above(unconditioned, axes, itself=True)
         return found.reshape(self.spec.shape)
 
 
@@ -108,7 +109,7 @@ def ancestry_of(spec: TableSpec) -> Ancestry:
         declared = list(variable.levels())
         if all(any(level is one for one in declared) for level in axis.levels):
             key = ("above", tuple(level.name for level in axis.levels), axis.total)
-            axes.append(variable.kept(key, lambda axis=axis: _axis_above(axis, None)))
+            axes.append(variable.kept(key, partial(_axis_above, axis, None)))
         else:
             axes.append(_axis_above(axis, None))
     axes += [_fixed(one, leaves_in(spec.universe, one)) for one in conditions.values()]
@@ -173,11 +174,12 @@ def _with_codes_above(
             above[at].append((name, held, place[code]))
     axis = make_axis(variable, [*own, *(level for _, level, _ in more)], total=True)
     starts = {block.level: block.start for block in axis.blocks}
-    kept, larger = [], []
+    kept: list[int] = []
+    larger: list[list[int]] = []
     for block, size, held_by in zip(shown, sizes, above, strict=True):
         begin = starts[TOTAL if block is None else block.name]
         kept += range(begin, begin + size)
-        columns = [[] for _ in range(size)]
+        columns: list[list[int]] = [[] for _ in range(size)]
         for name, held, code in held_by:
             for at in np.flatnonzero(held).tolist():
                 columns[at].append(starts[name] + int(code[at]))

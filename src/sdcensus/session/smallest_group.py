@@ -192,9 +192,16 @@ class GroupRule:
             whole = tabulate(ancestry.unconditioned)
             if isinstance(whole, SparseCube):
                 raise Refused(too_large(spec, self.smallest))
-            other = _judged(judge, whole)
-        hidden = ancestry.smallest(_judged(judge, cube), other) < self.smallest
-        protected = method.protect(ancestry.cut_cube(cube))
+            other = _judged(judge, whole).published < self.smallest
+        judged = _judged(judge, cube)
+        hidden = ancestry.broken_down(judged.published < self.smallest, other)
+        own = ancestry.cut_cube(cube)
+        if method is judge and spec.measure is Measure.COUNT:
+            # The same cells have the same numbers, whatever stands beside them.
+            flags = None if judged.flags is None else ancestry.cut(judged.flags)
+            protected = method.finished(own, Table(spec, ancestry.cut(judged.published), flags))
+        else:
+            protected = method.protect(own)
         table = protected.table
         if isinstance(table, SparseTable):
             table = table.whole()
@@ -214,13 +221,13 @@ def too_large(spec: TableSpec, smallest: int) -> str:
     )
 
 
-def _judged(judge: CellMethod, cube: Cube) -> Int64:
+def _judged(judge: CellMethod, cube: Cube) -> Table:
     """What the rule reads: unweighted counts as the method publishes them; 0 for withheld ones."""
     if cube.spec.measure is not Measure.COUNT:
         spec = replace(cube.spec, measure=Measure.COUNT, weight_decimals=0)
         cube = Cube(spec, cube.origin, Accumulators(cube.count, cube.key))
     table = judge.protect(cube).table
-    return (table.whole() if isinstance(table, SparseTable) else table).published
+    return table.whole() if isinstance(table, SparseTable) else table
 
 
 def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:

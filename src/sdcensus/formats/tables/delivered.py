@@ -164,8 +164,8 @@ def _values(raw: RawTable, about: dict[str, Any]) -> tuple[Int64, Int64]:
         if mark.has_number:
             beside.add(str(sign))
         else:
-            own = mark in list(Flag)
-            instead[str(sign)] = Flag(mark) if own else Flag.WITHHELD
+            own = mark.value in [flag.value for flag in Flag]
+            instead[str(sign)] = Flag(mark.value) if own else Flag.WITHHELD
     signs = raw.column("flag") if marks else pa.nulls(raw.rows, pa.string()).fill_null("")
     return values_and_flags(raw, name, signs, instead=instead, beside=beside)
 

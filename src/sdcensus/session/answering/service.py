@@ -327,9 +327,9 @@ class TableService(Confidential):
 
     def _ruling(self, compiled: Compiled, role: str | UserRole) -> Ruling:
         rules = self.policy.online_for(role)
-        counted = compiled.counted.cells
+        counted = self._rule.counted(compiled.counted).cells
         if rules.ones is not None or rules.ones_and_twos is not None:
-            counted = max(counted, unfiltered(compiled.spec).cells)
+            counted = max(counted, self._rule.counted(unfiltered(compiled.spec)).cells)
         if counted > MOST_COUNTED:
             asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
             reason = Reason(

@@ -296,6 +296,8 @@ class Guard(Confidential):
         groups = words.smallest_group(changes, self.lock.smallest_group(self._series))
         if groups.lowered and run.revision is None:
             raise Refused(groups.refusal)
+        if groups.lowered and self.lock.event(run.revision or "", run.plan) is not None:
+            raise Refused(_used(run.revision))
         notes += groups.notes
         if not changed:
             done = None if run.revision is None else self.lock.event(run.revision, run.plan)
@@ -309,9 +311,7 @@ class Guard(Confidential):
         # Other plans of the office may take part in the same revision.
         named = [one for one in self.lock.events if one.name == run.revision]
         if any(one.plan == run.plan or one.kind is not run.kind for one in named):
-            raise Refused(
-                f"There was an event {run.revision!r} before. Give this revision another name."
-            )
+            raise Refused(_used(run.revision))
         refusal = self._refusal(changed)
         if refusal:
             raise Refused(refusal)
@@ -421,3 +421,7 @@ def _share(changed: Sequence[TableChanges]) -> float:
     """Of the numbers that no correction touches, the share that was drawn anew."""
     total = sum(one.redrawn for one in changed)
     return sum(one.drawn for one in changed) / total if total else 1.0
+
+
+def _used(name: str | None) -> str:
+    return f"There was an event {name!r} before. Give this revision another name."

@@ -58,11 +58,11 @@ class Comparison(Confidential):
             found = differences(spec, values, entry.spec, before)
             if found is not None:
                 compared = found.compared
-                made = self._lock.making(locked)
-                cells, hidden, opened = _by_numbers(found, made, making)
+                own = self._lock.making(locked)
+                cells, hidden, opened = _by_numbers(found, own, making)
                 parts.append(cells)
                 if cells.size:
-                    makings.append(made)
+                    makings.append(own)
         contradicts = []
         for entry, table in self._not_in_run():
             made = None if table is None else self._lock.making(table)

@@ -169,7 +169,7 @@ class GuardRun:
         elif any(one.hidden or one.opened for one in fresh):
             size = max(one.provenance.smallest_group for one in fresh)
             kind = EventKind.SMALLEST_GROUP
-            name = f"{kind.value} {size or 'none'}"
+            name = f"{kind.value} {size or 'none'}, {len(lock.events)}"
         else:
             kind, name = EventKind.ADDITION, f"{EventKind.ADDITION.value} {len(lock.events)}"
         return LockEvent(
