@@ -26,7 +26,7 @@ from sdcensus.risk.broken_down import (
 )
 from sdcensus.risk.shown_cells import kinds_of_menu, kinds_of_tables
 from sdcensus.risk.unit_records import UnitRecords
-from sdcensus.testing.island import island, island_schema
+from sdcensus.testing.island import island
 
 #: A cell by what it is about: for each variable that it names, the leaves.
 Definition = frozenset[tuple[str, frozenset[int]]]
@@ -334,7 +334,6 @@ def test_tables_of_a_plan_break_down_what_their_cells_say(chosen: tuple[int, ...
 
 def cells_of_spec(spec: TableSpec, *, product: bool) -> set[Definition]:
     """Every cell of a table; its condition is part of it where it is a product of codes."""
-    schema = island_schema()
     selected = {
         one.name: leaves_in(spec.universe, one) for one in spec.universe.variables if product
     }
@@ -349,7 +348,7 @@ def cells_of_spec(spec: TableSpec, *, product: bool) -> set[Definition]:
         frozenset(
             (name, frozenset(np.flatnonzero(mask).tolist()))
             for name, mask in cell
-            if not mask.all() and mask.any() and schema.variable(name)
+            if not mask.all() and mask.any()
         )
         for cell in itertools.product(*options)
         if all(mask.any() for _, mask in cell)

@@ -47,7 +47,7 @@ name = "wide"
 rows = ["area", "age"]
 columns = ["married", "sex"]
 """
-ACCEPTED = {"accept_risk": "Ana Ruiz", "reason": "ordered by law"}
+ACCEPTED: dict[str, Any] = {"accept_risk": "Ana Ruiz", "reason": "ordered by law"}
 
 
 def policy(people: int = 300, **online: Any) -> tuple[Any, Policy]:

@@ -248,7 +248,8 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{called} plan check {plan} --secret {secret}",
         f"{called} verify {typed(made.folder / 'national')}",
         f"{called} attack {typed(made.folder / 'national')}",
-        f"{called} publish {eu_plan} --secret {secret}",
+        # Every cell of the programme is delivered: other than the national plan, so it has a name.
+        f"{called} publish {eu_plan} --secret {secret} --revision eu-programme",
         f"{called} schema check {schema}",
         f"{called} load {schema} --out {again} --secret {secret}",
         f"{called} --help",

@@ -48,6 +48,25 @@ from sdcensus.session.census import Census
 from sdcensus.session.protecting import DEFAULT_STRENGTH
 from sdcensus.store.column import RecordSource
 
+__all__ = [
+    "BrokenDown",
+    "advised_smallest_group",
+    "broken_down_in_menu",
+    "broken_down_in_plan",
+    "broken_down_in_policy",
+    "broken_down_in_tables",
+    "group_noise",
+    "has_definition_keys",
+    "largest_private_household",
+    "measured",
+    "named_noise",
+    "read_plan_of",
+    "read_policy_of",
+    "share_in_kinds",
+    "smallest_group_text",
+    "unit_records",
+]
+
 #: Tables that are counted where only an engine can read the records.
 _COUNTED_TABLES = 40
 #: Larger ones are left out there.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from sdcensus.errors import Refused, SpecError
@@ -178,9 +179,7 @@ def risks_of_menus(
     for menu in menus:
         noise = group_noise(methods[menu.of], smallest_group)
         risks += _risks_of_method(methods[menu.of], menu.of, planned=planned)
-        found = _share(
-            census, menu.of, noise, limit, lambda menu=menu: kinds_of_menu(menu), progress
-        )
+        found = _share(census, menu.of, noise, limit, partial(kinds_of_menu, menu), progress)
         shares.append(found)
         if found.share > limit:
             risks.append(_broken_down(census, menu.of, noise, limit, "[online] of the policy"))
@@ -223,14 +222,12 @@ def risks_of_tables(
         risks += _risks_of_method(method(of), of, planned=True)
 
         both = [*own, *more]
-        every = _share(census, of, noise, limit, lambda both=both: kinds_of_tables(both), progress)
+        every = _share(census, of, noise, limit, partial(kinds_of_tables, both), progress)
         shares.append(every)
         if every.share > limit:
             alone = every
             if more:
-                alone = _share(
-                    census, of, noise, limit, lambda own=own: kinds_of_tables(own), progress
-                )
+                alone = _share(census, of, noise, limit, partial(kinds_of_tables, own), progress)
             risk = _broken_down(census, of, noise, limit, where)
             (risks if alone.share > limit else excused).append(risk)
     return GateReport(limit, tuple(shares), tuple(risks), tuple(excused))

@@ -23,7 +23,7 @@ from sdcensus.session.census import Census, open_store
 from sdcensus.session.plan_method import planned_method
 from sdcensus.session.publishing.guard import read_lock
 from sdcensus.session.publishing.resolving import resolve
-from sdcensus.session.smallest_group import GroupRule
+from sdcensus.session.smallest_group import GroupRule, Tabulate
 from tests.session.publishing.plans import PROTECT, Office, new_office
 
 GROUP = 40
@@ -119,6 +119,10 @@ def service(office: Office, census: Census, smallest_group: int | None = None) -
     return TableService(census, policy, {Entity.PERSON: method})
 
 
+def counting(census: Census, engine: str) -> Tabulate:
+    return lambda spec: census.tabulate(spec, engine=engine)
+
+
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_batch_and_builder_hide_the_same_on_every_engine(office: Office, engine: str) -> None:
     census = open_store(office.store)
@@ -129,9 +133,7 @@ def test_batch_and_builder_hide_the_same_on_every_engine(office: Office, engine:
     # A condition is an axis that is not shown: every engine counts it and its ancestors.
     spec = census.spec("area", "age@age+class", universe="age < 7 and sex == '1'")
     ruled = [
-        GroupRule(GROUP).protect(
-            spec, method, lambda one, name=name: census.tabulate(one, engine=name)
-        )
+        GroupRule(GROUP).protect(spec, method, counting(census, name))
         for name in ("memory", engine)
     ]
     assert ruled[0].table == ruled[1].table
@@ -139,11 +141,7 @@ def test_batch_and_builder_hide_the_same_on_every_engine(office: Office, engine:
     assert hidden(ruled[0].table).any()
     for by in (("area@parish+district", "age"), ("sex", "age@class", "married"), ("area", "sex")):
         spec = census.spec(*by)
-        batch = (
-            GroupRule(GROUP)
-            .protect(spec, method, lambda one: census.tabulate(one, engine=engine))
-            .table
-        )
+        batch = GroupRule(GROUP).protect(spec, method, counting(census, engine)).table
         assert isinstance(batch, Table)
         answer = builder.answer(Question.from_json({"of": "persons", "by": list(by)}))
         assert answer.table is not None
