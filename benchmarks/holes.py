@@ -12,7 +12,7 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +22,6 @@ from sdcensus.attack import GROUP_ATTACKS, Assumptions, run_attacks
 from sdcensus.documents.policy import read_policy
 from sdcensus.formats.tables.reading import scan_published
 from sdcensus.methods.cell_key import CellKey
-from sdcensus.methods.method import Outcome
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.cell_hashes import cell_hashes
-from sdcensus.model.cube import Origin
 from sdcensus.model.entity import Entity
 from sdcensus.model.lookups import Lookup
 from sdcensus.model.pairs import true_values
@@ -145,40 +141,17 @@ REMEDIES = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class EachDefinition(CellKey):
-    """Cell keys that are mixed with the definition of the cell, where no look-up does that."""
-
-    def publish(self, cells: Accumulators, spec: TableSpec, origin: Origin) -> Outcome:
-        """As cell keys do, after mixing."""
-        definition = np.atleast_1d(cell_hashes(spec)[:, 0].reshape(spec.shape))
-        mixed = (np.atleast_1d(cells.key).astype(np.uint64) << np.uint64(32)) ^ definition
-        for shift, factor in ((31, 0xBF58476D1CE4E5B9), (29, 0x94D049BB133111EB)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-        keys = (mixed >> np.uint64(32)).astype(np.uint32).reshape(spec.shape)
-        held = replace(cells, key=np.asarray(np.where(cells.count > 0, keys, cells.key)))
-        return CellKey.publish(self, held, spec, origin)
-
-
 def method_of(remedy: Remedy, census: Census, secret: Secret, noise: PerturbationDesign) -> CellKey:
     """The method of a remedy: noise by sets or by definitions."""
     design = noise
     if remedy.changed_zeros:
         design = design.with_perturbed_zeros(CHANGED_ZEROS)
-    method = CellKey(
+    return CellKey(
         design,
         secret=secret,
-        lookup=Lookup.HASHED,
+        lookup=Lookup.DEFINITION if remedy.definition else Lookup.HASHED,
         zeros="perturb" if remedy.changed_zeros else "keep",
         schema=census.schema,
-    )
-    if not remedy.definition:
-        return method
-    known = {one.value: one for one in Lookup}
-    if "definition" in known:
-        return replace(method, lookup=known["definition"])
-    return EachDefinition(
-        **{one.name: getattr(method, one.name) for one in fields(method) if one.init}
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def numbers(office: Office) -> dict[str, bytes]:
 def test_a_series_with_set_keys_keeps_its_numbers_and_says_so(tmp_path: Path, lookup: str) -> None:
     """The lock of a version whose default it was names the look-up as a plan does today."""
     office = new_office(tmp_path / "office", protect=f'{PROTECT}lookup = "{lookup}"\n')
-    accepted = {"accept_risk": "Ana Ruiz", "reason": "a series that goes on"}
+    accepted: dict[str, Any] = {"accept_risk": "Ana Ruiz", "reason": "a series that goes on"}
     report = office.publish(**accepted)
     assert any("set keys" in one for one in report.cautions)
     assert any("ascending" in one for one in report.cautions) == (lookup == "ascending")
