@@ -174,24 +174,28 @@ def _with_codes_above(
             above[at].append((name, held, place[code]))
     axis = make_axis(variable, [*own, *(level for _, level, _ in more)], total=True)
     starts = {block.level: block.start for block in axis.blocks}
-    kept: list[int] = []
-    larger: list[list[int]] = []
+    kept: list[Int64] = []
+    owners: list[Int64] = []
+    larger: list[Int64] = []
+    first = 0
     for block, size, held_by in zip(shown, sizes, above, strict=True):
         begin = starts[TOTAL if block is None else block.name]
-        kept += range(begin, begin + size)
-        columns: list[list[int]] = [[] for _ in range(size)]
-        for name, held, code in held_by:
-            for at in np.flatnonzero(held).tolist():
-                columns[at].append(starts[name] + int(code[at]))
-        for at in np.flatnonzero(_leaves(block, size, variable) < len(variable.codes)).tolist():
-            columns[at].append(starts[TOTAL])
-        larger += columns
-    start = np.cumsum([0, *map(len, larger)])
+        kept.append(np.arange(begin, begin + size, dtype=np.int64))
+        part = _leaves(block, size, variable) < len(variable.codes)
+        total = (TOTAL, part, np.zeros(size, dtype=np.int64))
+        for name, held, code in (*held_by, total):
+            places = np.flatnonzero(held)
+            owners.append(first + places)
+            larger.append(starts[name] + code[places])
+        first += size
+    owner = np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    size_of = np.bincount(owner, minlength=first)
     return AxisAbove(
         axis,
-        np.array(kept, dtype=np.int64),
-        start.astype(np.int64),
-        np.array([at for one in larger for at in one], dtype=np.int64),
+        np.concatenate(kept).astype(np.int64),
+        np.concatenate([[0], np.cumsum(size_of)]).astype(np.int64),
+        np.concatenate(larger)[order].astype(np.int64),
     )
 
 
