@@ -146,21 +146,34 @@ export function counted(found) {
   return { ...found, low: found.sign === LOW, undefined: false };
 }
 
+// As figures of plans and programs: fixed numbers, which tell nothing about the protection.
+const LOW_BELOW = 10;
+const NONE_BELOW = 3;
+
 /**
- * A published value as a share of a published total.
+ * Whether a share that rests on a published value is unreliable; a sum has the error of its parts.
+ * @param {import("./dataset.js").Cell} cell
+ */
+function weak(cell) {
+  return cell.sign === LOW || Number(cell.value) < LOW_BELOW * Math.sqrt(cell.parts);
+}
+
+/**
+ * A published value as a share of a published total, never above the whole.
  * @param {import("./dataset.js").Cell} found
  * @param {import("./dataset.js").Cell} whole
  * @returns {Shown}
  */
 export function shared(found, whole) {
-  const low = found.sign === LOW || whole.sign === LOW;
+  const low = weak(found) || weak(whole);
   const parts = Math.max(found.parts, whole.parts);
   if (found.value === null) return { ...found, low: false, undefined: false };
   if (whole.value === null) {
     return { value: null, sign: whole.sign, parts, low: false, undefined: false };
   }
-  if (whole.value === 0) return { value: null, sign: "", parts, low: false, undefined: true };
-  return { value: found.value / whole.value, sign: found.sign, parts, low, undefined: false };
+  if (whole.value < NONE_BELOW) return { value: null, sign: "", parts, low: false, undefined: true };
+  const value = Math.min(found.value / whole.value, 1);
+  return { value, sign: found.sign, parts, low, undefined: false };
 }
 
 /** @param {Model} model @param {string} id */
