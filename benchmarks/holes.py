@@ -37,12 +37,16 @@ from sdcensus.session.crawling import MenuWalk, crawl_menu
 from sdcensus.session.demonstration import noise_for
 from sdcensus.session.scoring import score
 from sdcensus.session.scoring_groups import GroupScore
+from sdcensus.session.smallest_group import GroupRule
 from sdcensus.store.secrets import read_secret
 
 #: The smallest group that is broken down, and the values that are hidden, where a remedy says so.
-SMALLEST_GROUP, HIDDEN_BELOW = 23, 10
+SMALLEST_GROUP, HIDDEN_BELOW = 24, 10
 #: How many empty cells are published as 1, and as 2, where zeros are changed too.
 CHANGED_ZEROS: Mapping[int, float] = {1: 0.04, 2: 0.02}
+
+#: The finest levels of the menu before, where they were others.
+FINER = {"religion": "", "education": "", "occupation": "major", "industry": "section"}
 
 Tables = Sequence[PublishedTable]
 
@@ -59,6 +63,7 @@ class Remedy:
         name: What it is called.
         definition: Whether every definition of a cell has noise of its own.
         changed_zeros: Whether empty cells are changed too; the intruder then knows.
+        smallest_group: Groups that are published below this are not broken down.
         hide: What is done to published values.
         dimensions: Variables in a table.
     """
@@ -66,46 +71,9 @@ class Remedy:
     name: str
     definition: bool = False
     changed_zeros: bool = False
+    smallest_group: int | None = None
     hide: Callable[[Tables], Tables] = field(default=_as_they_are)
     dimensions: int = 3
-
-
-def hide_small_groups(tables: Tables, least: int = SMALLEST_GROUP) -> list[PublishedTable]:
-    """Show a cell only if everything above it in its table is published at ``least`` or more."""
-    made = []
-    for one in tables:
-        table = one.table if isinstance(one.table, Table) else one.table.whole()
-        shown = np.ones(table.shape, dtype=bool)
-        choices = [_above(axis.codes) for axis in table.spec.axes]
-        known = (
-            table.published
-            if table.flags is None
-            else np.where(table.flags == 0, table.published, -1)
-        )
-        for chosen in itertools.product(*([0, 1] for _ in choices)):
-            if not any(chosen):
-                continue
-            at = [
-                total if use else np.arange(total.size)
-                for total, use in zip(choices, chosen, strict=True)
-            ]
-            itself = np.ones(table.shape, dtype=bool)
-            for axis, total in enumerate(choices):
-                if chosen[axis]:
-                    same = total == np.arange(total.size)
-                    itself &= same.reshape(
-                        [-1 if n == axis else 1 for n in range(table.published.ndim)]
-                    )
-            shown &= itself | (known[np.ix_(*at)] >= least)
-        made.append(replace(one, table=_shown(table, shown, Flag.WITHHELD)))
-    return made
-
-
-def _above(codes: Sequence[object]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """For each position of an axis its total, which stands last; itself without one."""
-    total = bool(codes and getattr(codes[-1], "is_total", False))
-    size = len(codes)
-    return np.full(size, size - 1) if total else np.arange(size)
 
 
 def hide_small_values(tables: Tables, least: int = HIDDEN_BELOW) -> list[PublishedTable]:
@@ -130,9 +98,9 @@ def _shown(
 #: What is compared.
 REMEDIES = (
     Remedy("set keys"),
-    Remedy("set keys, smallest group 23", hide=hide_small_groups),
+    Remedy("set keys, smallest group 24", smallest_group=SMALLEST_GROUP),
     Remedy("definition keys", definition=True),
-    Remedy("definition keys, smallest group 23", definition=True, hide=hide_small_groups),
+    Remedy("definition keys, smallest group 24", definition=True, smallest_group=SMALLEST_GROUP),
     Remedy("set keys, values below 10 hidden", hide=hide_small_values),
     Remedy("definition keys, values below 10 hidden", definition=True, hide=hide_small_values),
     Remedy("set keys, zeros changed too", changed_zeros=True),
@@ -159,7 +127,10 @@ def builder_tables(
     remedy: Remedy, census: Census, policy: Policy, method: CellKey, areas: tuple[str, ...]
 ) -> Tables:
     """What the builder answers to who walks through its menu, after the remedy."""
-    service = TableService(census, policy, {Entity.PERSON: method})
+    without = replace(policy, online=replace(policy.online, smallest_group=None))
+    service = TableService(
+        census, without, {Entity.PERSON: method}, smallest_group=remedy.smallest_group
+    )
     walk = MenuWalk(areas=areas, dimensions=remedy.dimensions)
     return remedy.hide(crawl_menu(service, walk).tables)
 
@@ -169,8 +140,9 @@ def plan_tables(
 ) -> Tables:
     """The tables of a plan, protected by the remedy."""
     made = []
+    rule = GroupRule(remedy.smallest_group)
     for number, spec in enumerate(specs):
-        protected = method.protect(census.tabulate(spec))
+        protected = rule.protect(spec, method, census.tabulate)
         made.append(PublishedTable(f"{number:04d}", protected.table, protected.provenance))
     return remedy.hide(made)
 
@@ -179,6 +151,17 @@ def scores_of(remedy: Remedy, tables: Tables, census: Census) -> tuple[GroupScor
     """What the attacks find in tables of a remedy, beside the truth."""
     known = Assumptions(zeros_known=not remedy.changed_zeros)
     return score(run_attacks(tables, known, attacks=GROUP_ATTACKS), tables, census).groups
+
+
+def wide(policy: Policy) -> Policy:
+    """The menu as the demo opened it before: homes on tables of persons, finer groups."""
+    rules = []
+    for rule in policy.variables:
+        if rule.offered:
+            finest = FINER.get(rule.variable, rule.finest_level)
+            rule = replace(rule, units=None, finest_level=finest)
+        rules.append(rule)
+    return replace(policy, variables=tuple(rules))
 
 
 def persons_shown(tables: Tables, census: Census, *variables: str) -> float | None:
@@ -240,11 +223,11 @@ def measure(
     made: list[Line] = []
     for remedy in remedies:
         method = method_of(remedy, census, secret, noise)
-        walks = {"builder, parishes": ("parish",)}
-        if not small:
-            walks["builder, country"] = ("country",)
-        for place, areas in walks.items():
-            tables = builder_tables(remedy, census, policy, method, areas)
+        menus = {"builder": policy, "wide menu": wide(policy)}
+        areas = ("parish",) if small else ("parish", "country")
+        for (menu, offered), area in itertools.product(menus.items(), areas):
+            place = f"{menu}, {area}"
+            tables = builder_tables(remedy, census, offered, method, (area,))
             made += lines_of(place, remedy, scores_of(remedy, tables, census))
             share = persons_shown(tables, census, "age")
             if share is not None:
