@@ -379,13 +379,17 @@ def _counted(
         if len(kind.finer) > FEW_ATTRIBUTES:
             seen += float(groups @ noise.visible)
             claimed += float(groups @ noise.passing)
+    share = claimed / seen if seen else 0.0
+    uncounted = [kind for kind in kinds if kind not in small and len(kind.finer) > FEW_ATTRIBUTES]
+    if not seen and uncounted:
+        share = noise.largest_share  # for any data: nothing may pass because it was not counted
     return BrokenDown(
         of=of,
         largest=max(LARGEST_GROUP, noise.proven),
         noise=noise,
         kinds=tuple(figures),
         kinds_in_all=len(kinds),
-        share=claimed / seen if seen else 0.0,
+        share=share,
         claimed=claimed,
     )
 
