@@ -35,6 +35,7 @@ cells = 100_000
 [online]
 mean_cell_size = 2
 recovery = 0.5
+smallest_group = 40
 """
 #: Areas, and the levels of the other variables of the people of the benchmark.
 AREAS = 420

@@ -24,6 +24,7 @@ name = "Village builder"
 dimensions = 2
 [online]
 recovery = 0.9
+smallest_group = 12
 """
 
 #: Noise that is strong enough for the village.

@@ -22,12 +22,14 @@ from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.entity import Entity
 from sdcensus.model.policy import DesignRules, Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy_problems import problems_of
+from sdcensus.risk.shown_cells import kinds_of_tables
 from sdcensus.risk.staying import counts_that_stay
 from sdcensus.session.answering.opening import open_service
 from sdcensus.session.broken_down import (
     broken_down_in_policy,
     group_noise,
     has_definition_keys,
+    measured,
     smallest_group_text,
 )
 from sdcensus.session.broken_down_words import broken_down_lines, help_line, worst_kinds
@@ -322,6 +324,13 @@ def test_a_census_that_only_an_engine_reads_is_measured_from_tables() -> None:
     other = broken_down_in_policy(OnlyEngine(), rules, perturbation=scheme("CP4"))  # type: ignore[arg-type]
     assert other.share == 1.0
     assert other.twins is None
+    # What cannot be counted does not pass as nothing.
+    spec = census.spec("area", "age", "sex", "married", universe="age >= 3 or married == 0")
+    kinds = kinds_of_tables([spec])
+    noise = group_noise(CellKey(scheme("CP4"), SECRET), 6)
+    unknown = measured(OnlyEngine(), kinds, Entity.PERSON, noise, twins=False)  # type: ignore[arg-type]
+    assert not unknown.kinds
+    assert unknown.share == noise.largest_share > 0
     titles = {one.title: one.groups for one in exact.kinds}
     assert other.kinds
     assert all(titles[one.title] == one.groups for one in other.kinds)

@@ -289,7 +289,8 @@ def test_staff_routes_are_for_the_staff(place: Place) -> None:
     check_error(staff.post("/api/v1/staff/alarms/none/acknowledge"), 404, "not-found")
     summary = staff.get("/api/v1/staff/summary").json()
     assert summary["audit"]["healthy"] is True
-    assert {"load", "slowest", "refusals", "alarms", "versions", "outcomes"} <= set(summary)
+    parts = {"load", "slowest", "refusals", "alarms", "versions", "outcomes", "groups"}
+    assert parts <= set(summary)
 
 
 def test_pages_for_accounts_send_others_to_the_login(place: Place) -> None:

@@ -259,6 +259,10 @@ def measured(
     progress: Progress = no_progress,
 ) -> BrokenDown:
     """Count what is broken down of some kinds of cells; from tables where there are no records."""
+    if noise.definition_keys and noise.proven >= _largest_group(census, of):
+        # Nothing has to be read, however large the census is.
+        largest = max(LARGEST_GROUP, noise.proven)
+        return BrokenDown(of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True)
     if census.records is None:
         return _counted(census, kinds, of, noise, progress)
     return measure_broken_down(
@@ -271,6 +275,13 @@ def measured(
         most_work=most_work,
         progress=progress,
     )
+
+
+def _largest_group(census: Census, of: Entity) -> int:
+    """The largest group that must not be broken down: three units, or a private household."""
+    if of is Entity.PERSON:
+        return max(LARGEST_GROUP, largest_private_household(census))
+    return LARGEST_HOUSEHOLD if of is Entity.FAMILY else LARGEST_GROUP
 
 
 def share_in_kinds(
@@ -370,13 +381,17 @@ def _counted(
         if len(kind.finer) > FEW_ATTRIBUTES:
             seen += float(groups @ noise.visible)
             claimed += float(groups @ noise.passing)
+    share = claimed / seen if seen else 0.0
+    uncounted = [kind for kind in kinds if kind not in small and len(kind.finer) > FEW_ATTRIBUTES]
+    if not seen and uncounted:
+        share = noise.largest_share  # for any data: nothing may pass because it was not counted
     return BrokenDown(
         of=of,
         largest=max(LARGEST_GROUP, noise.proven),
         noise=noise,
         kinds=tuple(figures),
         kinds_in_all=len(kinds),
-        share=claimed / seen if seen else 0.0,
+        share=share,
         claimed=claimed,
     )
 

@@ -22,9 +22,10 @@ def broken_down_lines(found: BrokenDown, limit: float | None = None) -> Iterator
     """
     units, noise = found.of.plural, found.noise
     if found.proven:
+        homes = ", and no cell of one private household," if found.of is Entity.PERSON else ""
         yield (
-            f"No cell of {found.largest:,} or fewer {units}, and no cell of one private household,"
-            f" is broken down further: 0, by the smallest group ({noise.smallest_group:,})."
+            f"No cell of {found.largest:,} or fewer {units}{homes} is broken down further: 0, by"
+            f" the smallest group ({noise.smallest_group:,})."
         )
     elif not found.kinds_in_all:
         yield f"No table of {units} breaks down cells of another."

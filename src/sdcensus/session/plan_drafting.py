@@ -13,9 +13,11 @@ from sdcensus.documents.plan_text import plan_text
 from sdcensus.documents.plan_workbook_text import plan_workbook
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.formats.tables.files import check_new, new_file
+from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.plan import Plan, PlanOutput, PlanPolicy, Protection, Setting
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.programmes import PROGRAMMES, load_programme
+from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import Census
 from sdcensus.session.recommending import POLICY_FILE, Product, read_given_policy, recommend
 
@@ -85,10 +87,17 @@ def draft_plan(
         ("strength", found.noise.strength or _STRONGEST),
         ("lookup", found.noise.lookup.value),
     )
+    has_rule = given is not None and given.online.smallest_group is not None
+    strongest = scheme(STRENGTHS[_STRONGEST].scheme)
+    farthest = max(found.noise.design.max_deviation, strongest.max_deviation)
     plan = replace(
         found.plan,
         store=_from(target.parent, Path(store)),
-        protect=Protection(method="cell-key", settings=settings),
+        protect=Protection(
+            method="cell-key",
+            settings=settings,
+            smallest_group=None if has_rule else advised_smallest_group(census, farthest),
+        ),
         policy=None if rules is None else PlanPolicy(file=_from(target.parent, rules)),
         output=PlanOutput(
             folder="published",

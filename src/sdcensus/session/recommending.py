@@ -21,6 +21,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.risk.look_budget import LookBudget, look_budget, look_budget_of_tables
+from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import LIMIT
 from sdcensus.session.perturbation import ExchangeFormat, write
@@ -180,9 +181,13 @@ def recommend(
     budgets = menus or look_budget_of_tables(specs)
     progress("choosing noise", 0.0)
     noise = noise_for(budgets, small_share(census, tables), limit=chosen.online.recovery or LIMIT)
+    smallest = advised_smallest_group(census, noise.design.max_deviation)
     if policy is None:
         chosen = _finished(chosen, specs, noise, opened=bool(menus))
+        chosen = replace(chosen, online=replace(chosen.online, smallest_group=smallest))
     plan = _plan(tables, noise, policy_file)
+    if plan.protect is not None and chosen.online.smallest_group is None:
+        plan = replace(plan, protect=replace(plan.protect, smallest_group=smallest))
     return Recommendation(
         wanted,
         facts,

@@ -159,7 +159,7 @@ def _summary(site: Site) -> Json:
             "secret_id": site.service.versions.secret_id,
             "started": told_time(site.started),
         },
-        "groups": _groups(site.service.risks),
+        "groups": told_groups(site.service.risks),
         "audit": {
             "healthy": site.writer.healthy,
             "waiting": site.writer.waiting,
@@ -170,7 +170,7 @@ def _summary(site: Site) -> Json:
     }
 
 
-def _groups(gate: GateReport | None) -> Json | None:
+def told_groups(gate: GateReport | None) -> Json | None:
     """What the gate found before the service was opened: for the staff only."""
     if gate is None:
         return None
