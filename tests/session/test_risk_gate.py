@@ -20,7 +20,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import DesignRules, Limits, OnlineRules, Policy, menu_of
+from sdcensus.model.policy import Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy_problems import problems_of
 from sdcensus.risk.shown_cells import kinds_of_tables
 from sdcensus.risk.staying import counts_that_stay
@@ -55,10 +55,9 @@ ACCEPTED: dict[str, Any] = {"accept_risk": "Ana Ruiz", "reason": "ordered by law
 def policy(people: int = 300, **online: Any) -> tuple[Any, Policy]:
     """A small island, and a policy that opens all of it."""
     census = island(people)
-    design = DesignRules(broken_down=online.pop("broken_down", None))
     rules = OnlineRules(recovery=0.99, **online)
     return census, Policy(
-        name="open", schema=census.schema, limits=Limits(dimensions=4), online=rules, design=design
+        name="open", schema=census.schema, limits=Limits(dimensions=4), online=rules
     )
 
 
@@ -134,17 +133,17 @@ def test_a_refusal_holds_no_count_and_no_share() -> None:
 def test_the_limit_is_a_setting_of_the_policy_that_a_lock_keeps(tmp_path: Path) -> None:
     schema = island_schema()
     path = tmp_path / "policy.toml"
-    path.write_text('name = "p"\nlock = true\n[design]\nbroken_down = 0.1\n', encoding="utf-8")
+    path.write_text('name = "p"\nlock = true\n[online]\nbroken_down = 0.1\n', encoding="utf-8")
     read = read_policy(path, schema)
     assert read.broken_down == 0.1
     assert Policy(name="silent", schema=schema).broken_down == 0.02
     path.write_text(policy_text(read), encoding="utf-8")
     assert read_policy(path, schema) == read
-    assert tightened(read, {"design": {"broken_down": 0.05}}).broken_down == 0.05
+    assert tightened(read, {"online": {"broken_down": 0.05}}).broken_down == 0.05
     with pytest.raises(Refused, match=r"broken_down: 0\.2 instead of 0\.1"):
-        tightened(read, {"design": {"broken_down": 0.2}})
+        tightened(read, {"online": {"broken_down": 0.2}})
     for wrong in ("-0.1", "1", "1.5", '"much"'):
-        path.write_text(f'name = "p"\n[design]\nbroken_down = {wrong}\n', encoding="utf-8")
+        path.write_text(f'name = "p"\n[online]\nbroken_down = {wrong}\n', encoding="utf-8")
         with pytest.raises(DocumentError, match="broken_down"):
             read_policy(path, schema)
     assert not problems_of(read)

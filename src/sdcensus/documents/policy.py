@@ -182,7 +182,6 @@ class _Reader:
             minimum_category=section.minimum_category,
             one_household_cells=section.one_household_cells,
             detail=tuple(detail),
-            broken_down=section.broken_down,
         )
 
     def _exempt(self) -> Iterator[RecordSet]:

@@ -139,6 +139,7 @@ class OnlineSection(Section):
     recovery: Number | None = None
     brackets: int | None = None
     smallest_group: int | None = None
+    broken_down: Number | None = None
 
 
 class DesignSection(Section):
@@ -150,7 +151,6 @@ class DesignSection(Section):
     one_household_cells: Annotated[
         OneHousehold | None, one_of(OneHousehold, "action for cells of one household")
     ] = None
-    broken_down: Number | None = None
 
 
 class DetailSection(Section):

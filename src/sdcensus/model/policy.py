@@ -129,7 +129,7 @@ class Policy:
     @property
     def broken_down(self) -> float:
         """The largest share of small visible groups that tables may break down."""
-        said = self.design.broken_down
+        said = self.online.broken_down
         return BROKEN_DOWN if said is None else said
 
     def level(self, at: AtLevel) -> Level:

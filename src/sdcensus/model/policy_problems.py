@@ -69,6 +69,12 @@ def _online(policy: Policy) -> Found:
         share = getattr(rules, name)
         if share is not None and not (_is_number(share) and 0 <= share <= 1):
             yield ("online", name), f"'{name}' is a share: from 0 to 1, such as 0.25."
+    share = rules.broken_down
+    if share is not None and not (_is_number(share) and 0 <= share < 1):
+        yield (
+            ("online", "broken_down"),
+            "'broken_down' is a share from 0 to below 1, such as 0.02: at 1 the rule says nothing.",
+        )
     chance = rules.recovery
     if chance is not None and not (_is_number(chance) and 0 < chance < 1):
         yield (
@@ -217,12 +223,6 @@ def _design(policy: Policy) -> Found:
     rules = policy.design
     for name in ("minimum_population", "minimum_category"):
         yield from _whole(("design", name), getattr(rules, name), 0)
-    share = rules.broken_down
-    if share is not None and not (_is_number(share) and 0 <= share < 1):
-        yield (
-            ("design", "broken_down"),
-            "'broken_down' is a share from 0 to below 1, such as 0.02: at 1 the rule says nothing.",
-        )
     for at, population in rules.minimum_population_at:
         where: Place = ("design", "minimum_population_at", str(at))
         yield from _area(policy, at, where)

@@ -103,6 +103,9 @@ class OnlineRules:
             rely on. The table builder shows them so; nothing is withheld.
         smallest_group: Groups that are published below this are not broken down further. In the
             table builder for every role, in plans for roles under which these rules are on.
+        broken_down: The largest share of the visible groups of at most three that may be claimed
+            with more than two attributes; ``None`` for the usual one. What is served and what is
+            published are measured against it, whoever asks.
     """
 
     mean_cell_size: float | None = None
@@ -116,6 +119,7 @@ class OnlineRules:
     recovery: float | None = None
     brackets: int | None = None
     smallest_group: int | None = None
+    broken_down: float | None = None
 
     def __post_init__(self) -> None:
         action = option(WhenSparse, "action for sparse areas", self.when_sparse)
@@ -212,9 +216,6 @@ class DesignRules:
         minimum_category: Categories with fewer people are not offered at their level.
         one_household_cells: What happens to person cells that are one household.
         detail: How fine variables may be, by size of area.
-        broken_down: The largest share of the visible groups of at most three that may be claimed
-            with more than two attributes; ``None`` for the usual one. What is served and what is
-            published are measured against it.
     """
 
     minimum_population: int | None = None
@@ -222,7 +223,6 @@ class DesignRules:
     minimum_category: int | None = None
     one_household_cells: OneHousehold | None = None
     detail: tuple[Detail, ...] = ()
-    broken_down: float | None = None
 
     def __post_init__(self) -> None:
         if self.one_household_cells is not None:

@@ -109,6 +109,8 @@ def _online(before: Policy, after: Policy) -> Iterator[str]:
         if limit is not None and (wanted is None or sign * wanted > sign * limit):
             asked = "none" if wanted is None else wanted
             yield f"online.{name}: {asked} instead of {limit}"
+    if after.broken_down > before.broken_down:
+        yield f"online.broken_down: {after.broken_down:g} instead of {before.broken_down:g}"
     if old.mean_cell_size is not None:
         if _STRICTNESS.index(new.when_sparse) < _STRICTNESS.index(old.when_sparse):
             yield f'online.when_sparse: "{new.when_sparse}" instead of "{old.when_sparse}"'
@@ -124,8 +126,6 @@ def _design(before: Policy, after: Policy) -> Iterator[str]:
         limit, wanted = getattr(old, name), getattr(new, name)
         if limit is not None and (wanted is None or wanted < limit):
             yield f"design.{name}: {'none' if wanted is None else wanted} instead of {limit}"
-    if after.broken_down > before.broken_down:
-        yield f"design.broken_down: {after.broken_down:g} instead of {before.broken_down:g}"
     sizes = dict(new.minimum_population_at)
     for at, size in old.minimum_population_at:
         if sizes.get(at, -1) < size:
