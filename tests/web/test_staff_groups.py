@@ -19,7 +19,7 @@ def test_the_staff_sees_what_the_gate_found() -> None:
         online=OnlineRules(recovery=0.99, smallest_group=12),
     )
     service = open_service(census, policy, options=MethodOptions(strength="strong"), secret=SECRET)
-    assert told_groups(service.gate) == {
+    assert told_groups(service.risks) == {
         "limit": 0.02,
         "units": [
             {
