@@ -15,11 +15,12 @@ from sdcensus.model.secret import Purpose
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.answering import TableService
-from sdcensus.session.answering.budgets import open_budgets
+from sdcensus.session.answering.budgets import open_budgets, open_menu
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.method_checks import exempting
 from sdcensus.session.policy import conflicts, show
 from sdcensus.session.policy.design import design
+from sdcensus.session.risk_gate import risks_of_menus
 from sdcensus.testing.island import SECRET
 from sdcensus.web.quotas import QuotaExceeded, Quotas
 from tests.documents.effects import Effect, Files, Way
@@ -120,6 +121,19 @@ def budgets(files: Files, folder: Path) -> object:
     return [(one.of, one.limit, one.met) for one in made]
 
 
+def gated(files: Files, folder: Path) -> object:
+    """Whether the menu of persons passes the gate."""
+    policy, census = opened(files, folder)
+    method = CellKey(design_perturbation(5, 4.0), secret=SECRET)
+    menu = open_menu(policy, Entity.PERSON)
+    assert menu is not None
+    smallest = policy.online.smallest_group
+    found = risks_of_menus(
+        census, [menu], {Entity.PERSON: method}, smallest_group=smallest, limit=policy.broken_down
+    )
+    return [risk.code for risk in found.risks]
+
+
 def quotas(files: Files, folder: Path) -> object:
     """How many tables of ten cells somebody gets on one day, and how many jobs at a time."""
     policy, _ = opened(files, folder)
@@ -214,6 +228,10 @@ EFFECTS: dict[str, Effect] = {
         "[limits]\ndimensions = 2\n[online]\nrecovery = 0.05\n",
         budgets,
     ),
+    "OnlineSection.smallest_group": effect("", "[online]\nsmallest_group = 30\n", answered),
+    "OnlineSection.broken_down": effect(
+        "[online]\nsmallest_group = 5\n", "[online]\nsmallest_group = 5\nbroken_down = 0.9\n", gated
+    ),
     "OnlineSection.brackets": effect("", "[online]\nbrackets = 20\n", answered),
     # --------------------------------------------------------------------------------- [design]
     "DesignSection.minimum_population": effect(
@@ -255,6 +273,7 @@ EFFECTS: dict[str, Effect] = {
     "RuleSection.as_filter": effect("", "[variable.married]\nas_filter = false\n"),
     "RuleSection.finest_level": effect("", '[variable.age]\nfinest_level = "ten_year"\n'),
     "RuleSection.finest_area": effect("", '[variable.sex]\nfinest_area = "ed@parish"\n'),
+    "RuleSection.units": effect("", '[variable.tenure]\nunits = ["persons"]\n'),
     "TogetherSection.combinations": effect(
         "", '[never_together]\ncombinations = [["married", "sex"]]\n'
     ),

@@ -12,7 +12,9 @@ from sdcensus.cli.running import run as run_command
 from sdcensus.errors import SdcensusError
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
+from sdcensus.model.policy import Policy
 from sdcensus.session.census import Census
+from sdcensus.session.tied_units import looks_between_units, tie_lines, ties_in_policy
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import SCHEMA, Row, rows, write_hamlet
 
@@ -121,6 +123,15 @@ def risks(files: Files, folder: Path) -> object:
     census = loaded(files, folder)
     assert isinstance(census, Census)
     return [sorted(set(one.axes.tolist())) for one in detect(census.tabulate("ed", "age"))]
+
+
+def ties(files: Files, folder: Path) -> object:
+    """What a policy is told that offers everything: counts of one unit that another one shows."""
+    census = loaded(files, folder)
+    if isinstance(census, str):
+        return census
+    everything = Policy(name="everything", schema=census.schema)
+    return tie_lines(ties_in_policy(everything)), looks_between_units(everything)
 
 
 # -------------------------------------------------------------------------------------- versions
@@ -324,6 +335,15 @@ WORKBOOK = schema(
     **{"persons.xlsx": workbook()},
 )
 
+#: Every house that is rented holds two persons.
+TIED = (
+    "[variable.sex]",
+    '[[identity]]\neach = "household"\nholds = "person"\ntimes = 2\nwhen = "tenure == 2"\n\n'
+    "[variable.sex]",
+)
+#: The codes of tenure as a number of persons.
+SIZED = ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"')
+
 EFFECTS: dict[str, Effect] = {
     # ---------------------------------------------------------------------------------- [census]
     "CensusSection.name": effect(("Census of the hamlet", "Another census"), way=words),
@@ -480,6 +500,23 @@ EFFECTS: dict[str, Effect] = {
         ('codes = "counties.csv"', 'codes = "counties.csv"\nlevels = ["shire"]'), base=HIERARCHY
     ),
     # -------------------------------------------------------------------------------- [variable]
+    "VariableSection.counts": effect(SIZED, way=ties),
+    "VariableSection.counts_open": effect(
+        ('counts = "persons"', 'counts = "persons"\ncounts_open = ["2"]'),
+        base=schema(SIZED),
+        way=ties,
+    ),
+    # -------------------------------------------------------------------------------- [identity]
+    "IdentitySection.each": effect(
+        ('each = "household"', 'each = "person"'), base=schema(TIED), way=ties, refused="given"
+    ),
+    "IdentitySection.holds": effect(
+        ('holds = "person"', 'holds = "household"'), base=schema(TIED), way=ties, refused="given"
+    ),
+    "IdentitySection.times": effect(("times = 2", "times = 3"), base=schema(TIED), way=ties),
+    "IdentitySection.when": effect(
+        ('when = "tenure == 2"', 'when = "tenure == 1"'), base=schema(TIED), way=ties
+    ),
     "VariableSection.file": effect(
         ('[variable.tenure]\nfile = "household"', '[variable.tenure]\nfile = "person"'),
         base=schema(**{"persons.csv": csv_text(changed(PERSONS, tenure=["1", "2"]))}),
