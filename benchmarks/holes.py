@@ -215,7 +215,8 @@ def measure(
     if not (home / "policy.toml").exists():
         _sdcensus("demo", "--out", str(home))
     if not small and not (home / "published-eu").exists():
-        _sdcensus("publish", str(home / "eu-plan.toml"), "--secret", str(home / "demo.secret"))
+        named = ("--secret", str(home / "demo.secret"), "--revision", "eu-programme")
+        _sdcensus("publish", str(home / "eu-plan.toml"), *named)
     census = open_store(home / "census.store")
     policy = read_policy(home / "policy.toml", census.schema)
     secret = read_secret(home / "demo.secret")
