@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
 from sdcensus.model.entity import Entity
+from sdcensus.model.identities import ties_of
 from sdcensus.model.menu import Menu
 from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
@@ -150,6 +151,7 @@ def look_budgets(
     *,
     own: int = OWN,
     variances: Mapping[Entity, float] | None = None,
+    only: Sequence[Entity] | None = None,
 ) -> dict[Entity, LookBudget]:
     """The look budgets of several menus, each with what the others say about its units.
 
@@ -159,8 +161,13 @@ def look_budgets(
         own: How many variables the cells have besides the area, at most.
         variances: Of the noise of large counts by kind of unit; where there are none, the same
             for all.
+        only: The units whose budgets are wanted; else all.
     """
-    return {of: _budget(tied_lattice(schema, menus, of, variances or {}), own) for of in menus}
+    declared = ties_of(schema)
+    return {
+        of: _budget(tied_lattice(schema, menus, of, variances or {}, declared), own)
+        for of in (menus if only is None else only)
+    }
 
 
 def _budget(lattice: Lattice, own: int) -> LookBudget:

@@ -40,7 +40,11 @@ _RIDGE = 1e-10
 
 
 def tied_lattice(
-    schema: Schema, menus: Mapping[Entity, Menu], of: Entity, variances: Mapping[Entity, float]
+    schema: Schema,
+    menus: Mapping[Entity, Menu],
+    of: Entity,
+    variances: Mapping[Entity, float],
+    declared: Sequence[Tie] | None = None,
 ) -> Lattice:
     """Everything that menus say about some units; their own menu alone where nothing is tied.
 
@@ -49,16 +53,24 @@ def tied_lattice(
         menus: What may be asked for, by kind of unit.
         of: The units that are meant.
         variances: Of the noise of large counts; the same for all where none is given.
+        declared: What the schema declares, where it was asked before.
     """
-    ties = seen_ties(schema, menus, of)
+    ties = seen_ties(schema, menus, of, declared)
     if not ties:
         return Lattice(menus[of])
     return TiedLattice(schema, menus, of, ties, variances)
 
 
-def seen_ties(schema: Schema, menus: Mapping[Entity, Menu], of: Entity) -> tuple[Tie, ...]:
+def seen_ties(
+    schema: Schema,
+    menus: Mapping[Entity, Menu],
+    of: Entity,
+    declared: Sequence[Tie] | None = None,
+) -> tuple[Tie, ...]:
     """The identities through which menus say something about some units, directly or not."""
-    groups = _alike([tie for tie in ties_of(schema) if {tie.each, tie.holds} <= {*menus}])
+    if declared is None:
+        declared = ties_of(schema)
+    groups = _alike([tie for tie in declared if {tie.each, tie.holds} <= {*menus}])
     told = [group for group in groups if _seen(group, menus[group[0].holds])]
     visible = []
     for group in told:
