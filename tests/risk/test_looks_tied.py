@@ -14,6 +14,7 @@ from sdcensus.model.key_space import KeySpace
 from sdcensus.model.menu import Menu, MenuVariable, finest_first
 from sdcensus.model.schema import CensusInfo, KeyRules, Schema, UnitIdentity
 from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.risk.look_budget import look_budget, look_budgets
 from sdcensus.risk.looks_lattice import Lattice
 from sdcensus.risk.looks_tied import TiedLattice, seen_ties, tied_lattice
 from sdcensus.risk.unit_identities import look_weight, mixed_information
@@ -246,3 +247,34 @@ def test_levels_that_one_menu_lacks_make_a_bound() -> None:
     assert not found.exact
     assert expected <= found.looks * (1 + 1e-9)
     assert found.looks < 3 * expected
+
+
+def test_budgets_say_which_looks_across_units_they_count() -> None:
+    schema = schema_of(SIZES)
+    menus = {
+        PERSON: menu(schema, PERSON, 2, area=(), size=("mixed",), sex=()),
+        HOUSEHOLD: menu(schema, HOUSEHOLD, 2, area=(), size=()),
+    }
+    together = look_budgets(schema, menus)[HOUSEHOLD]
+    alone = look_budgets(without_identities(schema), menus)[HOUSEHOLD]
+    assert alone == look_budget(menus[HOUSEHOLD])
+    assert together.asked.looks > alone.asked.looks
+    assert alone.across == ""
+    assert "persons and households by size, with weights up to 25" in together.across
+    # Noisier tables of persons tell less.
+    noisier = look_budgets(schema, menus, variances={PERSON: 20.0, HOUSEHOLD: 2.0})[HOUSEHOLD]
+    assert alone.asked.looks < noisier.asked.looks < together.asked.looks
+    assert list(look_budgets(schema, menus, only=[PERSON])) == [PERSON]
+
+
+def test_what_is_too_large_to_be_solved_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = schema_of(SIZES)
+    menus = {
+        PERSON: menu(schema, PERSON, 2, area=(), size=("mixed",), place=()),
+        HOUSEHOLD: menu(schema, HOUSEHOLD, 2, area=(), size=()),
+    }
+    assert "Not counted" not in look_budgets(schema, menus)[HOUSEHOLD].across
+    monkeypatch.setattr("sdcensus.risk.looks_tied.MOST_UNKNOWNS", 5)
+    found = look_budgets(schema, menus)[HOUSEHOLD].across
+    assert "by place" in found.split("Not counted")[0]
+    assert "by size" in found.split("Not counted")[1]

@@ -39,6 +39,7 @@ from sdcensus.risk.looks_chance import (
 from sdcensus.session.answering.budgets import open_budgets, refuse_weak
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import (
+    budget_in,
     budget_of_plan,
     budget_of_policy,
     design_for,
@@ -51,6 +52,7 @@ from sdcensus.session.look_budget import (
 from sdcensus.session.recommending_noise import noise_for
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import SECRET, island, island_store
+from tests.attack.housed import housed_schema, without_identities
 
 #: Publications under keys of their own that are attacked by averaging.
 VERSIONS = 6
@@ -440,3 +442,39 @@ def test_a_policy_that_opens_nothing_is_refused(tmp_path: Path) -> None:
     policy.write_text(f'name = "Closed"\n{rules}', encoding="utf-8", newline="\n")
     with pytest.raises(SpecError, match="offers no variable"):
         budget_of_policy(island(50), policy)
+
+
+MIXED = """\
+name = "Homes"
+[limits]
+dimensions = 2
+[variable.size]
+finest_level = "grouped"
+[variable.place]
+offered = false
+"""
+
+
+def test_budgets_of_households_count_tables_of_persons(tmp_path: Path) -> None:
+    """For the office and for the server alike; where nothing is declared, nothing is counted."""
+    schema = housed_schema()
+    policy = tmp_path / "policy.toml"
+    policy.write_text(MIXED, encoding="utf-8", newline="\n")
+    read = read_policy(policy, schema)
+    silent = read_policy(policy, without_identities(schema))
+    method = CellKey(scheme("CP3"), secret=SECRET)
+    for of in (Entity.HOUSEHOLD, Entity.PERSON):
+        tied, apart = budget_in(read, of=of), budget_in(silent, of=of)
+        assert tied.asked.looks > apart.asked.looks
+        assert "persons and households by size" in tied.across
+        assert apart.across == ""
+        opened = {
+            one.of: one.budget
+            for one in open_budgets(read, dict.fromkeys((Entity.PERSON, Entity.HOUSEHOLD), method))
+        }
+        assert opened[of].asked.looks == pytest.approx(tied.asked.looks)
+    # Alone on the server, households are seen by their own tables only.
+    (alone,) = open_budgets(read, {Entity.HOUSEHOLD: method})
+    assert alone.budget.asked.looks == pytest.approx(
+        budget_in(silent, of=Entity.HOUSEHOLD).asked.looks
+    )

@@ -178,7 +178,9 @@ def _budget(lattice: Lattice, own: int) -> LookBudget:
             worst = _worst(lattice, area, number)
             if worst is not None:
                 found.append(worst)
-    across = across_sentence(lattice.ties) if isinstance(lattice, TiedLattice) else ""
+    across = ""
+    if isinstance(lattice, TiedLattice):
+        across = across_sentence(lattice.ties, lattice.left)
     return LookBudget(menu.of, _menu_sentence(menu), tuple(found), _lines(lattice), across)
 
 

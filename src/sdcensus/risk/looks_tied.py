@@ -34,7 +34,7 @@ Float64 = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 #: Identities whose variables have more combinations of codes than this are not taken together.
-MOST_UNKNOWNS = 400
+MOST_UNKNOWNS = 120
 #: Directions that no table sees are kept apart by this much.
 _RIDGE = 1e-10
 
@@ -55,10 +55,10 @@ def tied_lattice(
         variances: Of the noise of large counts; the same for all where none is given.
         declared: What the schema declares, where it was asked before.
     """
-    ties = seen_ties(schema, menus, of, declared)
+    ties, left = _reaching(schema, menus, of, declared)
     if not ties:
         return Lattice(menus[of])
-    return TiedLattice(schema, menus, of, ties, variances)
+    return TiedLattice(schema, menus, of, ties, variances, left)
 
 
 def seen_ties(
@@ -68,6 +68,13 @@ def seen_ties(
     declared: Sequence[Tie] | None = None,
 ) -> tuple[Tie, ...]:
     """The identities through which menus say something about some units, directly or not."""
+    return tuple(_reaching(schema, menus, of, declared)[0])
+
+
+def _reaching(
+    schema: Schema, menus: Mapping[Entity, Menu], of: Entity, declared: Sequence[Tie] | None
+) -> tuple[list[Tie], list[Tie]]:
+    """The same, and those that would make the system too large."""
     if declared is None:
         declared = ties_of(schema)
     groups = _alike([tie for tie in declared if {tie.each, tie.holds} <= {*menus}])
@@ -79,20 +86,30 @@ def seen_ties(
         # What tables of the larger units do not tell apart, other units may tell of them.
         if others or _seen(group, menus[each], schema.lineage(each)):
             visible.append(group)
-    reached, chosen = {of}, list[Tie]()
+    # The weightiest first: they tell the most.
+    visible.sort(key=lambda group: -max(tie.times for tie in group))
+    reached, chosen, left = {of}, list[Tie](), list[Tie]()
     for _ in visible:
         for group in visible:
             units = {group[0].each, group[0].holds}
-            if units & reached and group[0] not in chosen:
+            if units & reached and group[0] not in [*chosen, *left]:
                 if _unknowns(schema, [*chosen, *group], menus) > MOST_UNKNOWNS:
-                    continue
-                reached |= units
-                chosen += group
-    return tuple(chosen)
+                    left += group
+                else:
+                    reached |= units
+                    chosen += group
+    return chosen, left
 
 
-def across_sentence(ties: Sequence[Tie]) -> str:
-    """Which looks across units are counted, for the office."""
+def across_sentence(ties: Sequence[Tie], left: Sequence[Tie] = ()) -> str:
+    """Which looks across units are counted, and which are not, for the office."""
+    sentence = f"Looks across units are counted: {_ways(ties)}."
+    if left:
+        sentence += f" Not counted, since too many codes would have to be solved: {_ways(left)}."
+    return sentence
+
+
+def _ways(ties: Sequence[Tie]) -> str:
     times: dict[tuple[Entity, Entity, tuple[str, ...]], list[int]] = {}
     for tie in ties:
         names = tuple(variable.name for variable, _ in tie.leaves)
@@ -101,7 +118,7 @@ def across_sentence(ties: Sequence[Tie]) -> str:
     for (holds, each, names), numbers in times.items():
         weight = "" if max(numbers) == 1 else f", with weights up to {max(numbers) ** 2:,}"
         ways.append(f"{holds.plural} and {each.plural} by {joined(names)}{weight}")
-    return f"Looks across units are counted: {'; '.join(ways)}." if ways else ""
+    return "; ".join(ways)
 
 
 def _alike(ties: Sequence[Tie]) -> list[list[Tie]]:
@@ -226,7 +243,7 @@ class _Unit:
 def _product(matrices: Iterable[Float64]) -> Float64:
     found: Float64 = np.ones((1, 1))
     for one in matrices:
-        found = np.kron(found, one)
+        found = np.asarray(np.kron(found, one), dtype=np.float64)
     return found
 
 
@@ -244,6 +261,7 @@ class TiedLattice(Lattice):
         of: Entity,
         ties: Sequence[Tie],
         variances: Mapping[Entity, float],
+        left: Sequence[Tie] = (),
     ) -> None:
         units = [
             one for one in menus if one is of or any(one in (tie.each, tie.holds) for tie in ties)
@@ -257,6 +275,7 @@ class TiedLattice(Lattice):
         forms = {name: axis_forms(tuple(own.values())) for name, own in levels.items()}
         super().__init__(menus[of], forms=forms)
         self.ties = tuple(ties)
+        self.left = tuple(left)
         self._of = of
         self._axes = _axes(ties, {unit: menus[unit] for unit in units})
         self._units = {
