@@ -24,7 +24,7 @@ from sdcensus.risk.looks_chance import (
     required,
     variance_for,
 )
-from tests.risk.least_squares import least_squares_weights
+from tests.risk.least_squares import indicator, least_squares_weights
 
 
 @pytest.mark.parametrize(
@@ -158,18 +158,52 @@ def test_the_chance_is_that_of_the_noise_itself(
     looks = 1 / float(weights @ weights)
     assert weights[shown.index(target)] == pytest.approx(1 / looks)
     draw = np.random.default_rng(20_261_117)
+    used = np.abs(weights) > 1e-9
+    inside = np.stack([indicator(one, sizes) for one in shown])[used].astype(np.int64)
+    # Sums have the remainders of their parts together, which matters for rounding.
+    truth = draw.integers(500, 600, (8_000, inside.shape[1])) @ inside.T
     for design in (
-        *map(scheme, ("CP1", "CP2", "CP3(EU)", "CP3", "CP4")),
+        *map(scheme, ("CP1", "CP2", "CP3(EU)", "CP3", "CP3(1,2)", "CP4", "RR3", "RR5")),
         design_perturbation(8, 7),
     ):
-        values, chances = design.deviations(1000), design.probabilities(1000)
-        error = np.zeros(20_000)
-        for one in weights[np.abs(weights) > 1e-9]:
-            error += one * draw.choice(values, p=chances / chances.sum(), size=error.size)
+        moved = np.zeros(truth.shape)
+        for remainder in range(design.tail.period):
+            count = 1000 * design.tail.period + remainder
+            these = truth % design.tail.period == remainder
+            chances = design.probabilities(count)
+            moved[these] = draw.choice(
+                design.deviations(count), p=chances / chances.sum(), size=int(these.sum())
+            )
+        error = moved @ weights[used]
         # Half way between two counts, one of them is taken.
         found = float((np.abs(error) < 0.5 - 1e-9).mean() + (np.abs(error) < 0.5 + 1e-9).mean()) / 2
-        assert recoveries(np.array([looks]), design)[0] == pytest.approx(found, abs=0.02)
-        assert recovery_with(looks, design) >= recoveries(np.array([looks]), design)[0]
+        said = recoveries(np.array([looks]), design)[0]
+        assert said == pytest.approx(found, abs=0.02 + 0.005), design.name
+        assert recovery_with(looks, design) >= said
+
+
+@pytest.mark.parametrize("base", [3, 5])
+@pytest.mark.parametrize("parts", [2, 3])
+def test_rounding_is_within_two_percent_of_every_way_it_can_turn_out(base: int, parts: int) -> None:
+    """A part and its total, by going through all remainders and all deviations: no sampling."""
+    design = scheme(f"RR{base}")
+    moves = [
+        [*zip(design.deviations(at).tolist(), design.probabilities(at).tolist(), strict=True)]
+        for at in range(100 * base, 101 * base)
+    ]
+    # In looks: 1 + 1/parts. The part has parts/(parts + 1) of the weight, all others the rest.
+    chance = 0.0
+    for remainders in itertools.product(range(base), repeat=parts):
+        published = (*remainders, sum(remainders) % base)
+        for turned in itertools.product(*(moves[one] for one in published)):
+            error = parts * turned[0][0] + turned[-1][0] - sum(one for one, _ in turned[1:-1])
+            half = 0.5 if abs(2 * error) == parts + 1 else float(abs(2 * error) < parts + 1)
+            chance += half * math.prod(own for _, own in turned)
+    chance /= base**parts
+    said = recoveries(np.array([1 + 1 / parts]), design)[0]
+    assert said == pytest.approx(chance, abs=0.02)
+    if (base, parts) == (3, 2):
+        assert chance == pytest.approx(11 / 27)
 
 
 def test_a_normal_error_is_wrong_for_few_looks() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sdcensus.attack.averaging import averages, rounded
 from sdcensus.attack.targets import targets_of
@@ -22,6 +24,7 @@ from sdcensus.model.cube import Cube, Origin
 from sdcensus.model.entity import Entity, EntitySpec
 from sdcensus.model.key_space import KeySpace
 from sdcensus.model.menu import Menu, MenuVariable, finest_first
+from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.publication import PublishedTable
 from sdcensus.model.schema import CensusInfo, Schema
 from sdcensus.model.variable import Code, Role, Variable
@@ -36,6 +39,7 @@ from sdcensus.risk.looks_chance import (
 from sdcensus.session.answering.budgets import open_budgets, refuse_weak
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import (
+    budget_in,
     budget_of_plan,
     budget_of_policy,
     design_for,
@@ -48,7 +52,10 @@ from sdcensus.session.look_budget import (
 from sdcensus.session.recommending_noise import noise_for
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import SECRET, island, island_store
+from tests.attack.housed import housed_schema, without_identities
 
+#: Publications under keys of their own that are attacked by averaging.
+VERSIONS = 6
 #: Areas, ages, and twelve further variables with so many codes.
 SIZES = (2, 2, 3, 3, 4, 4, 4, 5, 5, 6, 8, 10)
 
@@ -137,9 +144,43 @@ class Attack:
     said: float
     by_parts: float
     error: float
+    averaged: float = 0.0
+    averaged_error: float = 0.0
 
 
-def solved(seed: int, *, people: int, dimensions: int, sizes: tuple[int, ...]) -> Attack:
+def averaged_by_the_lab(
+    census: Census, menu: Menu, chosen: dict[str, str], design: PerturbationDesign
+) -> tuple[float, int]:
+    """The share of cells that the averaging attack finds in everything, and of how many."""
+    names = [one.variable.name for one in menu.variables]
+    cubes = [
+        (" ".join(choice), census.tabulate(*(f"{name}-total" for name in choice)))
+        for number in range(1, menu.dimensions + 1)
+        for choice in itertools.combinations(names, number)
+    ]
+    truth = census.tabulate(*(f"{name}-total" for name in chosen))
+    assert isinstance(truth, Cube)
+    filled = truth.count > 0
+    right = []
+    for version in range(1, VERSIONS + 1):
+        method = CellKey(design, secret=SECRET, key_version=version)
+        published = [PublishedTable(name, method.protect(cube).table) for name, cube in cubes]
+        targets, _ = targets_of(published)
+        found = averages(targets, {one.name: large_variance(design) for one in targets})
+        own = next(one for one in found if one.piece.target.name == " ".join(chosen))
+        right.append((rounded(own).reshape(truth.count.shape) == truth.count)[filled])
+    return float(np.mean(right)), int(np.size(right))
+
+
+def solved(
+    seed: int,
+    *,
+    people: int,
+    dimensions: int,
+    sizes: tuple[int, ...],
+    draws: int = 60,
+    lab: bool = False,
+) -> Attack:
     """Publish every table with noise of its own in every cell, and solve all of them together.
 
     The intruder knows the variance of every cell and which ones are empty.
@@ -184,10 +225,10 @@ def solved(seed: int, *, people: int, dimensions: int, sizes: tuple[int, ...]) -
     wanted = wanted[wanted @ count > 0]
     sight = 1 / np.sqrt([design.variance(int(one)) for one in truth])
     solver = wanted[:, possible] @ np.linalg.pinv(equations * sight[:, None], rcond=1e-9)
-    noise = np.zeros((60, truth.size))
+    noise = np.zeros((draws, truth.size))
     for one in np.unique(truth).tolist():
         chances = design.probabilities(one)
-        size = (60, int((truth == one).sum()))
+        size = (draws, int((truth == one).sum()))
         noise[:, truth == one] = draw.choice(
             design.deviations(one), p=chances / chances.sum(), size=size
         )
@@ -202,11 +243,14 @@ def solved(seed: int, *, people: int, dimensions: int, sizes: tuple[int, ...]) -
         by_parts.append(looks)
     chance = said.recovery(design)
     assert chance is not None
+    averaged, cells = averaged_by_the_lab(census, menu, chosen, design) if lab else (0.0, 1)
     return Attack(
         float(np.mean(right)),
         chance,
         float(recoveries(np.array(by_parts), design).mean()),
         0.5 / np.sqrt(np.size(right) / 4),  # cells of one publication go together a little
+        averaged,
+        0.5 / np.sqrt(cells / 4),
     )
 
 
@@ -234,6 +278,22 @@ def test_least_squares_find_no_more_than_the_budget_from_the_data_says(
     # Counting parts alone promised less, and the attack shows it.
     if dimensions > 1:
         assert right > by_parts + error
+
+
+@given(
+    people=st.integers(100, 3_000),
+    dimensions=st.integers(1, 3),
+    sizes=st.lists(st.integers(2, 4), min_size=3, max_size=4).map(tuple),
+    seed=st.integers(0, 10_000),
+)
+@settings(max_examples=min(150, settings().max_examples))
+def test_no_linear_attack_finds_more_than_the_budget_from_the_data_says(
+    people: int, dimensions: int, sizes: tuple[int, ...], seed: int
+) -> None:
+    """Over random menus and data: least squares over everything, and the averages of the lab."""
+    found = solved(seed, people=people, dimensions=dimensions, sizes=sizes, draws=300, lab=True)
+    assert found.right <= found.said + 3.5 * found.error
+    assert found.averaged <= found.said + 3.5 * found.averaged_error
 
 
 def test_small_groups_are_seen_often_unless_they_are_not_broken_down() -> None:
@@ -382,3 +442,39 @@ def test_a_policy_that_opens_nothing_is_refused(tmp_path: Path) -> None:
     policy.write_text(f'name = "Closed"\n{rules}', encoding="utf-8", newline="\n")
     with pytest.raises(SpecError, match="offers no variable"):
         budget_of_policy(island(50), policy)
+
+
+MIXED = """\
+name = "Homes"
+[limits]
+dimensions = 2
+[variable.size]
+finest_level = "grouped"
+[variable.place]
+offered = false
+"""
+
+
+def test_budgets_of_households_count_tables_of_persons(tmp_path: Path) -> None:
+    """For the office and for the server alike; where nothing is declared, nothing is counted."""
+    schema = housed_schema()
+    policy = tmp_path / "policy.toml"
+    policy.write_text(MIXED, encoding="utf-8", newline="\n")
+    read = read_policy(policy, schema)
+    silent = read_policy(policy, without_identities(schema))
+    method = CellKey(scheme("CP3"), secret=SECRET)
+    for of in (Entity.HOUSEHOLD, Entity.PERSON):
+        tied, apart = budget_in(read, of=of), budget_in(silent, of=of)
+        assert tied.asked.looks > apart.asked.looks
+        assert "persons and households by size" in tied.across
+        assert apart.across == ""
+        opened = {
+            one.of: one.budget
+            for one in open_budgets(read, dict.fromkeys((Entity.PERSON, Entity.HOUSEHOLD), method))
+        }
+        assert opened[of].asked.looks == pytest.approx(tied.asked.looks)
+    # Alone on the server, households are seen by their own tables only.
+    (alone,) = open_budgets(read, {Entity.HOUSEHOLD: method})
+    assert alone.budget.asked.looks == pytest.approx(
+        budget_in(silent, of=Entity.HOUSEHOLD).asked.looks
+    )

@@ -195,6 +195,8 @@ def _percent(limit: float) -> str:
 def _show(output: Output, budget: LookBudget, limit: float) -> None:
     output.say(f"Look budget: {budget.of.plural}", style="bold")
     output.say(budget.sentence)
+    if budget.across:
+        output.say(budget.across)
     table = plain_table()
     table.add_column("area")
     table.add_column("worst cell by")

@@ -16,13 +16,16 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
 from sdcensus.model.entity import Entity
+from sdcensus.model.identities import ties_of
 from sdcensus.model.menu import Menu
+from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level
 from sdcensus.risk.looks_chance import recovery, variance_for
 from sdcensus.risk.looks_lattice import Codes, Extra, Lattice
 from sdcensus.risk.looks_plan import looks_at_classes
 from sdcensus.risk.looks_tables import classes_of, lines_of_tables, pair_text
+from sdcensus.risk.looks_tied import TiedLattice, across_sentence, tied_lattice
 
 __all__ = [
     "NOT_COVERED",
@@ -30,6 +33,7 @@ __all__ = [
     "Looks",
     "look_budget",
     "look_budget_of_tables",
+    "look_budgets",
     "looks_at",
 ]
 
@@ -84,12 +88,14 @@ class LookBudget:
             last.
         lines: How many sums are published with their totals, by the number of parts; of a menu
             only those with the fewest parts, which give away most. Empty if nothing adds up.
+        across: Which tables of other units count as looks too, as a sentence; empty for none.
     """
 
     of: Entity
     scope: str
     levels: tuple[Looks, ...]
     lines: tuple[tuple[int, int], ...] = ()
+    across: str = ""
 
     def __post_init__(self) -> None:
         if not self.levels:
@@ -122,7 +128,10 @@ class LookBudget:
 
 
 def look_budget(
-    menu: Menu, *, own: int = OWN, extra_information: Extra | None = None
+    menu: Menu,
+    *,
+    own: int = OWN,
+    extra_information: Extra | None = None,
 ) -> LookBudget:
     """The look budget of everything that a menu allows.
 
@@ -133,14 +142,46 @@ def look_budget(
             has from elsewhere, such as from counts of other units that are tied to it. The worst
             cell of a set decides. The budget is then a bound.
     """
-    lattice = Lattice(menu, extra_information)
+    return _budget(Lattice(menu, extra_information), own)
+
+
+def look_budgets(
+    schema: Schema,
+    menus: Mapping[Entity, Menu],
+    *,
+    own: int = OWN,
+    variances: Mapping[Entity, float] | None = None,
+    only: Sequence[Entity] | None = None,
+) -> dict[Entity, LookBudget]:
+    """The look budgets of several menus, each with what the others say about its units.
+
+    Args:
+        schema: What declares identities between units.
+        menus: The tables that may be asked for, by kind of unit.
+        own: How many variables the cells have besides the area, at most.
+        variances: Of the noise of large counts by kind of unit; where there are none, the same
+            for all.
+        only: The units whose budgets are wanted; else all.
+    """
+    declared = ties_of(schema)
+    return {
+        of: _budget(tied_lattice(schema, menus, of, variances or {}, declared), own)
+        for of in (menus if only is None else only)
+    }
+
+
+def _budget(lattice: Lattice, own: int) -> LookBudget:
+    menu = lattice.menu
     found = []
     for area in _areas(menu):
         for number in range(own + 1):
             worst = _worst(lattice, area, number)
             if worst is not None:
                 found.append(worst)
-    return LookBudget(menu.of, _menu_sentence(menu), tuple(found), _lines(lattice))
+    across = ""
+    if isinstance(lattice, TiedLattice):
+        across = across_sentence(lattice.ties, lattice.left)
+    return LookBudget(menu.of, _menu_sentence(menu), tuple(found), _lines(lattice), across)
 
 
 def looks_at(menu: Menu, chosen: Mapping[str, Level | str], codes: Codes | None = None) -> Looks:

@@ -14,7 +14,7 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.kernels.looks import sum_of_choices
 from sdcensus.model.menu import Menu, MenuVariable
 from sdcensus.model.variable import Level
-from sdcensus.risk.looks_axis import axis_forms
+from sdcensus.risk.looks_axis import AxisForms, axis_forms
 from sdcensus.risk.looks_partitions import division
 
 Int64 = npt.NDArray[np.int64]
@@ -76,15 +76,22 @@ class Lattice:
         menu: The tables.
         extra: For sets of variables, how many looks each cell by them has from elsewhere besides
             its own, such as from counts of other units that are tied to it.
+        forms: What variables say, where it is not what their levels on the menu say.
     """
 
-    def __init__(self, menu: Menu, extra: Extra | None = None) -> None:
+    def __init__(
+        self,
+        menu: Menu,
+        extra: Extra | None = None,
+        forms: Mapping[str, AxisForms] | None = None,
+    ) -> None:
         self._extra = {own: looks for own, looks in (extra or {}).items() if looks}
         self.menu = replace(menu, cells=None)
         combinations = [*_never_together(menu), *_areas_too_fine(menu)]
         self._combinations = combinations
         self._whole = [one for one in combinations if self._is_whole(one)]
         self._forms = {one.variable.name: axis_forms(one.levels) for one in menu.variables}
+        self._forms |= {name: one for name, one in (forms or {}).items() if name in self._forms}
         self._place = {one.variable.name: at for at, one in enumerate(menu.variables)}
         self._beside: dict[tuple[str, ...], float] = {}
         self._candidates: dict[tuple[str, str], Int64] = {}
@@ -168,16 +175,18 @@ class Lattice:
         key = tuple(sorted(varying))
         if key not in self._beside:
             others = [one for one in self._forms if one not in varying]
-            total = self._over_tables(key, others)
+            total = self.over_tables(key, others)
             for names, looks in self._extra.items():
                 if names.issuperset(key):
                     total += looks * math.prod(self._forms[one].gain for one in names - set(key))
             self._beside[key] = total
         return self._beside[key]
 
-    def _over_tables(self, required: Sequence[str], others: Sequence[str]) -> float:
+    def over_tables(self, required: Sequence[str], others: Sequence[str]) -> float:
         """The sum over tables with some variables of the gains of those that they have besides."""
         room = self.menu.dimensions - len(required)
+        if room < 0:
+            return 0.0
         gains = {name: self._forms[name].gain for name in others}
         if self._whole:
             order = [*required, *(name for name in others if gains[name])]
@@ -215,7 +224,7 @@ class Lattice:
                     for own in one.levels
                 )
             ]
-            self._allowed[key] = self._over_tables(tuple(chosen), others)
+            self._allowed[key] = self.over_tables(tuple(chosen), others)
         return self._allowed[key]
 
     def _is_whole(self, combination: Combination) -> bool:

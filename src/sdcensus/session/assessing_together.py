@@ -9,15 +9,16 @@ from sdcensus.documents.policy import read_policy
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import UserRole, menu_of
+from sdcensus.model.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema import Schema
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.differencing import differences_between
 from sdcensus.risk.findings import Findings
-from sdcensus.risk.look_budget import LookBudget, look_budget, look_budget_of_tables
+from sdcensus.risk.look_budget import LookBudget, look_budget_of_tables
 from sdcensus.risk.published_before import differences_with
+from sdcensus.session.look_budget import budget_in
 from sdcensus.store.registry import Registry
 
 Tabulate = Callable[[TableSpec], Cube | SparseCube]
@@ -111,5 +112,4 @@ def budget_of_menu(
 ) -> tuple[LookBudget, float | None]:
     """The look budget of everything that a policy opens, and the chance that it accepts."""
     policy = read_policy(path, schema)
-    budget = look_budget(menu_of(policy, schema, of=of, role=role))
-    return budget, policy.online.recovery
+    return budget_in(policy, of=of, role=role), policy.online.recovery

@@ -37,7 +37,7 @@ from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.policy import Policy
 from sdcensus.model.progress import Progress
 from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.risk.look_budget import look_budget
+from sdcensus.risk.look_budget import look_budgets
 from sdcensus.risk.looks_chance import Requirement
 from sdcensus.session.answering.budgets import open_menu
 from sdcensus.session.broken_down import advised_smallest_group
@@ -237,8 +237,9 @@ def noise_for(policy: Policy) -> PerturbationDesign:
         SpecError: No noise does.
     """
     limit = policy.online.recovery or LIMIT
-    menus = (open_menu(policy, one.entity) for one in policy.schema.entities)
-    found = [needed(look_budget(menu), limit) for menu in menus if menu is not None]
+    opened = {one.entity: open_menu(policy, one.entity) for one in policy.schema.entities}
+    menus = {of: menu for of, menu in opened.items() if menu is not None}
+    found = [needed(one, limit) for one in look_budgets(policy.schema, menus).values()]
     return design_for(reduce(Requirement.also, found))
 
 

@@ -22,7 +22,7 @@ from sdcensus.model.menu import Menu, MenuVariable
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.plan import Plan
-from sdcensus.model.policy import UserRole, menu_of
+from sdcensus.model.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema import Schema
 from sdcensus.model.sparse_cube import SparseCube
@@ -32,8 +32,8 @@ from sdcensus.risk.look_budget import (
     NOT_COVERED,
     LookBudget,
     Looks,
-    look_budget,
     look_budget_of_tables,
+    look_budgets,
 )
 from sdcensus.risk.looks_chance import (
     ALPHA,
@@ -55,12 +55,14 @@ __all__ = [
     "LookBudget",
     "Looks",
     "SchemeLooks",
+    "budget_in",
     "budget_of_plan",
     "budget_of_policy",
     "design_for",
     "limit_of",
     "looks_in_data",
     "looks_in_policy",
+    "menus_of",
     "named_noise",
     "needed",
     "opened_plan",
@@ -113,8 +115,31 @@ def budget_of_policy(
     own: int = 1,
 ) -> LookBudget:
     """The look budget of everything that a policy opens to a role."""
-    menu = menu_of(read_policy(policy, census.schema), census.schema, of=of, role=role)
-    return look_budget(menu, own=own)
+    return budget_in(read_policy(policy, census.schema), of=of, role=role, own=own)
+
+
+def budget_in(
+    policy: Policy,
+    *,
+    of: str | Entity = Entity.PERSON,
+    role: str | UserRole = UserRole.PUBLIC,
+    own: int = 1,
+) -> LookBudget:
+    """The look budget of what a policy opens, with what tables of other units say."""
+    menu = menu_of(policy, policy.schema, of=of, role=role)
+    menus = {**menus_of(policy, role=role), menu.of: menu}
+    return look_budgets(policy.schema, menus, own=own, only=[menu.of])[menu.of]
+
+
+def menus_of(policy: Policy, *, role: str | UserRole = UserRole.PUBLIC) -> dict[Entity, Menu]:
+    """The menus of all kinds of units that a role may ask for."""
+    menus = {}
+    for one in policy.schema.entities:
+        try:
+            menus[one.entity] = menu_of(policy, policy.schema, of=one.entity, role=role)
+        except SpecError:  # nothing is offered of such units
+            continue
+    return menus
 
 
 def limit_of(census: Census, policy: str | Path | None) -> float:

@@ -20,10 +20,10 @@ from sdcensus.model.policy import Limits, Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
-from sdcensus.risk.look_budget import LookBudget, look_budget, look_budget_of_tables
+from sdcensus.risk.look_budget import LookBudget, look_budget_of_tables, look_budgets
 from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import Census
-from sdcensus.session.look_budget import LIMIT
+from sdcensus.session.look_budget import LIMIT, menus_of
 from sdcensus.session.perturbation import ExchangeFormat, write
 from sdcensus.session.policy.online import ask
 from sdcensus.session.policy.verdict import Verdict
@@ -332,17 +332,8 @@ def _policy(
     if given is None:
         found = builder_menu(facts, schema, name)
         return found.policy, found.budgets, found.rejected
-    budgets = []
-    for one in schema.entities:
-        if schema.usable(one.entity):
-            try:
-                menu = menu_of(given, schema, of=one.entity)
-            except SpecError:
-                if one.entity is facts.of:
-                    raise
-                continue
-            budgets.append(look_budget(menu))
-    return given, tuple(budgets), ()
+    menu_of(given, schema, of=facts.of)  # refuses where nothing is offered of these
+    return given, tuple(look_budgets(schema, menus_of(given)).values()), ()
 
 
 def _finished(policy: Policy, specs: list[TableSpec], noise: Noise, *, opened: bool) -> Policy:

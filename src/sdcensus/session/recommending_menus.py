@@ -20,12 +20,11 @@ from sdcensus.model.policy import (
     VariableRule,
     WhenSparse,
     area_variables,
-    menu_of,
 )
 from sdcensus.model.schema import Schema
 from sdcensus.model.variable import Role
-from sdcensus.risk.look_budget import LookBudget, look_budget
-from sdcensus.session.look_budget import LIMIT
+from sdcensus.risk.look_budget import LookBudget, look_budgets
+from sdcensus.session.look_budget import LIMIT, budget_in, menus_of
 from sdcensus.session.recommending_facts import AreaLevel, Facts, level_up_to
 from sdcensus.session.recommending_noise import LARGEST_VARIANCE, Rejected, burden_of, needs
 from sdcensus.session.tied_units import without_ties
@@ -113,11 +112,10 @@ def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
         nearest: tuple[float, Rejected] | None = None
         for area in several or (None,):
             policy = _opened(base, schema, area, dimensions)
-            main = (look_budget(menu_of(policy, schema, of=facts.of)),)
-            burden = burden_of(main, bearable(facts, area))
-            budgets: tuple[LookBudget, ...] = main
+            budgets: tuple[LookBudget, ...] = (budget_in(policy, of=facts.of),)
+            burden = burden_of(budgets, bearable(facts, area))
             if not burden.why:
-                budgets = (*main, *_others(policy, schema, facts))
+                budgets = tuple(look_budgets(schema, menus_of(policy)).values())
                 burden = burden_of(budgets, bearable(facts, area))
             if not burden.why:
                 fewer = _with_fewer(facts, policy, area, choices[at + 1 :])
@@ -139,8 +137,7 @@ def _with_fewer(
     """A less open menu, and how much less noise it would need."""
     for number in dimensions[:1]:
         limits = replace(policy.limits, dimensions=number)
-        menu = menu_of(replace(policy, limits=limits), policy.schema, of=facts.of)
-        wanted = needs((look_budget(menu),))
+        wanted = needs((budget_in(replace(policy, limits=limits), of=facts.of),))
         yield Rejected(
             _menu_text(number, area),
             f"it would do with a variance of {wanted.variance:.2g}, but more can be opened; choose"
@@ -164,12 +161,6 @@ def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: in
         variables=tuple(rules.values()),
         roles=(RoleRules(role=UserRole.PRODUCTION, dimensions=max(dimensions, OWN_TABLES)),),
     )
-
-
-def _others(policy: Policy, schema: Schema, facts: Facts) -> Iterator[LookBudget]:
-    for one in schema.entities:
-        if one.entity is not facts.of and schema.usable(one.entity):
-            yield look_budget(menu_of(policy, schema, of=one.entity))
 
 
 def bearable(facts: Facts, area: AreaLevel | None) -> float:

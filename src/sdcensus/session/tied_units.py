@@ -43,7 +43,7 @@ def looks_between_units(policy: Policy) -> tuple[str, ...]:
     }
     return tuple(
         f"Some {holds.plural} are counted with the {each.plural} that hold them: tables of both are"
-        f" looks at the same counts. The look budget of each has to count the other's as well."
+        f" looks at the same counts. The look budget of each counts the other's as well."
         for holds, each in pairs
     )
 

@@ -13,8 +13,9 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.entity import Entity
 from sdcensus.model.menu import Menu
+from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.policy import Policy, UserRole
-from sdcensus.risk.look_budget import NOT_COVERED, LookBudget, look_budget
+from sdcensus.risk.look_budget import NOT_COVERED, LookBudget, look_budgets
 from sdcensus.risk.looks_chance import Requirement, large_variance, recovery_with
 from sdcensus.session.look_budget import LIMIT, design_for, needed
 from sdcensus.session.policy import menu_of
@@ -53,25 +54,45 @@ def open_budgets(policy: Policy, methods: Mapping[Entity, Method]) -> tuple[Open
     """The look budget of all that any role may ask for over the web, for each kind of unit."""
     limit = policy.online.recovery or LIMIT
     made = []
-    for of, method in methods.items():
-        menu = open_menu(policy, of)
-        if menu is None or not isinstance(method, CellKey):
-            continue
-        budget = look_budget(menu)
+    menus = open_menus(policy, methods)
+    for of, budget in open_look_budgets(policy, menus, methods).items():
+        noise = _noise(methods[of])
+        assert noise is not None
         requirement = needed(budget, limit)
-        variance = large_variance(method.perturbation)
         made.append(
             OpenedBudget(
                 of,
                 budget,
-                variance,
-                recovery_with(budget.asked.looks, method.perturbation),
+                large_variance(noise),
+                recovery_with(budget.asked.looks, noise),
                 limit,
                 requirement,
-                requirement.met_by(method.perturbation),
+                requirement.met_by(noise),
             )
         )
     return tuple(made)
+
+
+def open_look_budgets(
+    policy: Policy, menus: Mapping[Entity, Menu], methods: Mapping[Entity, Method]
+) -> dict[Entity, LookBudget]:
+    """The budgets of open menus, each with what the others say about its units."""
+    variances = {
+        of: large_variance(noise) for of in menus if (noise := _noise(methods[of])) is not None
+    }
+    # Noise that moves no large count is no noise; the budget itself is about equal ones then.
+    alike = variances if all(one > 0 for one in variances.values()) else {}
+    return look_budgets(policy.schema, menus, variances=alike)
+
+
+def _noise(method: Method) -> Perturbation | None:
+    return method.perturbation if isinstance(method, CellKey) else None
+
+
+def open_menus(policy: Policy, methods: Mapping[Entity, Method]) -> dict[Entity, Menu]:
+    """The open menus of all units whose counts have noise by cell keys."""
+    menus = {of: open_menu(policy, of) for of, method in methods.items() if _noise(method)}
+    return {of: menu for of, menu in menus.items() if menu is not None}
 
 
 def open_menu(policy: Policy, of: Entity) -> Menu | None:
@@ -177,16 +198,18 @@ def _enough_dimensions(
     policy: Policy, budgets: tuple[OpenedBudget, ...], methods: Mapping[Entity, Method]
 ) -> int | None:
     """The most variables in a table with which this noise is enough for every kind of unit."""
-    enough: int | None = None
-    for one in budgets:
-        menu, method = open_menu(policy, one.of), methods[one.of]
-        if one.met or menu is None or not isinstance(method, CellKey):
-            continue
-        for dimensions in range(menu.dimensions - 1, 1, -1):
-            fewer = look_budget(replace(menu, dimensions=dimensions))
-            if needed(fewer, one.limit).met_by(method.perturbation):
-                enough = dimensions if enough is None else min(enough, dimensions)
-                break
-        else:
-            return None
-    return enough
+    menus = open_menus(policy, methods)
+    most = max(menu.dimensions for menu in menus.values())
+    for dimensions in range(most - 1, 1, -1):
+        fewer = {
+            of: replace(menu, dimensions=min(menu.dimensions, dimensions))
+            for of, menu in menus.items()
+        }
+        found = open_look_budgets(policy, fewer, methods)
+        if all(
+            needed(found[one.of], one.limit).met_by(noise)
+            for one in budgets
+            if (noise := _noise(methods[one.of])) is not None
+        ):
+            return dimensions
+    return None
