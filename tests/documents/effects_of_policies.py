@@ -9,7 +9,7 @@ from sdcensus.documents.policy import read_policy
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Policy, UserRole
+from sdcensus.model.policy import Policy, UserRole, menu_of
 from sdcensus.model.question import Question
 from sdcensus.model.secret import Purpose
 from sdcensus.model.table import Table
@@ -20,6 +20,7 @@ from sdcensus.session.census import Census, open_store
 from sdcensus.session.method_checks import exempting
 from sdcensus.session.policy import conflicts, show
 from sdcensus.session.policy.design import design
+from sdcensus.session.risk_gate import risks_of_menus
 from sdcensus.testing.island import SECRET
 from sdcensus.web.quotas import QuotaExceeded, Quotas
 from tests.documents.effects import Effect, Files, Way
@@ -120,6 +121,20 @@ def budgets(files: Files, folder: Path) -> object:
     return [(one.of, one.limit, one.met) for one in made]
 
 
+def gated(files: Files, folder: Path) -> object:
+    """What keeps the table builder closed because of small groups."""
+    policy, census = opened(files, folder)
+    menu = menu_of(policy, census.schema, of=Entity.PERSON)
+    report = risks_of_menus(
+        census,
+        [menu],
+        {Entity.PERSON: NOISE},
+        smallest_group=policy.online.smallest_group,
+        limit=policy.broken_down,
+    )
+    return [one.code for one in report.risks]
+
+
 def quotas(files: Files, folder: Path) -> object:
     """How many tables of ten cells somebody gets on one day, and how many jobs at a time."""
     policy, _ = opened(files, folder)
@@ -214,6 +229,12 @@ EFFECTS: dict[str, Effect] = {
         "[limits]\ndimensions = 2\n[online]\nrecovery = 0.05\n",
         budgets,
     ),
+    "OnlineSection.smallest_group": effect("", "[online]\nsmallest_group = 12\n", answered),
+    "OnlineSection.broken_down": effect(
+        "[online]\nsmallest_group = 6\nbroken_down = 0.5\n",
+        "[online]\nsmallest_group = 6\nbroken_down = 0\n",
+        gated,
+    ),
     "OnlineSection.brackets": effect("", "[online]\nbrackets = 20\n", answered),
     # --------------------------------------------------------------------------------- [design]
     "DesignSection.minimum_population": effect(
@@ -254,6 +275,7 @@ EFFECTS: dict[str, Effect] = {
     "RuleSection.offered": effect("", "[variable.sex]\noffered = false\n"),
     "RuleSection.as_filter": effect("", "[variable.married]\nas_filter = false\n"),
     "RuleSection.finest_level": effect("", '[variable.age]\nfinest_level = "ten_year"\n'),
+    "RuleSection.units": effect("", '[variable.tenure]\nunits = ["persons"]\n'),
     "RuleSection.finest_area": effect("", '[variable.sex]\nfinest_area = "ed@parish"\n'),
     "TogetherSection.combinations": effect(
         "", '[never_together]\ncombinations = [["married", "sex"]]\n'

@@ -114,6 +114,17 @@ def titles(files: Files, folder: Path) -> object:
     )
 
 
+def tied(files: Files, folder: Path) -> object:
+    """What keeps a policy closed that offers everything, because units are tied to each other."""
+    census = loaded(files, folder)
+    if isinstance(census, str):
+        return census
+    from sdcensus.model.policy import Policy
+    from sdcensus.session.tied_units import tie_lines, ties_in_policy
+
+    return tie_lines(ties_in_policy(Policy(name="open", schema=census.schema)))
+
+
 def risks(files: Files, folder: Path) -> object:
     """What detectors take for sensitive, if nobody says it."""
     from sdcensus.risk.detectors import detect
@@ -324,7 +335,38 @@ WORKBOOK = schema(
     **{"persons.xlsx": workbook()},
 )
 
+IDENTITY = """
+[[identity]]
+each = "household"
+holds = "person"
+when = "tenure == 1"
+"""
+TIED = {"schema.toml": SCHEMA + IDENTITY}
+
+
+def identity(*changes: tuple[str, str], refused: str = "") -> Effect:
+    return Effect(TIED, {"schema.toml": SCHEMA + edited(IDENTITY, *changes)}, tied, refused)
+
+
 EFFECTS: dict[str, Effect] = {
+    # ------------------------------------------------------------------------------ [[identity]]
+    "IdentitySection.each": identity(('"household"', '"person"'), refused="given"),
+    "IdentitySection.holds": identity(('"person"', '"household"'), refused="given"),
+    "IdentitySection.when": identity(("tenure == 1", "tenure == 2")),
+    "IdentitySection.times": identity(("when", "times = 2\nwhen")),
+    "VariableSection.counts": effect(
+        ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"'), way=tied
+    ),
+    "VariableSection.counts_open": Effect(
+        {"schema.toml": edited(SCHEMA, ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"'))},
+        {
+            "schema.toml": edited(
+                SCHEMA,
+                ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"\ncounts_open = ["2"]'),
+            )
+        },
+        tied,
+    ),
     # ---------------------------------------------------------------------------------- [census]
     "CensusSection.name": effect(("Census of the hamlet", "Another census"), way=words),
     "CensusSection.country": effect(('code = "HM1"', 'code = "HM1"\ncountry = "X"'), way=words),

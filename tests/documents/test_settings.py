@@ -48,7 +48,8 @@ def test_every_setting_of_every_method_and_step_has_an_effect() -> None:
     every = {**METHOD_SETTINGS, **STEP_SETTINGS}
     settings = {f"{method}.{name}" for method, names in every.items() for name in names}
     assert set(OF_METHODS) == settings
-    said = {name.split(".")[1] for name in settings} | {"method", "then", "import_published"}
+    said = {name.split(".")[1] for name in settings}
+    said |= {"method", "then", "import_published", "smallest_group"}
     assert {f"ProtectSection.{name}" for name in said} == {
         one for one in declared("plan_sections") if one.startswith("ProtectSection.")
     }
