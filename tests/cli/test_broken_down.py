@@ -22,7 +22,7 @@ def test_a_risk_is_accepted_by_name_and_shown_to_who_approves(run: Run, tmp_path
     answer = run(*plan)
     assert answer.code == Refused.exit_code
     said = " ".join(answer.err.split())
-    assert "smallest_group = 8 in [protect] of the plan" in said
+    assert "smallest_group = 17 in [protect] of the plan" in said
     assert '--accept-risk NAME --reason "WHY"' in said
     assert run(*plan, "--accept-risk", "Ana Ruiz").code != 0
     done = run(*plan, "--accept-risk", "Ana Ruiz", "--reason", "ordered by law")

@@ -296,6 +296,9 @@ EFFECTS: dict[str, Effect] = {
         (CELL_KEY, f"{CELL_KEY}\nsmallest_group = 60"), way=published
     ),
     "ProtectSection.then": effect((CELL_KEY, f'{CELL_KEY}\nthen = ["additivity"]')),
+    "ProtectSection.smallest_group": effect(
+        (CELL_KEY, f"{CELL_KEY}\nsmallest_group = 12"), way=published
+    ),
     "ProtectSection.import_published": Effect(
         {"plan1.toml": FIRST, "plan2.toml": SECOND},
         {

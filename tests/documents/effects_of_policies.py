@@ -9,13 +9,13 @@ from sdcensus.documents.policy import read_policy
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Policy, UserRole
+from sdcensus.model.policy import Policy, UserRole, menu_of
 from sdcensus.model.question import Question
 from sdcensus.model.secret import Purpose
 from sdcensus.model.table import Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.session.answering import TableService
-from sdcensus.session.answering.budgets import open_budgets, open_menu
+from sdcensus.session.answering.budgets import open_budgets
 from sdcensus.session.census import Census, open_store
 from sdcensus.session.method_checks import exempting
 from sdcensus.session.policy import conflicts, show
@@ -122,16 +122,17 @@ def budgets(files: Files, folder: Path) -> object:
 
 
 def gated(files: Files, folder: Path) -> object:
-    """Whether the menu of persons passes the gate."""
+    """What keeps the table builder closed because of small groups."""
     policy, census = opened(files, folder)
-    method = CellKey(design_perturbation(5, 4.0), secret=SECRET)
-    menu = open_menu(policy, Entity.PERSON)
-    assert menu is not None
-    smallest = policy.online.smallest_group
-    found = risks_of_menus(
-        census, [menu], {Entity.PERSON: method}, smallest_group=smallest, limit=policy.broken_down
+    menu = menu_of(policy, census.schema, of=Entity.PERSON)
+    report = risks_of_menus(
+        census,
+        [menu],
+        {Entity.PERSON: NOISE},
+        smallest_group=policy.online.smallest_group,
+        limit=policy.broken_down,
     )
-    return [risk.code for risk in found.risks]
+    return [one.code for one in report.risks]
 
 
 def quotas(files: Files, folder: Path) -> object:
@@ -228,9 +229,11 @@ EFFECTS: dict[str, Effect] = {
         "[limits]\ndimensions = 2\n[online]\nrecovery = 0.05\n",
         budgets,
     ),
-    "OnlineSection.smallest_group": effect("", "[online]\nsmallest_group = 30\n", answered),
+    "OnlineSection.smallest_group": effect("", "[online]\nsmallest_group = 12\n", answered),
     "OnlineSection.broken_down": effect(
-        "[online]\nsmallest_group = 5\n", "[online]\nsmallest_group = 5\nbroken_down = 0.9\n", gated
+        "[online]\nsmallest_group = 6\nbroken_down = 0.5\n",
+        "[online]\nsmallest_group = 6\nbroken_down = 0\n",
+        gated,
     ),
     "OnlineSection.brackets": effect("", "[online]\nbrackets = 20\n", answered),
     # --------------------------------------------------------------------------------- [design]
@@ -272,8 +275,8 @@ EFFECTS: dict[str, Effect] = {
     "RuleSection.offered": effect("", "[variable.sex]\noffered = false\n"),
     "RuleSection.as_filter": effect("", "[variable.married]\nas_filter = false\n"),
     "RuleSection.finest_level": effect("", '[variable.age]\nfinest_level = "ten_year"\n'),
-    "RuleSection.finest_area": effect("", '[variable.sex]\nfinest_area = "ed@parish"\n'),
     "RuleSection.units": effect("", '[variable.tenure]\nunits = ["persons"]\n'),
+    "RuleSection.finest_area": effect("", '[variable.sex]\nfinest_area = "ed@parish"\n'),
     "TogetherSection.combinations": effect(
         "", '[never_together]\ncombinations = [["married", "sex"]]\n'
     ),

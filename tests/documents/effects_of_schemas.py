@@ -12,9 +12,7 @@ from sdcensus.cli.running import run as run_command
 from sdcensus.errors import SdcensusError
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Policy
 from sdcensus.session.census import Census
-from sdcensus.session.tied_units import looks_between_units, tie_lines, ties_in_policy
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import SCHEMA, Row, rows, write_hamlet
 
@@ -116,6 +114,17 @@ def titles(files: Files, folder: Path) -> object:
     )
 
 
+def tied(files: Files, folder: Path) -> object:
+    """What keeps a policy closed that offers everything, because units are tied to each other."""
+    census = loaded(files, folder)
+    if isinstance(census, str):
+        return census
+    from sdcensus.model.policy import Policy
+    from sdcensus.session.tied_units import tie_lines, ties_in_policy
+
+    return tie_lines(ties_in_policy(Policy(name="open", schema=census.schema)))
+
+
 def risks(files: Files, folder: Path) -> object:
     """What detectors take for sensitive, if nobody says it."""
     from sdcensus.risk.detectors import detect
@@ -123,15 +132,6 @@ def risks(files: Files, folder: Path) -> object:
     census = loaded(files, folder)
     assert isinstance(census, Census)
     return [sorted(set(one.axes.tolist())) for one in detect(census.tabulate("ed", "age"))]
-
-
-def ties(files: Files, folder: Path) -> object:
-    """What a policy is told that offers everything: counts of one unit that another one shows."""
-    census = loaded(files, folder)
-    if isinstance(census, str):
-        return census
-    everything = Policy(name="everything", schema=census.schema)
-    return tie_lines(ties_in_policy(everything)), looks_between_units(everything)
 
 
 # -------------------------------------------------------------------------------------- versions
@@ -335,16 +335,38 @@ WORKBOOK = schema(
     **{"persons.xlsx": workbook()},
 )
 
-#: Every house that is rented holds two persons.
-TIED = (
-    "[variable.sex]",
-    '[[identity]]\neach = "household"\nholds = "person"\ntimes = 2\nwhen = "tenure == 2"\n\n'
-    "[variable.sex]",
-)
-#: The codes of tenure as a number of persons.
-SIZED = ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"')
+IDENTITY = """
+[[identity]]
+each = "household"
+holds = "person"
+when = "tenure == 1"
+"""
+TIED = {"schema.toml": SCHEMA + IDENTITY}
+
+
+def identity(*changes: tuple[str, str], refused: str = "") -> Effect:
+    return Effect(TIED, {"schema.toml": SCHEMA + edited(IDENTITY, *changes)}, tied, refused)
+
 
 EFFECTS: dict[str, Effect] = {
+    # ------------------------------------------------------------------------------ [[identity]]
+    "IdentitySection.each": identity(('"household"', '"person"'), refused="given"),
+    "IdentitySection.holds": identity(('"person"', '"household"'), refused="given"),
+    "IdentitySection.when": identity(("tenure == 1", "tenure == 2")),
+    "IdentitySection.times": identity(("when", "times = 2\nwhen")),
+    "VariableSection.counts": effect(
+        ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"'), way=tied
+    ),
+    "VariableSection.counts_open": Effect(
+        {"schema.toml": edited(SCHEMA, ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"'))},
+        {
+            "schema.toml": edited(
+                SCHEMA,
+                ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"\ncounts_open = ["2"]'),
+            )
+        },
+        tied,
+    ),
     # ---------------------------------------------------------------------------------- [census]
     "CensusSection.name": effect(("Census of the hamlet", "Another census"), way=words),
     "CensusSection.country": effect(('code = "HM1"', 'code = "HM1"\ncountry = "X"'), way=words),
@@ -500,23 +522,6 @@ EFFECTS: dict[str, Effect] = {
         ('codes = "counties.csv"', 'codes = "counties.csv"\nlevels = ["shire"]'), base=HIERARCHY
     ),
     # -------------------------------------------------------------------------------- [variable]
-    "VariableSection.counts": effect(SIZED, way=ties),
-    "VariableSection.counts_open": effect(
-        ('counts = "persons"', 'counts = "persons"\ncounts_open = ["2"]'),
-        base=schema(SIZED),
-        way=ties,
-    ),
-    # -------------------------------------------------------------------------------- [identity]
-    "IdentitySection.each": effect(
-        ('each = "household"', 'each = "person"'), base=schema(TIED), way=ties, refused="given"
-    ),
-    "IdentitySection.holds": effect(
-        ('holds = "person"', 'holds = "household"'), base=schema(TIED), way=ties, refused="given"
-    ),
-    "IdentitySection.times": effect(("times = 2", "times = 3"), base=schema(TIED), way=ties),
-    "IdentitySection.when": effect(
-        ('when = "tenure == 2"', 'when = "tenure == 1"'), base=schema(TIED), way=ties
-    ),
     "VariableSection.file": effect(
         ('[variable.tenure]\nfile = "household"', '[variable.tenure]\nfile = "person"'),
         base=schema(**{"persons.csv": csv_text(changed(PERSONS, tenure=["1", "2"]))}),

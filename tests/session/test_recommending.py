@@ -180,11 +180,12 @@ def test_the_proposed_noise_protects_a_table(tmp_path: Path) -> None:
     write_secret(SECRET, tmp_path / "office.secret")
     assert found.plan.protect is not None
     settings = dict(found.plan.protect.settings)
+    assert set(settings) == {"perturbation"}  # definition keys are the usual ones
     method = build_method(
         found.plan.protect.method,
         census,
         options=MethodOptions(
-            perturbation=tmp_path / str(settings["perturbation"]), lookup=str(settings["lookup"])
+            perturbation=tmp_path / str(settings["perturbation"])
         ),
         secret=tmp_path / "office.secret",
     )

@@ -81,14 +81,14 @@ def test_serve_opens_with_both_remedies_and_with_neither_of_them_alone() -> None
     assert refusal(smallest_group=12) == ""
     without = refusal()
     assert "stays closed" in without
-    assert "smallest_group = 8" in without  # three and the largest deviation of four, and one
+    assert "smallest_group = 17" in without  # 12, as no households are known, the largest deviation, one
     assert "definition keys" not in without
     keys = refusal(smallest_group=12, options=MethodOptions(strength="strong", lookup="hashed"))
     assert "definition keys" in keys
     assert "smallest_group" not in keys
     neither = refusal(options=MethodOptions(strength="strong", lookup="ascending"))
     assert "--lookup definition" in neither
-    assert "smallest_group = 8" in neither
+    assert "smallest_group = 17" in neither
     assert "accept" not in without + keys + neither  # there is no way around it
 
 
@@ -127,7 +127,7 @@ def test_the_share_of_a_policy_decides() -> None:
 def test_a_refusal_holds_no_count_and_no_share() -> None:
     said = refusal()
     numbers = set(re.findall(r"\d+(?:\.\d+)?", said))
-    assert numbers <= {"0.02", "8"}
+    assert numbers <= {"0.02", "17"}
 
 
 def test_the_limit_is_a_setting_of_the_policy_that_a_lock_keeps(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_what_is_measured_is_said_with_what_would_help() -> None:
     assert worst_kinds(weak)
     helps = help_line((weak,), smallest_group_text(census, weak.noise))
     assert 'lookup = "definition"' in helps
-    assert "smallest_group = 6" in helps
+    assert "smallest_group = 15" in helps
     tight = replace(rules, online=replace(rules.online, smallest_group=20))
     strong = broken_down_in_policy(census, tight, perturbation=scheme("CP4"))
     assert strong.proven
@@ -196,7 +196,7 @@ def test_publish_needs_a_name_where_groups_are_broken_down(tmp_path: Path) -> No
     with pytest.raises(Refused) as caught:
         office.publish()
     message = str(caught.value)
-    assert "smallest_group = 8 in [protect] of the plan" in message
+    assert "smallest_group = 17 in [protect] of the plan" in message
     assert '--accept-risk NAME --reason "WHY"' in message
     assert not office.published.exists()
     # What the message says would do does.
@@ -337,7 +337,7 @@ def test_a_census_that_only_an_engine_reads_is_measured_from_tables() -> None:
 
 def test_every_unit_of_a_census_is_asked_about() -> None:
     _, rules = policy()
-    found = opened(smallest_group=12).gate
+    found = opened(smallest_group=12).risks
     assert [one.of for one in found.shares] == [Entity.PERSON]
     assert all(one.bounded and one.share == 0 for one in found.shares)
     assert rules.broken_down == found.limit == 0.02

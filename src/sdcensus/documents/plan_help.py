@@ -57,6 +57,7 @@ PART_NOTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "protect": (
             "How numbers are protected. The secret never stands here: name its file by --secret.",
+            "smallest_group: groups that are published below it are not broken down further.",
         ),
         "policy": (
             "The rules that every table must obey.",

@@ -30,7 +30,6 @@ from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.broken_down import (
     FEW_ATTRIBUTES,
     LARGEST_GROUP,
-    LARGEST_HOUSEHOLD,
     MOST_WORK,
     GroupNoise,
     KindFigures,
@@ -46,18 +45,17 @@ from sdcensus.risk.unit_records import NO_HOUSEHOLD, UnitRecords
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.census import Census
 from sdcensus.session.protecting import DEFAULT_STRENGTH
+from sdcensus.session.smallest_group import suggested_smallest_group
 from sdcensus.store.column import RecordSource
 
 __all__ = [
     "BrokenDown",
-    "advised_smallest_group",
     "broken_down_in_menu",
     "broken_down_in_plan",
     "broken_down_in_policy",
     "broken_down_in_tables",
     "group_noise",
     "has_definition_keys",
-    "largest_private_household",
     "measured",
     "named_noise",
     "read_plan_of",
@@ -302,35 +300,12 @@ def share_in_kinds(
     ).share
 
 
-def largest_private_household(census: Census) -> int:
-    """How many persons the largest household has that is no institution; 0 if that is not known."""
-    records = census.records
-    entities = {one.entity for one in census.schema.entities}
-    if records is None or not {Entity.PERSON, Entity.HOUSEHOLD} <= entities:
-        return 0
-    if not census.schema.path(Entity.PERSON, Entity.HOUSEHOLD):
-        return 0
-    rows = records.household_rows(Entity.PERSON)[slice(0, records.rows(Entity.PERSON))]
-    _, sizes = np.unique(rows[rows != NO_ROW], return_counts=True)
-    return int(sizes[sizes <= LARGEST_HOUSEHOLD].max(initial=0))
-
-
 def smallest_group_text(census: Census, noise: GroupNoise) -> str:
     """The setting that leaves no group and no private household broken down."""
     farthest = noise.largest_deviation
     if farthest is None:
         return "smallest_group = K (with a method that bounds every deviation, such as cell-key)"
-    return f"smallest_group = {advised_smallest_group(census, farthest)}"
-
-
-def advised_smallest_group(census: Census, largest_deviation: int) -> int:
-    """The smallest group with which no group of three and no private household is broken down.
-
-    Args:
-        census: The census; its largest household that is no institution counts.
-        largest_deviation: Of the noise.
-    """
-    return max(LARGEST_GROUP, largest_private_household(census)) + largest_deviation + 1
+    return f"smallest_group = {suggested_smallest_group(census, farthest)}"
 
 
 def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) -> UnitRecords:

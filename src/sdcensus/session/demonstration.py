@@ -40,12 +40,11 @@ from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.risk.look_budget import look_budgets
 from sdcensus.risk.looks_chance import Requirement
 from sdcensus.session.answering.budgets import open_menu
-from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import open_store
 from sdcensus.session.loading import load
 from sdcensus.session.look_budget import LIMIT, design_for, needed
 from sdcensus.session.office_secret import make_lookup_secret, make_secret
-from sdcensus.session.smallest_group import LEAST
+from sdcensus.session.smallest_group import LEAST, suggested_smallest_group
 
 #: What the folder of a demonstration holds. The mark tells that the folder is ours.
 COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.json"
@@ -209,7 +208,7 @@ def _make(
     # The noise follows from what is open, and the smallest group from the noise.
     write(POLICY_FILE, policy(LEAST))
     noise = noise_for(read_policy(folder / POLICY_FILE, census.schema))
-    smallest = advised_smallest_group(census, noise.max_deviation)
+    smallest = suggested_smallest_group(census, noise.max_deviation)
     write(POLICY_FILE, policy(smallest))
     write(NATIONAL_PLAN_FILE, national_plan(STORE, OFFICE, smallest_group=smallest))
     write(PLAN_FILE, eu_plan(STORE, f"{COUNTRY}/{MAPPING_FILE}", OFFICE))

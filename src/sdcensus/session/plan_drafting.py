@@ -14,12 +14,18 @@ from sdcensus.documents.plan_workbook_text import plan_workbook
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.formats.tables.files import check_new, new_file
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
-from sdcensus.model.plan import Plan, PlanOutput, PlanPolicy, Protection, Setting
+from sdcensus.model.plan import Plan, PlanOutput, PlanPolicy, Protection
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.programmes import PROGRAMMES, load_programme
-from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import Census
-from sdcensus.session.recommending import POLICY_FILE, Product, read_given_policy, recommend
+from sdcensus.session.recommending import (
+    POLICY_FILE,
+    Product,
+    own_group,
+    read_given_policy,
+    recommend,
+)
+from sdcensus.session.smallest_group import suggested_smallest_group
 
 #: The strength of a draft whose tables ask for noise of their own, which another command makes.
 _STRONGEST = "strong"
@@ -30,7 +36,8 @@ _HEAD = (
 )
 _OWN_NOISE = (
     "So many tables ask for noise of their own. sdcensus recommend STORE --out FOLDER makes it:",
-    'write perturbation = "FOLDER/perturbation.csv" instead of the strength.',
+    'write perturbation = "FOLDER/perturbation.csv" instead of the strength, and the smallest group',
+    "that it says.",
 )
 
 
@@ -83,20 +90,15 @@ def draft_plan(
     found = recommend(census, Product.PROGRAMME, policy=given, policy_file=rules, progress=progress)
     mapping, programme = next(_mappings(census, target.parent, Path(store)), (None, ""))
     own_noise = not found.noise.strength
-    settings: tuple[tuple[str, Setting], ...] = (
-        ("strength", found.noise.strength or _STRONGEST),
-        ("lookup", found.noise.lookup.value),
-    )
-    has_rule = given is not None and given.online.smallest_group is not None
-    strongest = scheme(STRENGTHS[_STRONGEST].scheme)
-    farthest = max(found.noise.design.max_deviation, strongest.max_deviation)
+    strength = found.noise.strength or _STRONGEST
+    smallest = suggested_smallest_group(census, scheme(STRENGTHS[strength].scheme).max_deviation)
     plan = replace(
         found.plan,
         store=_from(target.parent, Path(store)),
         protect=Protection(
             method="cell-key",
-            settings=settings,
-            smallest_group=None if has_rule else advised_smallest_group(census, farthest),
+            settings=(("strength", strength),),
+            smallest_group=smallest if given is None else own_group(given, smallest),
         ),
         policy=None if rules is None else PlanPolicy(file=_from(target.parent, rules)),
         output=PlanOutput(

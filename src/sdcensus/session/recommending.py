@@ -21,7 +21,6 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.table import SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.risk.look_budget import LookBudget, look_budget_of_tables, look_budgets
-from sdcensus.session.broken_down import advised_smallest_group
 from sdcensus.session.census import Census
 from sdcensus.session.look_budget import LIMIT, menus_of
 from sdcensus.session.perturbation import ExchangeFormat, write
@@ -43,6 +42,7 @@ from sdcensus.session.recommending_tables import (
     standard_tables,
 )
 from sdcensus.session.recommending_words import cautions, noise_words, policy_reasons
+from sdcensus.session.smallest_group import suggested_smallest_group
 
 __all__ = [
     "PERTURBATION_FILE",
@@ -54,6 +54,7 @@ __all__ = [
     "Recommendation",
     "check_folder",
     "noise_words",
+    "own_group",
     "read_given_policy",
     "recommend",
     "versions_of",
@@ -181,13 +182,10 @@ def recommend(
     budgets = menus or look_budget_of_tables(specs)
     progress("choosing noise", 0.0)
     noise = noise_for(budgets, small_share(census, tables), limit=chosen.online.recovery or LIMIT)
-    smallest = advised_smallest_group(census, noise.design.max_deviation)
+    smallest = suggested_smallest_group(census, noise.design.max_deviation)
     if policy is None:
-        chosen = _finished(chosen, specs, noise, opened=bool(menus))
-        chosen = replace(chosen, online=replace(chosen.online, smallest_group=smallest))
-    plan = _plan(tables, noise, policy_file)
-    if plan.protect is not None and chosen.online.smallest_group is None:
-        plan = replace(plan, protect=replace(plan.protect, smallest_group=smallest))
+        chosen = _finished(chosen, specs, noise, smallest, opened=bool(menus))
+    plan = _plan(tables, noise, policy_file, own_group(chosen, smallest))
     return Recommendation(
         wanted,
         facts,
@@ -197,7 +195,7 @@ def recommend(
         tables,
         budgets,
         plan,
-        tuple(Advice(*one) for one in policy_reasons(chosen, facts)),
+        tuple(Advice(*one) for one in policy_reasons(chosen, facts, plan)),
         (*noise.rejected, *rejected),
         tuple(cautions(facts, tables, noise, opened=wanted is Product.BUILDER)),
     )
@@ -336,9 +334,11 @@ def _policy(
     return given, tuple(look_budgets(schema, menus_of(given)).values()), ()
 
 
-def _finished(policy: Policy, specs: list[TableSpec], noise: Noise, *, opened: bool) -> Policy:
+def _finished(
+    policy: Policy, specs: list[TableSpec], noise: Noise, smallest: int, *, opened: bool
+) -> Policy:
     """The policy with the numbers that depend on tables and noise."""
-    online = policy.online
+    online = replace(policy.online, smallest_group=smallest)
     if noise.design.blocked >= 2:  # neither is ever published
         online = replace(online, ones=None, ones_and_twos=None)
     limits = policy.limits
@@ -350,15 +350,23 @@ def _finished(policy: Policy, specs: list[TableSpec], noise: Noise, *, opened: b
     return replace(policy, online=online, limits=limits)
 
 
-def _plan(tables: tuple[TableDesign, ...], noise: Noise, policy_file: Path | None) -> Plan:
-    settings: list[tuple[str, Setting]] = [
+def own_group(policy: Policy, smallest: int) -> int | None:
+    """The smallest group that a plan has to say itself: what its policy does not guarantee."""
+    of_policy = policy.online_for(UserRole.PRODUCTION).smallest_group
+    return smallest if of_policy is None or of_policy < smallest else None
+
+
+def _plan(
+    tables: tuple[TableDesign, ...], noise: Noise, policy_file: Path | None, smallest: int | None
+) -> Plan:
+    # The look-up is the usual one of such noise, so nothing has to be said about it.
+    settings: tuple[tuple[str, Setting], ...] = (
         ("strength", noise.strength) if noise.strength else ("perturbation", PERTURBATION_FILE),
-        ("lookup", noise.lookup.value),
-    ]
+    )
     return Plan(
         store="census.store",
         tables=tuple(one.table for one in tables),
-        protect=Protection(method="cell-key", settings=tuple(settings)),
+        protect=Protection(method="cell-key", settings=settings, smallest_group=smallest),
         policy=PlanPolicy(file=POLICY_FILE if policy_file is None else str(policy_file)),
         output=PlanOutput(
             folder="published",

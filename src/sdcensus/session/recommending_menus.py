@@ -20,13 +20,20 @@ from sdcensus.model.policy import (
     VariableRule,
     WhenSparse,
     area_variables,
+    menu_of,
 )
 from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Role
+from sdcensus.model.variable import Role, Variable
 from sdcensus.risk.look_budget import LookBudget, look_budgets
 from sdcensus.session.look_budget import LIMIT, budget_in, menus_of
 from sdcensus.session.recommending_facts import AreaLevel, Facts, level_up_to
-from sdcensus.session.recommending_noise import LARGEST_VARIANCE, Rejected, burden_of, needs
+from sdcensus.session.recommending_noise import (
+    LARGEST_VARIANCE,
+    Burden,
+    Rejected,
+    burden_of,
+    needs,
+)
 from sdcensus.session.tied_units import without_ties
 
 #: The mean number of units in a cell, by area (the rule of New Zealand).
@@ -43,6 +50,10 @@ NOISE_SHARE = 0.10
 ONES, ONES_AND_TWOS = 0.25, 0.50
 #: How many variables tables of a builder may have, the most open first.
 DIMENSIONS = (5, 4, 3, 2)
+#: From so many variables in a table down, some are left out before tables get fewer.
+NARROW_FROM = 3
+#: At most this share of the variables of the main units is left out for that.
+LEFT_OUT = 0.34
 #: A table that takes longer to read than to ask for; a builder answers no larger ones.
 MOST_CELLS = 100_000
 #: Variables of the tables that the office itself makes: area, sex, age and one more.
@@ -98,6 +109,8 @@ def _grids(schema: Schema) -> Iterator[VariableRule]:
 def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
     """The most open menu whose noise is bearable: variables in a table first, then areas.
 
+    Before tables get down to two variables, some variables are left out of tables of some units.
+
     Raises:
         SpecError: Not even tables by one area and one variable can be opened.
     """
@@ -110,25 +123,101 @@ def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
     several = [one for one in facts.areas if len(one.units) > 1]
     for at, dimensions in enumerate(choices):
         nearest: tuple[float, Rejected] | None = None
-        for area in several or (None,):
-            policy = _opened(base, schema, area, dimensions)
-            budgets: tuple[LookBudget, ...] = (budget_in(policy, of=facts.of),)
-            burden = burden_of(budgets, bearable(facts, area))
-            if not burden.why:
-                budgets = tuple(look_budgets(schema, menus_of(policy)).values())
-                burden = burden_of(budgets, bearable(facts, area))
-            if not burden.why:
-                fewer = _with_fewer(facts, policy, area, choices[at + 1 :])
-                return BuilderMenu(policy, budgets, (*rejected, *fewer))
-            what = _menu_text(dimensions, area)
-            if nearest is None or burden.ratio < nearest[0]:
-                nearest = burden.ratio, Rejected(what, burden.why)
+        for narrow in (False, True) if dimensions <= NARROW_FROM else (False,):
+            for area in several or (None,):
+                policy = _opened(base, schema, area, dimensions)
+                trial = _tried(policy, facts, bearable(facts, area))
+                if trial.burden.why and narrow:
+                    trial = _narrowed(trial, facts, bearable(facts, area))
+                if not trial.burden.why:
+                    fewer = _with_fewer(facts, trial.policy, area, choices[at + 1 :])
+                    more = () if nearest is None else (nearest[1],)
+                    return BuilderMenu(trial.policy, trial.budgets, (*rejected, *more, *fewer))
+                if not narrow and (nearest is None or trial.burden.ratio < nearest[0]):
+                    what = _menu_text(dimensions, area)
+                    nearest = trial.burden.ratio, Rejected(what, trial.burden.why)
         if nearest is not None:
             rejected.append(nearest[1])
     raise SpecError(
         "No builder can be recommended for this census: every menu asks for more noise than its"
         " tables bear. Publish a report or a programme of tables: --product report."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A policy, its look budgets, and how heavy the noise is that they ask for."""
+
+    policy: Policy
+    budgets: tuple[LookBudget, ...]
+    burden: Burden
+
+
+def _tried(policy: Policy, facts: Facts, most: float) -> _Trial:
+    # Tables of the main units ask for most, nearly always: the others are counted if these do.
+    budgets: tuple[LookBudget, ...] = (budget_in(policy, of=facts.of),)
+    burden = burden_of(budgets, most)
+    if not burden.why:
+        budgets = tuple(look_budgets(policy.schema, menus_of(policy)).values())
+        burden = burden_of(budgets, most)
+    return _Trial(policy, budgets, burden)
+
+
+def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
+    """Leave variables out, one at a time, until the noise is bearable or little would be left.
+
+    First those of larger units, on tables of the smaller ones that live in them: they have tables
+    of their own. Then others, sensitive ones first, then those with few categories, whose sums
+    tell most about a total. Age and sex stay.
+    """
+    schema = trial.policy.schema
+    own = [one for one in facts.variables if one.entity is facts.of]
+    left = int(len(own) * LEFT_OUT)
+    while trial.burden.why:
+        of = max(trial.budgets, key=lambda one: one.asked.looks).of
+        offered = [
+            one.variable
+            for one in menu_of(trial.policy, schema, of=of).variables
+            if one.variable not in area_variables(schema)
+            and one.variable not in (facts.age, facts.sex)
+        ]
+        larger = [one for one in offered if one.entity is not of]
+        if larger:
+            policy = trial.policy
+            for one in larger:
+                policy = _without(policy, one, of)
+        elif left > 0 and len(offered) > 1:
+            policy = _without(trial.policy, min(offered, key=_worth), of)
+            left -= 1
+        else:
+            break
+        trial = _tried(policy, facts, most)
+    return trial
+
+
+def _worth(variable: Variable) -> tuple[bool, int]:
+    """The smaller, the sooner it is left out."""
+    return variable.role is not Role.SENSITIVE, min(len(one.codes) for one in variable.levels())
+
+
+def _without(policy: Policy, variable: Variable, of: Entity) -> Policy:
+    """The policy without a variable on tables of some units."""
+    schema = policy.schema
+    rules = {one.variable: one for one in policy.variables}
+    rule = policy.rule_of(variable.name)
+    units = tuple(
+        one.entity
+        for one in schema.entities
+        if one.entity is not of
+        and variable.entity in schema.lineage(one.entity)
+        and rule.offered_for(one.entity)
+    )
+    # A variable that smaller units alone would still show is of no use to anybody.
+    kept = variable.entity in units
+    rules[variable.name] = (
+        replace(rule, units=units) if kept else VariableRule(variable=variable.name, offered=False)
+    )
+    return replace(policy, variables=tuple(rules.values()))
 
 
 def _with_fewer(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdcensus.methods.perturbation.schemes import STRENGTHS
+from sdcensus.model.identities import ties_of
 from sdcensus.model.lookups import Lookup
+from sdcensus.model.plan import Plan
 from sdcensus.model.policy import Policy
+from sdcensus.risk.broken_down import LARGEST_HOUSEHOLD
 from sdcensus.risk.looks_chance import large_variance
 from sdcensus.session.recommending_facts import Facts
 from sdcensus.session.recommending_noise import LARGEST_VARIANCE, Noise
@@ -34,7 +37,9 @@ def noise_words(noise: Noise) -> Iterator[str]:
         f"The look-up {noise.lookup}: "
         + (
             "the same question has the same number everywhere, and noise of different questions is"
-            " independent, also about the same people, and that of a total and of its parts."
+            " independent, also about the same people, and that of a total and of its parts. So"
+            " nobody finds people by looking for equal numbers. It is the usual look-up: the plan"
+            " need not name it."
             if noise.lookup is Lookup.DEFINITION
             else "with deviations this small, noise that hangs together is harder to unpick."
         )
@@ -46,8 +51,8 @@ def noise_words(noise: Noise) -> Iterator[str]:
     )
 
 
-def policy_reasons(policy: Policy, facts: Facts) -> Iterator[tuple[str, str]]:
-    """Each rule of a policy with its reason."""
+def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[str, str]]:
+    """Each rule of a policy, and of the plan beside it, with its reason."""
     limits, online, design = policy.limits, policy.online, policy.design
     if limits.dimensions is not None:
         yield (
@@ -74,36 +79,66 @@ def policy_reasons(policy: Policy, facts: Facts) -> Iterator[tuple[str, str]]:
             f"all tables together may give a count away with a chance of {online.recovery:.0%}",
             "found by adding up and subtracting published values, in the cell that they show best",
         )
+    smallest = online.smallest_group
+    if plan.protect is not None:
+        smallest = plan.protect.smallest_group or smallest
+    if smallest is not None:
+        yield (
+            f"groups that are published below {smallest} are not broken down further",
+            "so that no group of few people, and no private household, has its attributes read off"
+            " from several tables, whatever the noise did to it. The size is that of the largest"
+            f" private household (more than {LARGEST_HOUSEHOLD} persons are taken for an"
+            " institution), the largest deviation and one. Readers see it; keep the reason to"
+            " yourself, since it tells how far numbers can be from the truth",
+        )
     if design.minimum_population is not None:
         small = _below(facts, design.minimum_population)
         yield (
             f"areas with fewer than {design.minimum_population:,} people are not offered",
             small or "the office decides once, by true counts, which these are",
         )
+    yield from _variable_reasons(policy)
+
+
+def _variable_reasons(policy: Policy) -> Iterator[tuple[str, str]]:
+    """The rules on variables; those that say the same about several of them together."""
+    names: dict[tuple[str, str], list[str]] = {}
+    places = {one.name for one in policy.areas}
     for rule in policy.variables:
-        if rule.finest_area is not None:
-            yield (
-                f"{rule.variable} with areas down to {rule.finest_area} only",
-                "it is marked as sensitive in the schema, and smaller areas are too small for it",
-            )
         if not rule.offered:
-            places = {one.name for one in policy.areas}
-            yield (
-                f"{rule.variable} is not offered",
-                "its areas cut across the others, so that differences would be a few people"
+            why = (
+                "areas that cut across others have differences of a few people"
                 if rule.variable in places
-                else "it shows counts of larger units once more (an identity of the schema)",
+                else _why_left_out(policy, rule.variable)
             )
-        elif rule.units is not None:
-            yield (
-                f"{rule.variable} on tables of {', '.join(one.plural for one in rule.units)} only",
-                "persons by it are a known multiple of the units that hold them",
-            )
-        elif rule.finest_level:
-            yield (
-                f"{rule.variable} down to the level {rule.finest_level}",
-                "finer areas or categories do not bear the tables",
-            )
+            names.setdefault(("not offered", why), []).append(rule.variable)
+            continue
+        if rule.units is not None:
+            what = f"on tables of {', '.join(one.plural for one in rule.units)} only"
+            names.setdefault((what, _WHY_UNITS), []).append(rule.variable)
+        if rule.finest_area is not None:
+            what = f"with areas down to {rule.finest_area} only"
+            names.setdefault((what, _WHY_AREA), []).append(rule.variable)
+        if rule.finest_level:
+            what = f"down to the level {rule.finest_level}"
+            names.setdefault((what, _WHY_LEVEL), []).append(rule.variable)
+    for (what, why), variables in names.items():
+        yield f"{', '.join(variables)} {what}", why
+
+
+_WHY_UNITS = (
+    "on other tables they would be a known multiple of other counts, or ask for more noise than"
+    " tables bear"
+)
+_WHY_AREA = "marked as sensitive in the schema, and smaller areas are too small for that"
+_WHY_LEVEL = "finer areas or categories do not bear the tables"
+
+
+def _why_left_out(policy: Policy, name: str) -> str:
+    tied = {one.name for tie in ties_of(policy.schema) for one, _ in tie.leaves}
+    if name in tied:
+        return "counts of larger units would be shown once more (an identity of the schema)"
+    return "all that is open would ask for more noise than tables bear"
 
 
 def cautions(

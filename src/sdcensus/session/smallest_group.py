@@ -16,18 +16,23 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
+from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.ancestors import ancestry_of
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
 from sdcensus.model.policy import Policy
 from sdcensus.model.protected import Protected
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
+from sdcensus.model.universe import universe_of
+from sdcensus.risk.broken_down import LARGEST_GROUP, LARGEST_HOUSEHOLD
+from sdcensus.session.census import Census
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -35,6 +40,8 @@ Tabulate = Callable[[TableSpec], Cube | SparseCube]
 
 #: The smallest group that makes a rule: below it nothing would ever be hidden but empty cells.
 LEAST = 2
+#: The households of a census that has none: few private ones anywhere are larger.
+WITHOUT_HOUSEHOLDS = 12
 
 
 def checked_size(smallest: object, *, where: str = "smallest_group") -> int | None:
@@ -140,6 +147,58 @@ def group_claim(method: Method, smallest: int) -> GroupClaim:
         units=max(0, smallest - largest - 1),
         adds_up=any(step.claims().additive for step in steps),
     )
+
+
+def suggested_smallest_group(census: Census, method: Method | int, *, private: str = "") -> int:
+    """The smallest group that offices should begin with: K = t + D + 1.
+
+    D is the largest deviation, and t the size of the largest private household: its members share
+    its variables, so a cell of one household tells of each of them what it tells of all. No cell
+    of t or fewer units is broken down then. Public, as any size that is in force.
+
+    Args:
+        census: The census.
+        method: How its tables are protected, or its largest deviation.
+        private: Which households are private ones, as ``largest_private_household`` takes it.
+
+    Raises:
+        SpecError: The method has no limit for every number.
+    """
+    if not isinstance(method, int):
+        method = judging_method(method).largest_deviation or 0
+    return max(LARGEST_GROUP, largest_private_household(census, private)) + method + 1
+
+
+def largest_private_household(census: Census, private: str = "") -> int:
+    """How many persons the largest private household has; confidential.
+
+    Args:
+        census: The census; without households ``WITHOUT_HOUSEHOLDS`` stands in for theirs.
+        private: Which households are private ones, as a condition on their variables, such as
+            ``"household_kind == 1"``; without it, those of at most ``LARGEST_HOUSEHOLD`` persons.
+    """
+    schema, store = census.schema, census.records
+    kinds = {one.entity for one in schema.entities}
+    linked = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
+    if store is None or not linked or not schema.path(Entity.PERSON, Entity.HOUSEHOLD):
+        if private:
+            raise SpecError("There are no households in this census that could be private.")
+        return WITHOUT_HOUSEHOLDS
+    rows = store.household_rows(Entity.PERSON)[slice(0, store.rows(Entity.PERSON))]
+    size = np.bincount(rows[rows != NO_ROW], minlength=store.rows(Entity.HOUSEHOLD))
+    if not private:
+        return int(size[size <= LARGEST_HOUSEHOLD].max(initial=1))
+    universe = universe_of(private, schema)
+    every = slice(0, store.rows(Entity.HOUSEHOLD))
+    place = []
+    for variable, classes in zip(universe.variables, universe.classes, strict=True):
+        if schema.path(Entity.HOUSEHOLD, variable.entity) is None:
+            raise SpecError(f"{variable.name!r} does not describe households.")
+        place.append(classes[store.column(Entity.HOUSEHOLD, variable)[every].astype(np.int64)])
+    held = np.broadcast_to(universe.truth[tuple(place)], size.shape)
+    if not held.any():
+        raise SpecError(f"No household is a private one by the condition {private!r}.")
+    return int(size[held].max())
 
 
 class GroupRule:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,19 @@ import pytest
 
 from sdcensus.documents.policy import read_policy
 from sdcensus.errors import DocumentError, Refused, SpecError
+from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.cube import Cube
+from sdcensus.model.entity import Entity
+from sdcensus.model.secret import Purpose
 from sdcensus.report.publishing import publish
 from sdcensus.session.answering import TableService, open_service
 from sdcensus.session.census import open_store
 from sdcensus.session.policy.design import design
 from sdcensus.session.publishing.workplace import MANIFEST
+from sdcensus.session.smallest_group import largest_private_household, suggested_smallest_group
+from sdcensus.testing.island import SECRET
 from tests.hamlet import Hamlet, write_hamlet
 from tests.session.publishing.plans import TABLES, Office, contents, new_office
 
@@ -265,6 +273,37 @@ def test_a_table_builder_does_not_open_where_cells_of_one_household_are_withheld
                 TableService(census, read_policy(policy, census.schema), {})
         else:
             TableService(census, read_policy(policy, census.schema), {})
+
+
+@pytest.mark.parametrize("strength", ["medium", "strong"])
+def test_the_smallest_group_takes_the_place_of_withholding_in_a_table_builder(
+    tmp_path: Path, strength: str
+) -> None:
+    """It opens from the size on that guarantees that no household is broken down, and not below."""
+    hamlet = write_hamlet(tmp_path)
+    census = hamlet.load()
+    secret = SECRET.sub_secret(Purpose.LOOKUP, 1)
+    method = CellKey(scheme(STRENGTHS[strength].scheme), secret, schema=census.schema)
+    smallest = suggested_smallest_group(census, method)
+    largest = largest_private_household(census)
+    assert census.records is not None
+    every = slice(0, census.records.rows(Entity.PERSON))
+    rows = census.records.household_rows(Entity.PERSON)[every]
+    households = Counter(rows[rows != NO_ROW].tolist())
+    assert largest == max(households.values())
+    rule = (
+        'name = "Rules"\n[online]\nsmallest_group = {}\n'
+        '[design]\none_household_cells = "withhold"\n'
+    )
+    for size in (largest + 1, smallest - 1, smallest, smallest + 5):
+        policy = read_policy(hamlet.write("policy.toml", rule.format(size)), census.schema)
+        if size < smallest:
+            with pytest.raises(Refused, match=rf"smallest_group = {smallest} in \[online\]"):
+                TableService(census, policy, {Entity.PERSON: method})
+            # A plan may raise it.
+            TableService(census, policy, {Entity.PERSON: method}, smallest_group=smallest)
+        else:
+            TableService(census, policy, {Entity.PERSON: method})
 
 
 def test_a_rule_about_households_says_how_many_cells_are_one(tmp_path: Path) -> None:

@@ -62,17 +62,17 @@ def open_service(
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
-    refuse_online(rules)
     refuse_ties_in_policy(rules)
     planned = None if plan is None else _read_plan(Path(plan), census)
     methods = _methods(census, rules, planned, method, options, secret, key_version)
+    smallest = None
+    if planned is not None and planned.protect is not None:
+        smallest = planned.protect.smallest_group
+    refuse_online(rules, census, methods, smallest)
     progress("counting the looks", 0.3)
     budgets = open_budgets(rules, methods)
     refuse_weak(rules, budgets, methods, planned=planned is not None)
     progress("looking for groups that are broken down", 0.6)
-    smallest = None
-    if planned is not None and planned.protect is not None:
-        smallest = planned.protect.smallest_group
     menus = [open_menu(rules, of) for of in methods]
     gate = risks_of_menus(
         census,

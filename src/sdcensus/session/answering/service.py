@@ -173,7 +173,7 @@ class TableService(Confidential):
         smallest_group: int | None = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
-        refuse_online(policy)
+        refuse_online(policy, census, methods, smallest_group)
         self.census = census
         self.policy = policy
         self.budgets = budgets

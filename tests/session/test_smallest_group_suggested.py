@@ -16,10 +16,11 @@ from sdcensus.methods.per_unit import PerUnitDeviations
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.entity import Entity
+from sdcensus.risk.broken_down import LARGEST_GROUP, LARGEST_HOUSEHOLD
 from sdcensus.session.census import Census
-from sdcensus.session.smallest_group import group_claim
-from sdcensus.session.suggested_group import (
+from sdcensus.session.smallest_group import (
     WITHOUT_HOUSEHOLDS,
+    group_claim,
     largest_private_household,
     suggested_smallest_group,
 )
@@ -51,14 +52,16 @@ def test_it_is_larger_than_every_private_household(
     with tempfile.TemporaryDirectory() as folder:
         store, _ = small_store(Path(folder) / "census.store", census)
         held = Census(store.schema, store)
-        assert largest_private_household(held) == max([1, *homes.values()])
+        assert largest_private_household(held) == max(
+            [1, *(one for one in homes.values() if one <= LARGEST_HOUSEHOLD)]
+        )
         if where is not None and chosen:
             largest = largest_private_household(held, where.text)
             assert largest == max(chosen)
             method = CellKey(scheme("CP4"), SECRET)
             size = suggested_smallest_group(held, method, private=where.text)
-            if largest:
-                assert group_claim(method, size).units == largest
+            assert group_claim(method, size).units == max(LARGEST_GROUP, largest)
+            assert suggested_smallest_group(held, 4, private=where.text) == size
         elif where is not None:
             with pytest.raises(SpecError, match="No household is a private one"):
                 largest_private_household(held, where.text)
