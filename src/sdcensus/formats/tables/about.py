@@ -71,6 +71,32 @@ ABSENT = Text.of(
     }
 )
 
+#: The same under the rule of the smallest group.
+ABSENT_OR_SMALL = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
+        " is marked as not broken down, of one that is published as 0, or of one that is not"
+        " shown: those are not shown.",
+        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
+        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
+        " muestra: esas no se muestran.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
+        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
+        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
+        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
+        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
+    }
+)
+#: What programs read of cells that are not listed.
+ZERO, ZERO_OR_SMALL = "published as 0", "published as 0, unless in a group not broken down"
+SMALL_GROUPS = "groups_not_broken_down"
+
+
+def absent_note(table: SparseTable) -> Text:
+    """What is said of the cells that a sparse table does not list."""
+    return ABSENT if table.small is None else ABSENT_OR_SMALL
+
 
 def signs_in(table: Table | SparseTable) -> list[Flag]:
     """The flags that stand in a table."""
@@ -82,7 +108,7 @@ def signs_in(table: Table | SparseTable) -> list[Flag]:
 
 def all_notes(table: Table | SparseTable, more: Sequence[Text] = ()) -> list[Text]:
     """The notes of a table, further ones, and that absent cells are 0 where some are absent."""
-    absent = [ABSENT] if isinstance(table, SparseTable) else []
+    absent = [absent_note(table)] if isinstance(table, SparseTable) else []
     return list(dict.fromkeys([*table.notes, *more, *absent]))
 
 
@@ -99,13 +125,28 @@ def about(
         "units": spec.of.plural,
         "measure": spec.measure.value,
         "axes": [_axis(table, at, language) for at in range(len(spec.axes))],
-        "cells_not_listed": "published as 0" if isinstance(table, SparseTable) else "none",
+        **_not_listed(table),
         "signs": {flag.sign: languages_of(flag.meaning) for flag in signs_in(table)},
         "notes": [languages_of(note) for note in notes],
         "provenance": provenance.to_json(),
         # Code lists only: what tells which records a cell is about, also to a program.
         "specification": spec_to_json(spec),
     }
+
+
+def _not_listed(table: Table | SparseTable) -> dict[str, Any]:
+    """What cells mean that are not listed, and the small groups outside the table by position."""
+    if not isinstance(table, SparseTable):
+        return {"cells_not_listed": "none"}
+    if table.small is None:
+        return {"cells_not_listed": ZERO}
+    outside = {
+        "smallest_group": table.small.smallest,
+        # Positions count from 0: the codes of each level in order, then the total.
+        "positions": [[list(group) for group in groups] for groups in table.small.groups],
+        "outside_the_table": table.small.cells.tolist(),
+    }
+    return {"cells_not_listed": ZERO_OR_SMALL, SMALL_GROUPS: outside}
 
 
 def about_text(content: Mapping[str, Any]) -> str:
@@ -118,7 +159,7 @@ def value_text(name: str, value: object) -> str:
     """One value of such a document as text."""
     if isinstance(value, ReadyText):
         return value
-    if name == "specification":
+    if name in ("specification", SMALL_GROUPS):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
 
