@@ -174,6 +174,6 @@ def test_files_give_back_what_is_shown_hidden_and_zero(
 def test_what_cannot_be_judged_cell_by_cell_stays_refused(tmp_path: Path) -> None:
     census = island_store(tmp_path / "island.store")
     spec = census.spec("area", "sex")
-    method = Pipeline([CellKey(THREE, secret=SECRET), Additivity()])
+    method = Pipeline(CellKey(THREE, secret=SECRET), Additivity())
     with pytest.raises(Refused, match="fewer variables or coarser areas"):
         protect(census.store, spec, method, 5, 0)

@@ -23,9 +23,11 @@ def show_published(
     if output.quiet:
         return
     if isinstance(table, SparseTable):
+        from sdcensus.formats.tables.about import absent_note
+
         rows = _sparse_rows(table, language)
         show_list(output, rows, table.spec.axes, "published", language)
-        output.say("Cells that are not listed are published as 0.")
+        output.say(absent_note(table).show(language))
         return
     published_drawing(table, language=language).show(output)
 
