@@ -389,14 +389,6 @@ def test_the_size_is_a_whole_number(wrong: object) -> None:
         GroupRule(wrong)  # type: ignore[arg-type]
 
 
-def test_a_table_too_large_for_its_ancestors_is_refused_with_what_helps(tmp_path: Path) -> None:
-    census = island_store(tmp_path / "island.store")
-    spec = census.spec("area", "sex")
-    engine = MemoryEngine(census.store, threads=1, largest_dense=0)
-    with pytest.raises(Refused, match="fewer variables or coarser areas"):
-        GroupRule(5).protect(spec, CellKey(THREE, secret=SECRET), counting(engine))
-
-
 def test_readers_are_told_in_their_language_and_only_what_is_public() -> None:
     census: Census = island()
     method = CellKey(THREE, secret=SECRET)

@@ -23,7 +23,6 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.ancestors import ancestry_of
 from sdcensus.model.perturbation import Tail
 from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
 from sdcensus.model.protected import Protected
@@ -93,43 +92,20 @@ def stored(drawn: tuple[SmallCensus, TableRequest]) -> Iterator[tuple[CensusStor
         del store  # Windows removes no file that is mapped
 
 
-def below_zero_outside(
-    store: CensusStore, spec: TableSpec, method: CellMethod, smallest: int
-) -> Mask:
-    """Cells in a group that the table does not show and that is published as 0; by brute force."""
-    engine = MemoryEngine(store, threads=1)
-    ancestry = ancestry_of(spec)
-    judged = method.protect(engine.tabulate(Tabulate(spec=ancestry.extended))).table
-    assert isinstance(judged, Table)
-    outside = np.ones(judged.shape, dtype=bool)
-    outside[np.ix_(*(one.kept for one in ancestry.axes))] = False
-    other = None
-    if ancestry.unconditioned is not None:
-        whole = method.protect(engine.tabulate(Tabulate(spec=ancestry.unconditioned))).table
-        assert isinstance(whole, Table)
-        other = whole.published == 0
-    return ancestry.broken_down((judged.published == 0) & outside, other)
-
-
 @given(censuses_with_tables(most_units=40), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=20)
+@settings(max_examples=60)
 def test_a_sparse_table_shows_what_the_dense_one_shows(
     drawn: tuple[SmallCensus, TableRequest], method: CellMethod, smallest: int
 ) -> None:
     with stored(drawn) as (store, spec):
-        expected = dense(protect(store, spec, method, smallest, 50_000_000))
+        again = protect(store, spec, method, smallest, 50_000_000)
+        expected = dense(again)
         made = protect(store, spec, method, smallest, 0)
         table = sparse(made)
         whole = table.whole()
         np.testing.assert_array_equal(whole.published, expected.published)
-        # No cell that is shown is read as one that is not; and the other way round only where
-        # both say that nothing was published: below a group that is published as 0 elsewhere.
-        assert not (hidden(whole) & ~hidden(expected)).any()
-        read_as_zero = hidden(expected) & ~hidden(whole)
-        assert not (read_as_zero & ~below_zero_outside(store, spec, method, smallest)).any()
-        assert made.provenance.to_json() == {
-            **protect(store, spec, method, smallest, 50_000_000).provenance.to_json()
-        }
+        np.testing.assert_array_equal(hidden(whole), hidden(expected))
+        assert made.provenance == again.provenance
         # One cell at a time, in any order, is the same.
         cells = np.arange(spec.cells, dtype=np.uint64)[::-1].copy()
         np.testing.assert_array_equal(table.flags_at(cells)[::-1], hidden(whole).reshape(-1) * 7)

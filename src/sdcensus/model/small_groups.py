@@ -25,6 +25,8 @@ Pairs = tuple[Int64, Int64]
 
 #: Of a cell: it or one that holds it is small; one that holds it, and more, is.
 _SMALL, _SMALL_ABOVE = np.uint8(1), np.uint8(2)
+#: Groups outside a table that it can name.
+MOST_GROUPS = 2_000_000
 #: Cells that are looked at together.
 _AT_A_TIME = 1 << 18
 
@@ -36,7 +38,7 @@ class SmallGroups:
     Attributes:
         smallest: Cells of the table that are published below it are not broken down.
         groups: For each axis, positions that lie in a code which the table need not show.
-        cells: Groups outside the table that are published above 0 and below ``smallest``: for
+        cells: Groups outside the table that are published below ``smallest``, 0 included: for
             each of them, and each axis, which of ``groups`` it is. No cell in them is shown.
     """
 
@@ -154,12 +156,18 @@ class SparseGroups:
             hidden |= ~_among(self._whole, cells.numbers)
             top = (other.published < smallest) & ((states & _SMALL_ABOVE) == 0)
             self._small.append(other.numbers[top])
+            self._small += _zeros(ancestry, axes, other.numbers, self._whole)
         small = cells.published < smallest
         self._kept = [_places(one) for one in ancestry.axes]
         inside = _on(shape, cells.numbers, [one >= 0 for one in self._kept])
         # What is not shown is not named either: only groups that are shown wherever they appear.
         self._small.append(cells.numbers[small & ~hidden & ~inside])
         self._large = cells.numbers[~small & ~hidden]
+        for zeros in _zeros(ancestry, axes, cells.numbers, self._large):
+            shown = ~_on(shape, zeros, [one >= 0 for one in self._kept])
+            if self._whole is not None:
+                shown &= _among(self._whole, zeros)
+            self._small.append(zeros[shown])
         self.shown = self._cut(cells.chosen(inside & ~hidden))
 
     def _cut(self, cells: PublishedCells) -> PublishedCells:
@@ -230,6 +238,60 @@ def _outside(
         rows[:, at] = new.reshape(-1)
         named[at] = [groups[one] for one in used]
     return tuple(tuple(groups) for groups in named), rows
+
+
+def _zeros(
+    ancestry: Ancestry, axes: list[tuple[Mask, Pairs]], listed: Numbers, large: Numbers
+) -> list[Numbers]:
+    """Groups that are published as 0 and have nothing small above them, whatever the truth is.
+
+    Such a group lies in large ones only, so it is a part of one along any of its axes: the first
+    that does not stand at its top, and there the smallest code that holds it.
+    """
+    shape = ancestry.extended.shape
+    above = [pairs for _, pairs in axes]
+    tops = [np.flatnonzero(useful & (np.diff(start) == 0)) for useful, (start, _) in axes]
+    found: list[Numbers] = []
+    held = 0
+    for candidates in _candidates(shape, axes, tops, large):
+        kept = ~_among(listed, candidates)
+        for row, number in _parents(shape, candidates, above):
+            kept[row[~_among(large, number)]] = False
+        found.append(candidates[kept])
+        held += found[-1].size
+        if held > MOST_GROUPS:
+            raise SpecError(
+                f"{ancestry.spec.title}: more than {MOST_GROUPS:,} groups above its cells have"
+                " nobody in them, too many to tell which cells are not shown because of them. Show"
+                " the levels and totals above its codes as well, or take fewer or coarser axes."
+            )
+    return found
+
+
+def _candidates(
+    shape: tuple[int, ...], axes: list[tuple[Mask, Pairs]], tops: list[Int64], large: Numbers
+) -> Iterator[Numbers]:
+    """The groups at the top of every axis; and the parts of large groups, each once."""
+    weights = mixed_radix(shape)
+    roots = np.zeros(1, dtype=np.uint64)
+    for top, weight in zip(tops, weights, strict=True):
+        roots = (roots[:, None] + top.astype(np.uint64) * np.uint64(weight)).reshape(-1)
+    yield roots
+    for at, ((useful, (start, larger)), weight) in enumerate(zip(axes, weights, strict=True)):
+        depth = np.diff(start)
+        codes = np.flatnonzero(useful & (depth > 0))
+        row, holder = _spread(codes, start, larger)
+        order = np.lexsort((depth[holder], row))
+        closest = holder[order][np.cumsum(depth[codes]) - 1]
+        begin, parts = _listed(shape[at], (closest, codes))
+        most = int(np.diff(begin).max(initial=1))
+        for first in range(0, large.size, max(1, _AT_A_TIME // most)):
+            groups = large[first : first + max(1, _AT_A_TIME // most)]
+            place = positions_on(shape, at, groups)
+            row, code = _spread(place, begin, parts)
+            moved = groups[row] - place[row].astype(np.uint64) * np.uint64(weight)
+            yield moved + code.astype(np.uint64) * np.uint64(weight)
+        large = large[np.isin(positions_on(shape, at, large), tops[at])]
 
 
 # ---------------------------------------------------------------- which cells hold which
