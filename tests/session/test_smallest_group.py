@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
-from sdcensus.errors import Refused, SpecError
+from sdcensus.errors import SpecError
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
@@ -45,7 +45,7 @@ from sdcensus.session.smallest_group import GroupRule, group_claim, note_for
 from sdcensus.session.smallest_group import Tabulate as Counting
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import leaf_of, small_store
-from sdcensus.testing.island import SECRET, island, island_store
+from sdcensus.testing.island import SECRET, island
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import (
     TableRequest,

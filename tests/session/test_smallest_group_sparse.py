@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdcensus.attack.targets import targets_of
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
-from sdcensus.errors import Refused
+from sdcensus.errors import InputError, Refused, SpecError
 from sdcensus.formats.tables import write_table
 from sdcensus.formats.tables.reading import read_published
 from sdcensus.methods.additivity import Additivity
@@ -23,14 +25,18 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
+from sdcensus.model.pairs import pair_of
 from sdcensus.model.perturbation import Tail
 from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
 from sdcensus.model.protected import Protected
+from sdcensus.model.publication import PublishedTable
 from sdcensus.model.secret import Secret
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
+from sdcensus.risk.held_cells import HeldCells
 from sdcensus.session.smallest_group import GroupRule
 from sdcensus.store.census_store import CensusStore
+from sdcensus.store.registry_values import Values
 from sdcensus.testing.conformance import small_store
 from sdcensus.testing.island import SECRET, island_store
 from sdcensus.testing.small_census import SmallCensus
@@ -93,7 +99,7 @@ def stored(drawn: tuple[SmallCensus, TableRequest]) -> Iterator[tuple[CensusStor
 
 
 @given(censuses_with_tables(most_units=40), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_a_sparse_table_shows_what_the_dense_one_shows(
     drawn: tuple[SmallCensus, TableRequest], method: CellMethod, smallest: int
 ) -> None:
@@ -145,6 +151,63 @@ def test_files_give_back_what_is_shown_hidden_and_zero(
             assert read.table.small == table.small
             assert read.table.whole() == table.whole()
             assert read.provenance == made.provenance
+
+
+@pytest.fixture(scope="module")
+def island_table(tmp_path_factory: pytest.TempPathFactory) -> tuple[Protected, Table]:
+    """A table without totals whose areas and ages lie in groups that it does not show."""
+    census = island_store(tmp_path_factory.mktemp("island") / "island.store")
+    spec = census.spec("area-total", "age-total", "sex")
+    method = CellKey(THREE, secret=SECRET)
+    made = protect(census.store, spec, method, 5, 0)
+    return made, dense(protect(census.store, spec, method, 5, 50_000_000))
+
+
+def test_attacks_do_not_take_what_is_not_shown_for_zero(
+    island_table: tuple[Protected, Table],
+) -> None:
+    made, expected = island_table
+    assert hidden(expected).any()
+    assert (~hidden(expected) & (expected.published == 0)).any()
+    table = sparse(made)
+    assert table.small is not None
+    assert table.small.cells.size
+    (target,), _ = targets_of([PublishedTable("ages", table, made.provenance)])
+    assert target.table == expected
+    pair = pair_of(made.audit.cube, table)
+    dense_pair = pair_of(made.audit.cube, expected)
+    assert (
+        np.sort(pair.hidden).tolist() == np.sort(dense_pair.hidden[dense_pair.hidden > 0]).tolist()
+    )
+    for refused in (HeldCells.of, Values.of):
+        with pytest.raises(SpecError, match="small groups are not broken down"):
+            refused(table)
+
+
+@pytest.mark.parametrize("lost", ["groups_not_broken_down", "cells_not_listed", "mark", "size"])
+def test_a_file_that_lost_what_is_not_shown_is_refused(
+    island_table: tuple[Protected, Table], tmp_path: Path, lost: str
+) -> None:
+    """Else cells that are not shown would be read as 0."""
+    made, _ = island_table
+    path = write_table(made.table, tmp_path / "table.csv", provenance=made.provenance)
+    beside = tmp_path / "table.about.json"
+    about = json.loads(beside.read_text(encoding="utf-8"))
+    assert any("unless they are part of a group" in note["en"] for note in about["notes"])
+    if lost == "groups_not_broken_down":
+        del about[lost]
+    elif lost == "cells_not_listed":
+        about[lost] = "published as 0"
+    elif lost == "size":
+        about["groups_not_broken_down"]["smallest_group"] = 2
+    else:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        at = next(number for number, line in enumerate(lines) if line.endswith(",1"))
+        lines[at] = f"{lines[at][:-1]}0"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    beside.write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(InputError, match=r"not[ _]broken[ _]down"):
+        read_published(path)
 
 
 def test_what_cannot_be_judged_cell_by_cell_stays_refused(tmp_path: Path) -> None:

@@ -23,11 +23,9 @@ def show_published(
     if output.quiet:
         return
     if isinstance(table, SparseTable):
-        from sdcensus.formats.tables.about import absent_note
-
         rows = _sparse_rows(table, language)
         show_list(output, rows, table.spec.axes, "published", language)
-        output.say(absent_note(table).show(language))
+        output.say(table.absent.show(language))
         return
     published_drawing(table, language=language).show(output)
 

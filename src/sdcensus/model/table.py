@@ -24,6 +24,34 @@ Int64 = npt.NDArray[np.int64]
 #: The column of a sparse table that tells which of its cells are not broken down.
 NOT_BROKEN_DOWN = "not_broken_down"
 
+#: What is said where a file does not list all cells.
+ABSENT = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0.",
+        "es": "Las celdas que no figuran se publican con valor 0.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
+    }
+)
+
+#: The same under the rule of the smallest group.
+_ABSENT_OR_SMALL = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
+        " is marked as not broken down, of one that is published as 0, or of one that is not"
+        " shown: those are not shown.",
+        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
+        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
+        " muestra: esas no se muestran.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
+        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
+        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
+        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
+        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
+    }
+)
+
 
 class Flag(IntEnum):
     """Why a cell has no number; ``PUBLISHED`` cells have one. The values are those of ``Mark``."""
@@ -233,6 +261,11 @@ class SparseTable:
             return np.zeros(numbers.size, dtype=np.uint8)
         hidden = self.small.hidden(self.spec, self.numbers, self.published, numbers)
         return np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), np.uint8(0)).astype(np.uint8)
+
+    @property
+    def absent(self) -> Text:
+        """What readers are told of the cells that are not held."""
+        return ABSENT if self.small is None else _ABSENT_OR_SMALL
 
     @property
     def not_broken_down(self) -> npt.NDArray[np.bool_] | None:

@@ -240,9 +240,7 @@ class GroupRule:
             protected = replace(
                 protected, table=_hidden(held, hidden.reshape(spec.shape), smallest)
             )
-        return replace(
-            protected, provenance=replace(protected.provenance, smallest_group=smallest)
-        )
+        return replace(protected, provenance=replace(protected.provenance, smallest_group=smallest))
 
 
 def too_large(spec: TableSpec, smallest: int) -> str:

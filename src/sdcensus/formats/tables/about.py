@@ -61,41 +61,9 @@ MADE = {
     "spec_hash": Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"}),
 }
 
-#: What is said where a file does not list all cells.
-ABSENT = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0.",
-        "es": "Las celdas que no figuran se publican con valor 0.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
-    }
-)
-
-#: The same under the rule of the smallest group.
-ABSENT_OR_SMALL = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
-        " is marked as not broken down, of one that is published as 0, or of one that is not"
-        " shown: those are not shown.",
-        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
-        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
-        " muestra: esas no se muestran.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
-        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
-        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
-        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
-        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
-    }
-)
 #: What programs read of cells that are not listed.
 ZERO, ZERO_OR_SMALL = "published as 0", "published as 0, unless in a group not broken down"
 SMALL_GROUPS = "groups_not_broken_down"
-
-
-def absent_note(table: SparseTable) -> Text:
-    """What is said of the cells that a sparse table does not list."""
-    return ABSENT if table.small is None else ABSENT_OR_SMALL
 
 
 def signs_in(table: Table | SparseTable) -> list[Flag]:
@@ -108,7 +76,7 @@ def signs_in(table: Table | SparseTable) -> list[Flag]:
 
 def all_notes(table: Table | SparseTable, more: Sequence[Text] = ()) -> list[Text]:
     """The notes of a table, further ones, and that absent cells are 0 where some are absent."""
-    absent = [absent_note(table)] if isinstance(table, SparseTable) else []
+    absent = [table.absent] if isinstance(table, SparseTable) else []
     return list(dict.fromkeys([*table.notes, *more, *absent]))
 
 
