@@ -292,9 +292,6 @@ EFFECTS: dict[str, Effect] = {
     ),
     # -------------------------------------------------------------------------------- [protect]
     "ProtectSection.method": effect((CELL_KEY, 'method = "random-rounding"')),
-    "ProtectSection.smallest_group": effect(
-        (CELL_KEY, f"{CELL_KEY}\nsmallest_group = 60"), way=published
-    ),
     "ProtectSection.then": effect((CELL_KEY, f'{CELL_KEY}\nthen = ["additivity"]')),
     "ProtectSection.smallest_group": effect(
         (CELL_KEY, f"{CELL_KEY}\nsmallest_group = 12"), way=published

@@ -32,6 +32,7 @@ from sdcensus.model.schema import CensusInfo, KeyRules, Schema
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.session.publishing.guard import read_lock
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.parquet_export import export_parquet
 from sdcensus.testing.conformance import check_engine, small_store
@@ -39,7 +40,7 @@ from sdcensus.testing.small_census import SHAPES, SmallCensus
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
 from tests.engine.test_shapes import census_of, tables
-from tests.session.publishing.plans import copy_of, new_office
+from tests.session.publishing.plans import PROTECT, copy_of, new_office
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -272,10 +273,18 @@ def test_the_engine_says_what_it_can_and_shows_nothing_else(
 
 
 def test_a_plan_is_published_alike_by_every_engine(spark: SparkSession, tmp_path: Path) -> None:
-    first = new_office(tmp_path / "memory", 300, tables=ONE_OF_EACH)
+    """By definition keys, and with the groups above its cells, which have to be counted too."""
+    rule = f"{PROTECT}smallest_group = 30\n"
+    first = new_office(tmp_path / "memory", 300, tables=ONE_OF_EACH, protect=rule)
     first.publish()
+    lock = read_lock(first.office)
+    assert lock.lookup() == "definition"
+    assert {one.smallest_group for one in lock.makings} == {30}
+    signs = [name for name, text in first.files().items() if b",k" in text]
+    assert any(name.endswith(".csv") for name in signs)  # some cells are hidden
     export_parquet(CensusStore.open(first.store), tmp_path / "p", rows_per_file=70)
     for engine in ("duckdb", "spark"):
         other = copy_of(first, tmp_path / engine)
         assert other.publish(engine=engine, data=str(tmp_path / "p")).scans == 1
         assert other.files() == first.files()
+        assert read_lock(other.office).lookup() == "definition"

@@ -81,7 +81,9 @@ def test_serve_opens_with_both_remedies_and_with_neither_of_them_alone() -> None
     assert refusal(smallest_group=12) == ""
     without = refusal()
     assert "stays closed" in without
-    assert "smallest_group = 17" in without  # 12, as no households are known, the largest deviation, one
+    assert (
+        "smallest_group = 17" in without
+    )  # 12, as no households are known, the largest deviation, one
     assert "definition keys" not in without
     keys = refusal(smallest_group=12, options=MethodOptions(strength="strong", lookup="hashed"))
     assert "definition keys" in keys

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
-from sdcensus.errors import Refused, SpecError
+from sdcensus.errors import SpecError
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
@@ -45,7 +45,7 @@ from sdcensus.session.smallest_group import GroupRule, group_claim, note_for
 from sdcensus.session.smallest_group import Tabulate as Counting
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import leaf_of, small_store
-from sdcensus.testing.island import SECRET, island, island_store
+from sdcensus.testing.island import SECRET, island
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import (
     TableRequest,
@@ -387,14 +387,6 @@ def test_methods_without_a_bound_in_every_cell_are_refused() -> None:
 def test_the_size_is_a_whole_number(wrong: object) -> None:
     with pytest.raises(SpecError, match="whole number"):
         GroupRule(wrong)  # type: ignore[arg-type]
-
-
-def test_a_table_too_large_for_its_ancestors_is_refused_with_what_helps(tmp_path: Path) -> None:
-    census = island_store(tmp_path / "island.store")
-    spec = census.spec("area", "sex")
-    engine = MemoryEngine(census.store, threads=1, largest_dense=0)
-    with pytest.raises(Refused, match="fewer variables or coarser areas"):
-        GroupRule(5).protect(spec, CellKey(THREE, secret=SECRET), counting(engine))
 
 
 def test_readers_are_told_in_their_language_and_only_what_is_public() -> None:

@@ -25,7 +25,7 @@ def show_published(
     if isinstance(table, SparseTable):
         rows = _sparse_rows(table, language)
         show_list(output, rows, table.spec.axes, "published", language)
-        output.say("Cells that are not listed are published as 0.")
+        output.say(table.absent.show(language))
         return
     published_drawing(table, language=language).show(output)
 

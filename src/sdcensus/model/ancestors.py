@@ -199,6 +199,25 @@ def _with_codes_above(
     )
 
 
+def codes_above(axis: Axis) -> tuple[Int64, Int64]:
+    """Which codes of an axis have all their leaves, and more, in which others: two columns."""
+    variable = axis.variable
+    levels = {level.name: level for level in axis.levels}
+    starts = {block.level: block.start for block in axis.blocks}
+    owners, larger = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for block in axis.blocks:
+        level = levels.get(block.level)
+        held_by = [(name, *_holding(level, block.size, one)) for name, one in levels.items()]
+        if axis.total:
+            part = _leaves(level, block.size, variable) < len(variable.codes)
+            held_by.append((TOTAL, part, np.zeros(block.size, dtype=np.int64)))
+        for name, held, code in held_by:
+            places = np.flatnonzero(held)
+            owners.append(block.start + places)
+            larger.append(starts[name] + code[places])
+    return np.concatenate(owners), np.concatenate(larger)
+
+
 def _leaves(block: Level | None, size: int, variable: Variable) -> Int64:
     """How many leaves each code of a block has."""
     if block is None:

@@ -56,7 +56,7 @@ class Pair(Confidential):
         true: The true values.
         published: What is published for them.
         absent: How many further cells there are that are 0 in both: those that a very large table
-            does not hold.
+            does not hold. Empty cells that it does not show are among them.
         hidden: The true values of the cells for which no number is published.
         numbers: The numbers in their table of the cells of ``true``, if asked for.
     """
@@ -311,8 +311,11 @@ def published_values(table: Table | SparseTable) -> Int64:
 
 def hidden_cells(table: Table | SparseTable) -> Mask | None:
     """Which cells are withheld; ``None`` where every cell has a number."""
-    flags = table.flags if isinstance(table, Table) else None
-    return None if flags is None else flags != Flag.PUBLISHED
+    if isinstance(table, SparseTable):
+        if table.small is None:
+            return None
+        table = table.whole()
+    return None if table.flags is None else table.flags != Flag.PUBLISHED
 
 
 def _true(values: Accumulators, spec: TableSpec) -> Int64:
@@ -354,4 +357,6 @@ def _sparse_pair(cube: SparseCube, table: SparseTable, where: Region) -> Pair:
     true[np.searchsorted(union, numbers)] = values
     published = table.at(union)
     check_published(published, cube.spec)
-    return Pair(true, published, absent=where.cells - union.size, numbers=union)
+    gone = table.flags_at(union) != Flag.PUBLISHED
+    absent = where.cells - union.size
+    return Pair(true[~gone], published[~gone], absent, true[gone], union[~gone])

@@ -15,10 +15,42 @@ from sdcensus.errors import SpecError
 from sdcensus.model.frames import frame
 from sdcensus.model.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.marks import Mark
+from sdcensus.model.small_groups import SmallGroups
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 
 Int64 = npt.NDArray[np.int64]
+
+#: The column of a sparse table that tells which of its cells are not broken down.
+NOT_BROKEN_DOWN = "not_broken_down"
+
+#: What is said where a file does not list all cells.
+ABSENT = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0.",
+        "es": "Las celdas que no figuran se publican con valor 0.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
+    }
+)
+
+#: The same under the rule of the smallest group.
+_ABSENT_OR_SMALL = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
+        " is marked as not broken down, of one that is published as 0, or of one that is not"
+        " shown: those are not shown.",
+        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
+        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
+        " muestra: esas no se muestran.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
+        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
+        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
+        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
+        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
+    }
+)
 
 
 class Flag(IntEnum):
@@ -168,19 +200,22 @@ class SparseTable:
     """Published values of a table too large to hold whole.
 
     It holds the cells whose published value is not 0, whatever the truth is: a cell that is
-    absent is published as 0. A written 0 must not mean "not truly empty".
+    absent is published as 0. A written 0 must not mean "not truly empty". Where small groups are
+    not broken down, it is published as 0 unless one of them holds it; then it is not shown.
 
     Attributes:
         spec: What the table shows.
         numbers: Cells in mixed radix over the positions of the axes, ascending.
         published: The published value of each of them, never 0.
         notes: What readers should know.
+        small: Which groups are not broken down; ``None`` where there is no such rule.
     """
 
     spec: TableSpec
     numbers: npt.NDArray[np.uint64]
     published: Int64
     notes: tuple[Text, ...] = ()
+    small: SmallGroups | None = None
 
     def __post_init__(self) -> None:
         if self.numbers.shape != self.published.shape or self.numbers.ndim != 1:
@@ -206,35 +241,59 @@ class SparseTable:
         rows = [positions_on(self.shape, at, self.numbers) for at in range(len(self.shape))]
         return np.stack(rows) if rows else np.zeros((0, self.numbers.size), dtype=np.int64)
 
-    def value(self, **codes: str) -> int:
+    def value(self, **codes: str) -> int | None:
         """The published value of one cell; an axis that is not named stands at its total."""
         number = 0
         for axis, weight in zip(self.spec.axes, mixed_radix(self.shape), strict=True):
             number += weight * axis.position(str(codes.get(axis.variable.name, "_T")))
         for name in codes:
             self.spec.position(name)
-        return int(self.at(np.array([number], dtype=np.uint64))[0])
+        cell = np.array([number], dtype=np.uint64)
+        return None if self.flags_at(cell)[0] else int(self.at(cell)[0])
 
     def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
         """The published values of cells by their numbers; 0 for those that are not held."""
         return values_at(self.numbers, self.published, numbers)
 
+    def flags_at(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+        """Why cells have no number, by their numbers: a ``Flag`` for each."""
+        if self.small is None:
+            return np.zeros(numbers.size, dtype=np.uint8)
+        hidden = self.small.hidden(self.spec, self.numbers, self.published, numbers)
+        return np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), np.uint8(0)).astype(np.uint8)
+
+    @property
+    def absent(self) -> Text:
+        """What readers are told of the cells that are not held."""
+        return ABSENT if self.small is None else _ABSENT_OR_SMALL
+
+    @property
+    def not_broken_down(self) -> npt.NDArray[np.bool_] | None:
+        """Which of the cells that are held are not broken down; ``None`` without such a rule."""
+        return None if self.small is None else self.published < self.small.smallest
+
     def whole(self) -> Table:
         """The same table with all its cells; ask for it only where that many can be held."""
         published = np.zeros(self.spec.cells, dtype=np.int64)
         published[self.numbers.astype(np.int64)] = self.published
-        return Table(self.spec, published.reshape(self.shape), notes=self.notes)
+        flags = None
+        if self.small is not None:
+            flags = self.flags_at(np.arange(self.spec.cells, dtype=np.uint64)).reshape(self.shape)
+        return Table(self.spec, published.reshape(self.shape), flags, self.notes)
 
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
     def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
-        """The cells that are held as columns; absent cells are published as 0."""
-        return _columns(self.spec, self.positions(), self.published, None, language)
+        """The cells that are held as columns; absent cells are published as 0, or not shown."""
+        columns = _columns(self.spec, self.positions(), self.published, None, language)
+        if self.not_broken_down is not None:
+            columns[NOT_BROKEN_DOWN] = self.not_broken_down.astype(int).tolist()
+        return columns
 
     def to_pandas(self, *, language: str | None = None) -> Any:
-        """The cells that are held as a data frame of pandas; absent cells are published as 0."""
+        """The cells that are held as a data frame of pandas; see ``columns``."""
         return frame(self.columns(language=language))
 
 

@@ -64,6 +64,12 @@ class HeldCells(Confidential):
                     none = flagged.astype(np.uint64)
                 return cls(source.spec, numbers, values, none, True)
             case SparseTable():
+                if source.small is not None:
+                    raise SpecError(
+                        f"{source.spec.title}: small groups are not broken down, and the table is"
+                        " too large for a list of the cells that are not shown. Take fewer or"
+                        " coarser axes, or the true counts."
+                    )
                 held = source.published > 0
                 return cls(source.spec, source.numbers[held], source.published[held], none, True)
         raise SpecError("Findings are looked for in a Cube or in a published Table.")

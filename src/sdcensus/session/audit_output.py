@@ -87,6 +87,8 @@ def _members(numbers: Numbers, unchanged: Numbers) -> pa.Array:
 
 
 def _flags(table: Table | SparseTable, numbers: Numbers) -> npt.NDArray[np.uint8] | None:
-    if isinstance(table, SparseTable) or table.flags is None:
+    if isinstance(table, SparseTable):
+        return None if table.small is None else table.flags_at(numbers)
+    if table.flags is None:
         return None
     return table.flags.reshape(-1)[numbers.astype(np.int64)]

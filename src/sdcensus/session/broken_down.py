@@ -30,6 +30,7 @@ from sdcensus.model.table_spec import Measure, TableSpec
 from sdcensus.risk.broken_down import (
     FEW_ATTRIBUTES,
     LARGEST_GROUP,
+    LARGEST_HOUSEHOLD,
     MOST_WORK,
     GroupNoise,
     KindFigures,
@@ -45,7 +46,7 @@ from sdcensus.risk.unit_records import NO_HOUSEHOLD, UnitRecords
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.census import Census
 from sdcensus.session.protecting import DEFAULT_STRENGTH
-from sdcensus.session.smallest_group import suggested_smallest_group
+from sdcensus.session.smallest_group import largest_private_household, suggested_smallest_group
 from sdcensus.store.column import RecordSource
 
 __all__ = [

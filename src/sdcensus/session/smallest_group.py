@@ -20,12 +20,13 @@ from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.ancestors import ancestry_of
+from sdcensus.model.ancestors import Ancestry, ancestry_of
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
 from sdcensus.model.policy import Policy
 from sdcensus.model.protected import Protected
+from sdcensus.model.small_groups import PublishedCells, SparseGroups
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.table_spec import Measure, TableSpec
@@ -245,11 +246,11 @@ class GroupRule:
         ancestry = ancestry_of(spec)
         cube = tabulate(ancestry.extended) if counted is None else counted
         if isinstance(cube, SparseCube):
-            raise Refused(too_large(spec, self.smallest))
+            return self._sparse(ancestry, method, cube, tabulate)
         other = None
         if ancestry.unconditioned is not None:
             whole = tabulate(ancestry.unconditioned)
-            if isinstance(whole, SparseCube):
+            if isinstance(whole, SparseCube):  # as large as the table itself, which is held
                 raise Refused(too_large(spec, self.smallest))
             other = _judged(judge, whole).published < self.smallest
         judged = _judged(judge, cube)
@@ -270,6 +271,36 @@ class GroupRule:
             provenance=replace(protected.provenance, smallest_group=self.smallest),
         )
 
+    def _sparse(
+        self, ancestry: Ancestry, method: Method, cube: SparseCube, tabulate: Tabulate
+    ) -> Protected:
+        """The same for a table too large to hold, with the cells that are not published as 0."""
+        smallest, spec = self.smallest, ancestry.spec
+        judge = judging_method(method)
+        if smallest is None or method is not judge or spec.measure is not Measure.COUNT:
+            raise Refused(too_large(spec, smallest or 0))
+        other = None
+        if ancestry.unconditioned is not None:
+            other = _listed(judge.protect(tabulate(ancestry.unconditioned)).table)
+        groups = SparseGroups(ancestry, _listed(judge.protect(cube).table), smallest, other)
+        own = tabulate(spec)
+        if isinstance(own, SparseCube):
+            shown = groups.shown
+            table: Table | SparseTable = SparseTable(
+                spec, shown.numbers, shown.published, (note_for(smallest),), groups.outside()
+            )
+            protected = method.finished(own, table)
+        else:
+            # Only its ancestors are too many: every cell of the table itself can have a mark.
+            protected = method.protect(own)
+            hidden = groups.broken_down(np.arange(spec.cells, dtype=np.uint64))
+            held = protected.table
+            held = held.whole() if isinstance(held, SparseTable) else held
+            protected = replace(
+                protected, table=_hidden(held, hidden.reshape(spec.shape), smallest)
+            )
+        return replace(protected, provenance=replace(protected.provenance, smallest_group=smallest))
+
 
 def too_large(spec: TableSpec, smallest: int) -> str:
     """Why a table cannot go through the rule that is too large to be held with its ancestors."""
@@ -278,6 +309,15 @@ def too_large(spec: TableSpec, smallest: int) -> str:
         f" which smallest_group = {smallest} needs. Take fewer variables or coarser areas; or"
         " publish it by a plan without smallest_group, where the risk has to be accepted by name."
     )
+
+
+def _listed(table: Table | SparseTable) -> PublishedCells:
+    """The cells of a table that are not published as 0."""
+    if isinstance(table, SparseTable):
+        return PublishedCells(table.numbers, table.published)
+    published = table.published.reshape(-1)
+    numbers = np.flatnonzero(published)
+    return PublishedCells(numbers.astype(np.uint64), published[numbers])
 
 
 def _judged(judge: CellMethod, cube: Cube) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sdcensus.errors import SpecError
 from sdcensus.model.layout import values_at
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.shared_cells import same_layout, shared_cells
@@ -41,6 +42,12 @@ class Values:
     def of(cls, table: Table | SparseTable) -> Values:
         """The values of a table."""
         if isinstance(table, SparseTable):
+            if table.small is not None:
+                raise SpecError(
+                    f"{table.spec.title}: the registry cannot keep which cells of so large a table"
+                    " are not shown because small groups are not broken down. Take fewer or"
+                    " coarser axes."
+                )
             return cls(table.numbers, table.published, None)
         flags = None if table.flags is None else table.flags.reshape(-1).astype(np.uint8)
         return cls(None, table.published.reshape(-1), flags)

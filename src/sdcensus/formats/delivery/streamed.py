@@ -23,7 +23,6 @@ from sdcensus.formats.delivery.about import about_document, about_parts
 from sdcensus.formats.delivery.columns import WordColumn, values_name, word_columns
 from sdcensus.formats.delivery.delimited import head, quoted
 from sdcensus.formats.delivery.lines import BUFFER, packed
-from sdcensus.formats.tables.about import ABSENT
 from sdcensus.formats.tables.columns import word_numbers
 from sdcensus.formats.tables.files import check_new, new_file
 from sdcensus.formats.tables.raw import METADATA
@@ -32,6 +31,7 @@ from sdcensus.kernels.lines import LONGEST_NUMBER
 from sdcensus.model.delivery import DeliveredAxis
 from sdcensus.model.provenance import Provenance
 from sdcensus.model.streamed_cells import PublishedCells
+from sdcensus.model.table import ABSENT
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 

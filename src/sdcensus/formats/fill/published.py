@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, UnknownName, unknown
 from sdcensus.formats.fill.placeholders import PlaceholderError
+from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
 from sdcensus.formats.tables.raw import RawTable, parse_about, positions_of, read_raw
 from sdcensus.model.axis import TOTAL
 from sdcensus.model.layout import mixed_radix
@@ -101,7 +102,7 @@ class PublishedValues:
         self._signs = raw.columns.get(str(about.get("flags") or "flag"))
         marks = about.get("marks")
         self._uncertain = marks.get("low_reliability") if isinstance(marks, dict) else None
-        self._absent = about.get("cells_not_listed") == "published as 0"
+        self._absent = about.get("cells_not_listed")
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -138,8 +139,13 @@ class PublishedValues:
     def _cell(self, number: int) -> CellValue:
         place = int(np.searchsorted(self._numbers, np.uint64(number)))
         if place >= self._numbers.size or int(self._numbers[place]) != number:
-            if self._absent:
+            if self._absent == ZERO:
                 return CellValue("0")
+            if self._absent == ZERO_OR_SMALL:
+                raise PlaceholderError(
+                    "the file does not list this cell, and small groups are not broken down in it:"
+                    " it is published as 0, or not shown. Name a coarser code."
+                )
             raise PlaceholderError("the file does not have this cell.")
         row = int(self._order[place])
         text = self._values[row].as_py().strip()

@@ -61,15 +61,9 @@ MADE = {
     "spec_hash": Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"}),
 }
 
-#: What is said where a file does not list all cells.
-ABSENT = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0.",
-        "es": "Las celdas que no figuran se publican con valor 0.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
-    }
-)
+#: What programs read of cells that are not listed.
+ZERO, ZERO_OR_SMALL = "published as 0", "published as 0, unless in a group not broken down"
+SMALL_GROUPS = "groups_not_broken_down"
 
 
 def signs_in(table: Table | SparseTable) -> list[Flag]:
@@ -82,7 +76,7 @@ def signs_in(table: Table | SparseTable) -> list[Flag]:
 
 def all_notes(table: Table | SparseTable, more: Sequence[Text] = ()) -> list[Text]:
     """The notes of a table, further ones, and that absent cells are 0 where some are absent."""
-    absent = [ABSENT] if isinstance(table, SparseTable) else []
+    absent = [table.absent] if isinstance(table, SparseTable) else []
     return list(dict.fromkeys([*table.notes, *more, *absent]))
 
 
@@ -99,13 +93,28 @@ def about(
         "units": spec.of.plural,
         "measure": spec.measure.value,
         "axes": [_axis(table, at, language) for at in range(len(spec.axes))],
-        "cells_not_listed": "published as 0" if isinstance(table, SparseTable) else "none",
+        **_not_listed(table),
         "signs": {flag.sign: languages_of(flag.meaning) for flag in signs_in(table)},
         "notes": [languages_of(note) for note in notes],
         "provenance": provenance.to_json(),
         # Code lists only: what tells which records a cell is about, also to a program.
         "specification": spec_to_json(spec),
     }
+
+
+def _not_listed(table: Table | SparseTable) -> dict[str, Any]:
+    """What cells mean that are not listed, and the small groups outside the table by position."""
+    if not isinstance(table, SparseTable):
+        return {"cells_not_listed": "none"}
+    if table.small is None:
+        return {"cells_not_listed": ZERO}
+    outside = {
+        "smallest_group": table.small.smallest,
+        # Positions count from 0: the codes of each level in order, then the total.
+        "positions": [[list(group) for group in groups] for groups in table.small.groups],
+        "outside_the_table": table.small.cells.tolist(),
+    }
+    return {"cells_not_listed": ZERO_OR_SMALL, SMALL_GROUPS: outside}
 
 
 def about_text(content: Mapping[str, Any]) -> str:
@@ -118,7 +127,7 @@ def value_text(name: str, value: object) -> str:
     """One value of such a document as text."""
     if isinstance(value, ReadyText):
         return value
-    if name == "specification":
+    if name in ("specification", SMALL_GROUPS):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sdcensus.errors import SpecError
 from sdcensus.model.axis import Axis
-from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.table import NOT_BROKEN_DOWN, Flag, SparseTable, Table
 from sdcensus.model.table_spec import TableSpec
 
 Positions = npt.NDArray[np.int64]
@@ -89,13 +89,17 @@ def published_columns(table: Table | SparseTable, language: str | None) -> Itera
     """The cells of a published table, the last axis running fastest.
 
     A cell without a number has none, and a column says why; of a sparse table the cells that it
-    holds are given.
+    holds are given, with a column that marks those that are not broken down where some are.
     """
     if isinstance(table, SparseTable):
         everywhere = table.positions()
         for cells in slices(table.published.size):
             columns = list(axis_columns(table.spec, everywhere[:, cells], language))
-            yield table_of([*columns, ("published", pa.array(table.published[cells]))])
+            columns.append(("published", pa.array(table.published[cells])))
+            if table.not_broken_down is not None:
+                small = table.not_broken_down[cells].astype(np.int8)
+                columns.append((NOT_BROKEN_DOWN, pa.array(small)))
+            yield table_of(columns)
         return
     values = table.published.reshape(-1)
     flags = None if table.flags is None else table.flags.reshape(-1)

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sdcensus.errors import InputError
+from sdcensus.formats.tables.about import ZERO
 from sdcensus.formats.tables.raw import (
     Int64,
     NoPublishedTable,
@@ -87,7 +88,7 @@ def delivered_table(
     for one, weight in zip(shown, mixed_radix(sizes), strict=True):
         numbers += one.places.astype(np.uint64) * np.uint64(weight)
     raw.check_once(numbers)
-    if about.get("cells_not_listed") == "published as 0":
+    if about.get("cells_not_listed") == ZERO:
         return _sparse(raw, spec, shown, (values, flags), notes)
     cells = math.prod(sizes)
     if raw.rows != cells:

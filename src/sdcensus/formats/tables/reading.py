@@ -7,13 +7,14 @@ csv file, or in the metadata of a Parquet file. Tables of other tools are read f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sdcensus.errors import InputError
+from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
 from sdcensus.formats.tables.delivered import check_delivered, delivered_table, is_delivered
 from sdcensus.formats.tables.foreign import ForeignTable, foreign_table, foreign_tables
 from sdcensus.formats.tables.raw import (
@@ -26,6 +27,7 @@ from sdcensus.formats.tables.raw import (
     read_raw,
     values_and_flags,
 )
+from sdcensus.formats.tables.small import small_groups
 from sdcensus.model.axis import Axis
 from sdcensus.model.layout import mixed_radix
 from sdcensus.model.progress import Progress, no_progress
@@ -167,6 +169,7 @@ def _same(one: PublishedTable, other: PublishedTable) -> bool:
             one.table.spec == other.table.spec
             and np.array_equal(one.table.numbers, other.table.numbers)
             and np.array_equal(one.table.published, other.table.published)
+            and one.table.small == other.table.small
         )
     return False
 
@@ -282,8 +285,10 @@ def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTabl
         return PublishedTable(name, delivered_table(raw, about, spec, notes), provenance)
     values, flags = values_and_flags(raw, _values_column(raw), raw.columns.get("flag"))
     numbers = _numbers(raw, spec)
-    if about.get("cells_not_listed") == "published as 0":
-        return PublishedTable(name, _sparse(raw, spec, numbers, values, flags, notes), provenance)
+    if about.get("cells_not_listed") in (ZERO, ZERO_OR_SMALL):
+        sparse = _sparse(raw, spec, numbers, values, flags, notes)
+        small = small_groups(raw, about, spec, values)
+        return PublishedTable(name, replace(sparse, small=small), provenance)
     table = _dense(raw, spec, numbers, values, flags, notes)
     return PublishedTable(name, table, provenance)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sdcensus.documents.policy import read_policy
 from sdcensus.errors import Refused
@@ -27,6 +28,9 @@ from sdcensus.session.risk_gate import refuse_serving, risks_of_menus
 from sdcensus.session.smallest_group import in_force
 from sdcensus.session.tied_units import refuse_ties_in_policy
 
+if TYPE_CHECKING:
+    from sdcensus.session.publishing.served_series import ServedSeries
+
 
 def open_service(
     store: str | Path | Census,
@@ -45,7 +49,8 @@ def open_service(
     Args:
         store: The store, or an exported census.
         policy: What may be asked.
-        plan: A plan of the office whose method is used, so that both publish the same numbers.
+        plan: A plan of the office whose method is used, so that both publish the same numbers:
+            with the version of keys, the look-up and the smallest group of what is out.
         method: The method, where no plan says it.
         options: What is said about the method.
         secret: The look-up secret or the office secret, or the file of either; of the office
@@ -57,14 +62,20 @@ def open_service(
 
     Raises:
         Refused: The noise is too small for what the policy opens, or it would give people away;
-            the message says what would do.
+            the message says what would do. Or what is served would not be what the plan has
+            published.
     """
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
     refuse_ties_in_policy(rules)
     planned = None if plan is None else _read_plan(Path(plan), census)
-    methods = _methods(census, rules, planned, method, options, secret, key_version)
+    published = None
+    if plan is not None and planned is not None:
+        published = _published_series(planned, Path(plan), census, key_version)
+    methods = _methods(census, rules, planned, method, options, secret, key_version, published)
+    if published is not None:
+        published.refuse_set_keys(methods)
     smallest = None
     if planned is not None and planned.protect is not None:
         smallest = planned.protect.smallest_group
@@ -73,12 +84,15 @@ def open_service(
     budgets = open_budgets(rules, methods)
     refuse_weak(rules, budgets, methods, planned=planned is not None)
     progress("looking for groups that are broken down", 0.6)
+    in_both = in_force(rules, UserRole.PUBLIC, smallest)
+    if published is not None:
+        published.refuse_smaller_group(in_both)
     menus = [open_menu(rules, of) for of in methods]
     gate = risks_of_menus(
         census,
         [menu for menu in menus if menu is not None],
         methods,
-        smallest_group=in_force(rules, UserRole.PUBLIC, smallest),
+        smallest_group=in_both,
         limit=rules.broken_down,
         planned=planned is not None,
         progress=progress,
@@ -106,6 +120,22 @@ def _read_plan(path: Path, census: Census) -> Plan:
     return read_plan(path, lambda _: census.schema)
 
 
+def _published_series(
+    plan: Plan, file: Path, census: Census, key_version: int | None
+) -> ServedSeries:
+    """How the plan has published, which is how it is served."""
+    from sdcensus.session.publishing.served_series import ServedSeries
+
+    series = ServedSeries.of(plan, file, census)
+    said = {} if plan.protect is None else dict(plan.protect.settings)
+    asked = said.get("key_version")
+    for version in (key_version, asked if type(asked) is int else None):
+        series.refuse_version(version)
+    series.refuse_lookup(said.get("lookup"))
+    series.refuse_other_records(census)
+    return series
+
+
 def _methods(
     census: Census,
     policy: Policy,
@@ -114,9 +144,12 @@ def _methods(
     options: MethodOptions | None,
     secret: str | Path | Secret | SubSecret | None,
     key_version: int | None,
+    published: ServedSeries | None,
 ) -> dict[Entity, Method]:
     """The method for each kind of unit; it must give one answer to the same question."""
     given = secret if isinstance(secret, Secret | SubSecret) else find_any_secret(secret)
+    if key_version is None and published is not None:
+        key_version = published.key_version
     version = key_version if key_version is not None else _said_version(plan, options, given)
     lookup = find_lookup_secret(given, version=version)
     made: dict[Entity, Method] = {}
@@ -125,7 +158,14 @@ def _methods(
         if plan is not None:
             from sdcensus.session.plan_method import planned_method
 
-            method = planned_method(plan, census, of, secret=lookup, key_version=version)
+            method = planned_method(
+                plan,
+                census,
+                of,
+                secret=lookup,
+                key_version=version,
+                lookup=None if published is None else published.lookup,
+            )
         else:
             said = options or MethodOptions()
             if takes_option(name, (), "key_version"):

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdcensus.errors import Refused, StoreError
+from sdcensus.errors import OutputError, Refused, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.entity import Entity
+from sdcensus.model.plan import Plan, PlanOutput
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.publication_lock import LOCK_FILE, EventKind, LockEvent, PublicationLock
 from sdcensus.model.schema import CensusInfo
@@ -27,6 +28,50 @@ REVISION_MINIMUM = 10
 REDRAWN_SHARE = 0.1
 REGISTRY_FOLDER = "registry"
 CHECK_FILE = "revision-check.csv"
+#: Where a plan publishes that does not say it.
+DEFAULT_OUTPUT = PlanOutput(folder="published")
+
+
+def folders_of_plan(plan: Plan, out: str | Path | None = None) -> tuple[Path, Path]:
+    """Where a plan publishes, and where its office keeps what nobody else may see.
+
+    Args:
+        plan: The plan.
+        out: The published folder, instead of the one that the plan names.
+    """
+    output = plan.output or DEFAULT_OUTPUT
+    published = Path(out) if out is not None else plan.path(output.folder)
+    # What a link leads to is replaced, not the link. A path such as ".." has no name to go by.
+    if published.is_symlink() or not published.name or published.name == "..":
+        published = published.resolve()
+    if not published.name:
+        raise OutputError(f"{published} cannot be published into. Name a folder in it.")
+    office = plan.path(output.office_folder) if output.office_folder else None
+    if office is None:
+        office = published.with_name(f"{published.name}.office")
+    inner, outer = office.resolve(), published.resolve()
+    if inner == outer or outer in inner.parents:
+        raise OutputError(
+            f"{office} is for what nobody outside may see, so it cannot lie inside {published}."
+            " Name another office folder in the plan."
+        )
+    if inner in outer.parents:
+        raise OutputError(
+            f"{published} is for everybody, so it cannot lie inside {office}. Name another folder."
+        )
+    store = plan.path(plan.store).resolve()
+    for folder, resolved in ((published, outer), (office, inner)):
+        if resolved == store or store in resolved.parents or resolved in store.parents:
+            raise OutputError(
+                f"{folder} and the store {plan.store} cannot lie in each other. Name a folder of"
+                " its own."
+            )
+    return published, office
+
+
+def publication_name(info: CensusInfo, file: Path) -> str:
+    """What a plan is called in the lock."""
+    return f"{' '.join(info.code)} {file.stem}".strip()
 
 
 def read_lock(office: Path) -> PublicationLock:

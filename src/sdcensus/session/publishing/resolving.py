@@ -14,7 +14,7 @@ from sdcensus._version import __version__
 from sdcensus.documents.mapping import read_mapping
 from sdcensus.documents.plan import read_plan
 from sdcensus.documents.policy import read_policy
-from sdcensus.errors import MissingExtra, OutputError, Refused, SpecError
+from sdcensus.errors import MissingExtra, Refused, SpecError
 from sdcensus.formats.delivery import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
@@ -36,6 +36,11 @@ from sdcensus.session.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.programme import open_programme, programme_tables
 from sdcensus.session.publishing.checks import check_large_tables, check_names, check_smallest_group
+from sdcensus.session.publishing.guard_run import (
+    DEFAULT_OUTPUT,
+    folders_of_plan,
+    publication_name,
+)
 from sdcensus.session.publishing.harmonising import check_importable
 from sdcensus.session.publishing.indicators import indicator_product, share_product
 from sdcensus.session.publishing.office import OFFICE_FILE, folder_of
@@ -50,7 +55,6 @@ from sdcensus.session.tied_units import PlannedTable, check_tables
 from sdcensus.store.schema_json import schema_digest
 
 #: Formats that a plan delivers which does not say.
-_OUTPUT = PlanOutput(folder="published")
 #: Gives the version of a series of numbers, from the office's folder, the plan's own wish, the
 #: census, and the name of the publication.
 KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]
@@ -103,7 +107,7 @@ class Resolved(Confidential):
     @property
     def publication(self) -> str:
         """What tells this publication from others: the census and the name of the plan."""
-        return _publication(self.census.schema.census, self.file)
+        return publication_name(self.census.schema.census, self.file)
 
     def method(self, of: Entity) -> Method:
         """The method for what is counted; the same one each time."""
@@ -233,11 +237,11 @@ def resolve(
 
     plan = read_plan(file, schema_of, files=True)
     opened, info = found[-1], found[-1].schema.census
-    output = plan.output or _OUTPUT
+    output = plan.output or DEFAULT_OUTPUT
     check_formats(output.formats)
     if output.evaluation and find_spec("xlsxwriter") is None:
         raise MissingExtra("formats", needed_for="The workbook of the evaluation")
-    published, office = _folders(plan, output, out)
+    published, office = folders_of_plan(plan, out)
     products = planned_products(plan, opened.schema)
     check_names([one.name for one in products], output.formats, output.languages)
     policy = None
@@ -264,10 +268,10 @@ def resolve(
         smallest_group=planned_smallest_group(plan, opened.schema, policy),
         key_version=None
         if key_version is None
-        else key_version(office, _asked_version(plan), info, _publication(info, file)),
+        else key_version(office, _asked_version(plan), info, publication_name(info, file)),
         lookup=None
         if lookup is None or "lookup" in _settings(plan)
-        else lookup(office, info, _publication(info, file)),
+        else lookup(office, info, publication_name(info, file)),
     )
     # A secret that only stands in for the office's has made no keys; see ``check_plan``.
     origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
@@ -289,10 +293,6 @@ def _published_before(published: Path, own: Path) -> frozenset[str]:
         return frozenset()
     tables = read_json(published / MANIFEST).get("tables", ())
     return frozenset(str(one.get("name")) for one in tables if isinstance(one, dict))
-
-
-def _publication(info: CensusInfo, file: Path) -> str:
-    return f"{' '.join(info.code)} {file.stem}".strip()
 
 
 def _asked_version(plan: Plan) -> int | None:
@@ -361,36 +361,6 @@ def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:
             " Name the store from which that was made by swapping, or leave original_store out."
         )
     return census
-
-
-def _folders(plan: Plan, output: PlanOutput, out: str | Path | None) -> tuple[Path, Path]:
-    published = Path(out) if out is not None else plan.path(output.folder)
-    # What a link leads to is replaced, not the link. A path such as ".." has no name to go by.
-    if published.is_symlink() or not published.name or published.name == "..":
-        published = published.resolve()
-    if not published.name:
-        raise OutputError(f"{published} cannot be published into. Name a folder in it.")
-    office = plan.path(output.office_folder) if output.office_folder else None
-    if office is None:
-        office = published.with_name(f"{published.name}.office")
-    inner, outer = office.resolve(), published.resolve()
-    if inner == outer or outer in inner.parents:
-        raise OutputError(
-            f"{office} is for what nobody outside may see, so it cannot lie inside {published}."
-            " Name another office folder in the plan."
-        )
-    if inner in outer.parents:
-        raise OutputError(
-            f"{published} is for everybody, so it cannot lie inside {office}. Name another folder."
-        )
-    store = plan.path(plan.store).resolve()
-    for folder, resolved in ((published, outer), (office, inner)):
-        if resolved == store or store in resolved.parents or resolved in store.parents:
-            raise OutputError(
-                f"{folder} and the store {plan.store} cannot lie in each other. Name a folder of"
-                " its own."
-            )
-    return published, office
 
 
 def _check_policy(resolved: Resolved) -> None:
