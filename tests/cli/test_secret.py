@@ -31,7 +31,12 @@ def test_a_new_secret_is_private_and_its_digits_are_not_shown(run: Run, tmp_path
     assert private(path)
     digits = secret_digits(path)
     assert len(digits) == 4 * 5
-    assert not [group for group in digits if group in answer.out + answer.err]
+    # The id of the secret is shown: sixteen digits in which a group of four may stand by chance.
+    shown = (answer.out + answer.err).replace(str(path), "")
+    assert not {*digits} & {*re.findall(r"\w+", shown)}
+    in_a_row = "".join(digits)
+    runs = {in_a_row[at : at + 8] for at in range(len(in_a_row) - 7)}
+    assert not [run_of for run_of in runs if run_of in re.sub(r"[\s:-]", "", shown)]
     assert f"sdcensus secret sheet {path}" in answer.out
 
 

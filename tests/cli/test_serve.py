@@ -173,7 +173,7 @@ def test_other_data_open_under_a_name_only(
 ) -> None:
     state = tmp_path / "state"
     state.mkdir()
-    options = MethodOptions(scheme="CP3", lookup="hashed")
+    options = MethodOptions(scheme="CP3")
     service = open_service(village.store, policy, options=options, secret=secret)
     with Database.open(state / "builder.db") as database:
         open_numbers(service, database)

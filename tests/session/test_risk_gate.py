@@ -340,6 +340,7 @@ def test_a_census_that_only_an_engine_reads_is_measured_from_tables() -> None:
 def test_every_unit_of_a_census_is_asked_about() -> None:
     _, rules = policy()
     found = opened(smallest_group=12).risks
+    assert found is not None
     assert [one.of for one in found.shares] == [Entity.PERSON]
     assert all(one.bounded and one.share == 0 for one in found.shares)
     assert rules.broken_down == found.limit == 0.02

@@ -24,7 +24,7 @@ EXAMPLES = examples(
     "sdcensus attack published/ --attacks gaps,averaging --limit 0.8 --out found.json",
     "sdcensus attack published/ --score census.store --confidential",
     "sdcensus attack http://127.0.0.1:8080 --areas parish --tables 276",
-    "sdcensus attack census.store --policy policy.toml --plan plan.toml --secret server.secret",
+    "sdcensus attack census.store --policy policy.toml --plan plan.toml",
 )
 
 

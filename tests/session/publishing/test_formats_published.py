@@ -63,7 +63,7 @@ columns = ["sex", "marital_status"]
 name = "eight"
 rows = ["ed@region", "sex-total"]
 columns = [
-  "age@broad-total", "household_kind-total", "internet-total", "computer-total",
+  "age@broad-total", "health_insurance-total", "internet-total", "computer-total",
   "household_status@private-total", "birthplace@origin-total",
 ]
 

@@ -23,7 +23,6 @@ from sdcensus.model.publication_lock import EventKind
 from sdcensus.model.served_numbers import Opening
 from sdcensus.session.answering.budgets import open_menu
 from sdcensus.session.census import Census
-from sdcensus.session.publishing import serving_guard
 from sdcensus.session.publishing.changed_menu import changes_in_menu
 from sdcensus.session.publishing.changed_records import ChangedRecords
 from sdcensus.session.publishing.served_menus import menu_of_text, menu_text
@@ -48,6 +47,7 @@ def opened(
     lookup: str = "hashed",
     noise: str = "CP4",
     rules: dict[str, Any] | None = None,
+    smallest_group: int | None = None,
     **asked: Any,
 ) -> Opening:
     method = CellKey(scheme(noise), SECRET, lookup=lookup, key_version=key_version)
@@ -56,6 +56,7 @@ def opened(
         census=census,
         policy=policy(census, **(rules or {})),
         methods={P: method},
+        smallest_group=smallest_group,
         known=tuple(known.values()),
         events=tuple(one.event for one in before if one.event is not None),
         asked=Asked(**asked),
@@ -220,21 +221,16 @@ def test_a_renamed_census_is_known(tmp_path: Path) -> None:
     assert (other.event.kind, other.numbers.looks) == (EventKind.FIRST, 1)
 
 
-def test_the_smallest_group_falls_only_under_a_name(
-    monkeypatch: pytest.MonkeyPatch, first: Census
-) -> None:
-    def with_group(size: int | None, *before: Opening, **asked: Any) -> Opening:
-        monkeypatch.setattr(serving_guard, "smallest_group_of", lambda _: size)
-        return opened(first, *before, **asked)
-
-    one = with_group(None)
-    raised = with_group(23, one)
+def test_the_smallest_group_falls_only_under_a_name(first: Census) -> None:
+    one = opened(first)
+    raised = opened(first, one, smallest_group=23)
     assert raised.numbers.smallest_group == 23
     for lower in (22, None):
         with pytest.raises(Refused, match="Groups of fewer than 23 were not broken down so far"):
-            with_group(lower, one, raised)
-        assert with_group(lower, one, raised, revision="r").numbers.smallest_group == lower
-    assert with_group(40, one, raised).numbers.smallest_group == 40
+            opened(first, one, raised, smallest_group=lower)
+        named = opened(first, one, raised, smallest_group=lower, revision="r")
+        assert named.numbers.smallest_group == lower
+    assert opened(first, one, raised, smallest_group=40).numbers.smallest_group == 40
 
 
 def test_what_is_asked_for_is_checked() -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, expect
 
-from sdcensus.model.table import Table
+from sdcensus.model.table import Flag, Table
 from sdcensus.web.catalogues import texts
 
 #: What stands between thousands, in each language of the page.
@@ -23,6 +23,8 @@ SEEN = """rows => rows.map(row => [...row.querySelectorAll("td")].map(cell => {
 }))"""
 _SPACES = str.maketrans("", "", ",. \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")
 
+
+T = TypeVar("T")
 
 #: Makes the table of axes (and of a kind of units) as the batch protects it.
 Batch = Callable[..., Table]
@@ -191,5 +193,18 @@ def number(text: str) -> int | None:
     return int(plain) if re.fullmatch(r"-?\d+", plain) else None
 
 
-def flat(rows: Sequence[Sequence[int | None]]) -> list[int | None]:
+def published_numbers(table: Table) -> Any:
+    """The published values of a table, ``None`` where groups are not broken down."""
+    values = table.published.astype(object)
+    if table.flags is not None:
+        values[table.flags == Flag.NOT_BROKEN_DOWN] = None
+    return values
+
+
+def ordered(numbers: Iterable[int | None]) -> list[int | None]:
+    """Numbers in order, and then as many ``None`` as there are."""
+    return sorted(numbers, key=lambda one: (one is None, one or 0))
+
+
+def flat(rows: Sequence[Sequence[T]]) -> list[T]:
     return [one for row in rows for one in row]

@@ -21,6 +21,7 @@ from sdcensus.session.answering import TableService, open_service
 from sdcensus.session.demonstration import choose_country, make_demonstration
 from sdcensus.session.office_secret import find_lookup_secret
 from sdcensus.session.plan_method import planned_method
+from sdcensus.session.smallest_group import GroupRule
 from tests.web.browser.building import Batch, Builder, Watched
 from tests.web.servers import Place, opened
 
@@ -153,10 +154,14 @@ def batch(country: Path, service: TableService) -> Batch:
     plan = read_plan(country / "plan.toml", lambda _: census.schema)
     secret = find_lookup_secret(country / "demo.secret", version=1)
 
+    assert plan.protect is not None
+    rule = GroupRule(plan.protect.smallest_group)
+    assert rule
+
     def protect(*by: str, of: Entity = Entity.PERSON) -> Table:
         method = planned_method(plan, census, of, secret=secret, key_version=1)
         spec = TableSpec.build(census.schema, by, of=of)
-        made = method.protect(census.tabulate(spec)).table
+        made = rule.protect(spec, method, census.tabulate).table
         assert isinstance(made, Table)
         return made
 

@@ -49,7 +49,7 @@ def test_the_builder(width: int, builder: Callable[..., Builder]) -> None:
     window = page.page
     if width == 390:
         window.locator("#panel-toggle").click()
-    window.locator("#variable-list summary").nth(3).click()
+    window.locator("#variable-list summary").nth(1).click()
     window.locator("[data-focus=about-sex]").click()
     window.locator(".r-feedback summary").click()
     page.control("download").click()

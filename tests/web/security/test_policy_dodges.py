@@ -25,6 +25,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sdcensus
 from sdcensus.errors import QuestionError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
@@ -358,9 +359,12 @@ def test_two_processes_with_one_store_give_the_same_bytes(tmp_path: Path) -> Non
     island_store(store, 400)
     mine = bodies(of_store(store), order=5)
     root = Path(__file__).resolve().parents[3]
+    # The other process runs the package that this one runs, wherever that is.
+    package = Path(sdcensus.__file__).resolve().parents[1]
+    found_at = os.pathsep.join((str(package), str(root)))
     made = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(store)],
-        env={**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": str(root), "TZ": "Asia/Tokyo"},
+        env={**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": found_at, "TZ": "Asia/Tokyo"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
