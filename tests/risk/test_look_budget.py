@@ -18,7 +18,6 @@ from sdcensus.risk import looks_axis
 from sdcensus.risk.look_budget import look_budget, look_budget_of_tables, looks_at
 from sdcensus.risk.looks_axis import axis_forms
 from sdcensus.risk.looks_chance import hypercube_looks
-from sdcensus.risk.looks_lattice import Lattice
 from sdcensus.testing.island import island_schema
 from tests.risk.least_squares import (
     cell_of,
@@ -244,25 +243,6 @@ def test_the_largest_number_of_cells_does_not_count() -> None:
     variables = flat(4, 5, 6)
     small = look_budget(on_menu(*variables, dimensions=3, cells=40))
     assert small == look_budget(on_menu(*variables, dimensions=3))
-
-
-def test_looks_from_elsewhere_are_looks_at_every_cell_of_their_variables() -> None:
-    """Every cell by v0 is seen twice more: as if its table were published three times."""
-    variables = flat(3, 4, 2)
-    menu = on_menu(*variables, dimensions=2)
-    shape = [len(one.codes) for one in variables]
-    codes = {"v0": "0", "v1": "0"}
-    shown = [*cells_of_menu(menu)]
-    again = [cell for cell in shown if [len(one) for one in cell] == [1, 4, 2]]
-    for names in (("v0",), ("v0", "v1"), ("v1",)):
-        chosen = {name: menu.variable(name).variable.level(None) for name in names}
-        target = cell_of(variables, chosen, codes)
-        expected = least_squares_looks([*shown, *again, *again], target, shape)
-        budget = Lattice(menu, {frozenset({"v0"}): 2.0}).looks(chosen)
-        assert not budget.exact
-        assert budget.looks == pytest.approx(expected)
-    more = look_budget(menu, extra_information={frozenset({"v0"}): 2.0})
-    assert more.asked.looks > look_budget(menu).asked.looks
 
 
 def test_menus_without_the_cell_are_refused() -> None:

@@ -17,7 +17,6 @@ from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
 from sdcensus.risk.look_budget import look_budget, look_budgets
 from sdcensus.risk.looks_lattice import Lattice
 from sdcensus.risk.looks_tied import TiedLattice, seen_ties, tied_lattice
-from sdcensus.risk.unit_identities import look_weight, mixed_information
 from tests.attack.housed import without_identities
 from tests.risk.least_squares import cell_of, cells_of_menu, indicator
 
@@ -178,7 +177,6 @@ def by_size(schema: Schema, level: str) -> dict[Entity, Menu]:
 
 def test_one_table_of_persons_by_a_single_size_is_worth_its_square() -> None:
     """By hand, for households of three: a table of persons is worth nine of households."""
-    assert look_weight(3) == 9
     schema = schema_of((3, 7), areas=1)
     menus = by_size(schema, "size")
     cell = {"size": schema.variable("size").level()}
@@ -205,11 +203,6 @@ def test_a_mixed_class_adds_what_generalised_least_squares_say() -> None:
     cell = {"size": schema.variable("size").level()}
     found = [together.at_most(cell, {"size": code}) for code in ("01", "02")]
     assert found == pytest.approx(expected.tolist())
-    # Without totals it is the formula for one mixed class.
-    plain = np.eye(2) + np.outer(weights, weights)
-    assert (1 / np.diag(np.linalg.inv(plain)) - 1).tolist() == pytest.approx(
-        mixed_information([1, 2], 1.0, 1.0)
-    )
 
 
 def test_nothing_declared_is_nothing_told() -> None:

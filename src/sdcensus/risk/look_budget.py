@@ -22,7 +22,7 @@ from sdcensus.model.schema import Schema
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.variable import Level
 from sdcensus.risk.looks_chance import recovery, variance_for
-from sdcensus.risk.looks_lattice import Codes, Extra, Lattice
+from sdcensus.risk.looks_lattice import Codes, Lattice
 from sdcensus.risk.looks_plan import looks_at_classes
 from sdcensus.risk.looks_tables import classes_of, lines_of_tables, pair_text
 from sdcensus.risk.looks_tied import TiedLattice, across_sentence, tied_lattice
@@ -127,22 +127,14 @@ class LookBudget:
         )
 
 
-def look_budget(
-    menu: Menu,
-    *,
-    own: int = OWN,
-    extra_information: Extra | None = None,
-) -> LookBudget:
+def look_budget(menu: Menu, *, own: int = OWN) -> LookBudget:
     """The look budget of everything that a menu allows.
 
     Args:
         menu: The tables that may be asked for.
         own: How many variables the cells have besides the area, at most.
-        extra_information: For sets of variables, how many looks each cell by them (at any level)
-            has from elsewhere, such as from counts of other units that are tied to it. The worst
-            cell of a set decides. The budget is then a bound.
     """
-    return _budget(Lattice(menu, extra_information), own)
+    return _budget(Lattice(menu), own)
 
 
 def look_budgets(

@@ -22,8 +22,6 @@ Float64 = npt.NDArray[np.float64]
 #: Which code of a variable a cell has; where none is said, the one with the most looks.
 Codes = Mapping[str, str]
 
-#: For sets of variables, the further looks that each cell by them has.
-Extra = Mapping[frozenset[str], float]
 #: A combination that no table may have: for each member, the levels of a variable that bring it.
 Combination = list[dict[str, frozenset[str]]]
 
@@ -74,18 +72,14 @@ class Lattice:
 
     Args:
         menu: The tables.
-        extra: For sets of variables, how many looks each cell by them has from elsewhere besides
-            its own, such as from counts of other units that are tied to it.
         forms: What variables say, where it is not what their levels on the menu say.
     """
 
     def __init__(
         self,
         menu: Menu,
-        extra: Extra | None = None,
         forms: Mapping[str, AxisForms] | None = None,
     ) -> None:
-        self._extra = {own: looks for own, looks in (extra or {}).items() if looks}
         self.menu = replace(menu, cells=None)
         combinations = [*_never_together(menu), *_areas_too_fine(menu)]
         self._combinations = combinations
@@ -100,10 +94,9 @@ class Lattice:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was left out or added."""
+        """Whether nothing was left out."""
         return (
             self._complete
-            and not self._extra
             and len(self._whole) == len(self._combinations)
             and all(one.exact for one in self._forms.values())
         )
@@ -119,7 +112,7 @@ class Lattice:
             if forms is not None:
                 at = self._codes(name, level, codes, every=True)
                 within *= float(forms.within[at].max())
-        if math.isfinite(within) and not self._extra:
+        if math.isfinite(within):
             looks = min(looks, within * self._where_allowed(chosen))
         # A published value is one look, whatever a bound says.
         return Summed(max(1.0, looks), exact=False)
@@ -175,11 +168,7 @@ class Lattice:
         key = tuple(sorted(varying))
         if key not in self._beside:
             others = [one for one in self._forms if one not in varying]
-            total = self.over_tables(key, others)
-            for names, looks in self._extra.items():
-                if names.issuperset(key):
-                    total += looks * math.prod(self._forms[one].gain for one in names - set(key))
-            self._beside[key] = total
+            self._beside[key] = self.over_tables(key, others)
         return self._beside[key]
 
     def over_tables(self, required: Sequence[str], others: Sequence[str]) -> float:
