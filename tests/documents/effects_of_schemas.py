@@ -358,7 +358,11 @@ EFFECTS: dict[str, Effect] = {
         ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"'), way=tied
     ),
     "VariableSection.counts_open": Effect(
-        {"schema.toml": edited(SCHEMA, ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"'))},
+        {
+            "schema.toml": edited(
+                SCHEMA, ('label = "Tenure"', 'label = "Tenure"\ncounts = "persons"')
+            )
+        },
         {
             "schema.toml": edited(
                 SCHEMA,

@@ -184,9 +184,7 @@ def test_the_proposed_noise_protects_a_table(tmp_path: Path) -> None:
     method = build_method(
         found.plan.protect.method,
         census,
-        options=MethodOptions(
-            perturbation=tmp_path / str(settings["perturbation"])
-        ),
+        options=MethodOptions(perturbation=tmp_path / str(settings["perturbation"])),
         secret=tmp_path / "office.secret",
     )
     protected = protect_table(census, found.plan.tables[0].spec(census.schema), method)

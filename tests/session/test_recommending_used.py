@@ -188,7 +188,9 @@ def test_a_plan_says_what_the_policy_of_the_office_does_not(
     suggested = suggested_smallest_group(census, found.noise.design.max_deviation)
     assert found.plan.protect.smallest_group == (None if smallest == 500 else suggested)
     write_recommendation(found, place.store, tmp_path / "advice")
-    assert guaranteed(tmp_path / "advice" / "plan.toml", census) >= largest_private_household(census)
+    assert guaranteed(tmp_path / "advice" / "plan.toml", census) >= largest_private_household(
+        census
+    )
     drafted = draft_plan(census, place.store, tmp_path / "plan.toml")
     assert drafted.policy == file
     assert guaranteed(tmp_path / "plan.toml", census) >= largest_private_household(census)

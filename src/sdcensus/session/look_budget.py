@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from sdcensus.model.menu import Menu, MenuVariable
 from sdcensus.model.perturbation import Perturbation
 from sdcensus.model.perturbation_design import PerturbationDesign
 from sdcensus.model.plan import Plan
-from sdcensus.model.policy import UserRole, menu_of
+from sdcensus.model.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema import Schema
 from sdcensus.model.sparse_cube import SparseCube
@@ -61,6 +61,7 @@ __all__ = [
     "limit_of",
     "looks_in_data",
     "looks_in_policy",
+    "menu_lines",
     "named_noise",
     "needed",
     "opened_plan",
@@ -115,6 +116,27 @@ def budget_of_policy(
     """The look budget of everything that a policy opens to a role."""
     menu = menu_of(read_policy(policy, census.schema), census.schema, of=of, role=role)
     return look_budget(menu, own=own)
+
+
+def menu_lines(
+    policy: Policy,
+    noise: PerturbationDesign,
+    *,
+    of: str | Entity = Entity.PERSON,
+    role: str | UserRole = UserRole.PUBLIC,
+) -> Iterator[str]:
+    """The look budget of what a policy opens, against some noise, with what it does not cover."""
+    budget = look_budget(menu_of(policy, policy.schema, of=of, role=role))
+    limit = policy.online.recovery or LIMIT
+    chance = recovery_with(budget.asked.looks, noise)
+    yield (
+        f"{budget.sentence} With the noise {noise.name}, that is the true count in {chance:.1%} of"
+        f" cases; the limit is {limit:.0%}."
+    )
+    if chance > limit:
+        variance = needed(budget, limit).variance
+        yield f"Within the limit stays noise with a variance of at least {variance:.3g}."
+    yield NOT_COVERED
 
 
 def limit_of(census: Census, policy: str | Path | None) -> float:

@@ -53,9 +53,9 @@ def refuse_online(
             claim = None if smallest is None else group_claim(method, smallest)
         except SpecError:  # its numbers have no limit, so no size would do
             claim = None
-        if claim is not None and not claim.adds_up:
-            if claim.units >= largest_private_household(census):
-                return
+        kept = 0 if claim is None or claim.adds_up else claim.units
+        if kept >= largest_private_household(census):
+            return
     raise Refused(
         f"The policy {policy.name!r} withholds cells of one household: one_household_cells ="
         ' "withhold". A table builder answers from published numbers only, and to withhold'
