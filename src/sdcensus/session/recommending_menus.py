@@ -155,7 +155,8 @@ class _Trial:
 
 def _tried(policy: Policy, facts: Facts, most: float) -> _Trial:
     # Tables of the main units ask for most, nearly always: the others are counted if these do.
-    budgets = (look_budget(menu_of(policy, policy.schema, of=facts.of)),)
+    main = look_budget(menu_of(policy, policy.schema, of=facts.of))
+    budgets: tuple[LookBudget, ...] = (main,)
     burden = burden_of(budgets, most)
     if not burden.why:
         budgets = (*budgets, *_others(policy, policy.schema, facts))
