@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,11 @@ def test_check_shows_what_a_policy_allows(run: Run, file: Path, village: Village
     assert "Not offered: income." in out
     assert "Published exactly: residents by parish." in out
     assert "nothing is decided yet" in out
+    # The look figure of the menu never stands without what it does not cover.
+    looks = " ".join(out.split("Look budget")[1].split())
+    assert "independent look" in looks
+    assert re.search(r"true count in [0-9.]+% of cases; the limit is [0-9]+%\.", looks)
+    assert "It does not cover equal sets of people" in looks
 
 
 def test_check_lists_mistakes_with_their_lines(run: Run, file: Path, village: Village) -> None:

@@ -20,7 +20,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Limits, OnlineRules, Policy, menu_of
+from sdcensus.model.policy import PRESETS, Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy_problems import problems_of
 from sdcensus.risk.shown_cells import kinds_of_tables
 from sdcensus.risk.staying import counts_that_stay
@@ -335,6 +335,23 @@ def test_a_census_that_only_an_engine_reads_is_measured_from_tables() -> None:
     titles = {one.title: one.groups for one in exact.kinds}
     assert other.kinds
     assert all(titles[one.title] == one.groups for one in other.kinds)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", ["CP3", "CP4"])
+def test_every_preset_passes_the_gate(preset: str, name: str, tmp_path: Path) -> None:
+    """And would not without its smallest group."""
+    census = island(300)
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        f'name = "p"\n[limits]\ndimensions = 4\n[online]\npreset = "{preset}"\n', encoding="utf-8"
+    )
+    rules = read_policy(path, census.schema)
+    menus = [menu_of(rules, census.schema)]
+    methods = {Entity.PERSON: CellKey(scheme(name), secret=SECRET)}
+    smallest = rules.online.smallest_group
+    assert not risks_of_menus(census, menus, methods, smallest_group=smallest).risks
+    assert risks_of_menus(census, menus, methods, smallest_group=None).risks
 
 
 def test_every_unit_of_a_census_is_asked_about() -> None:

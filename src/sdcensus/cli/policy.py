@@ -54,7 +54,7 @@ NoiseOption = Annotated[
     typer.Option(
         "--scheme",
         metavar="NAME",
-        help="The noise behind which small groups are looked for; else of medium strength.",
+        help="The noise against which looks and small groups are held; else of medium strength.",
     ),
 ]
 
@@ -75,8 +75,8 @@ def check(
 ) -> None:
     """Check a policy against a census; list every mistake with its line, and what it allows.
 
-    Small groups that the menu breaks down are counted in the census. What the rules on published
-    numbers will withhold is not shown.
+    The look budget of the menu is held against the noise, and small groups that it breaks down are
+    counted in the census. What the rules on published numbers will withhold is not shown.
     """
     from sdcensus.session.census import open_store
     from sdcensus.session.policy import conflicts, read_policy
@@ -98,7 +98,18 @@ def check(
         output.say("\nWorth a look", style="bold")
         for sentence in found:
             output.say(f"  {sentence}")
+    _show_looks(output, read, of, role, scheme)
     _show_groups(output, census, read, of, role, scheme)
+
+
+def _show_looks(
+    output: Output, policy: Policy, of: str, role: UserRole, scheme: str | None
+) -> None:
+    from sdcensus.session.look_budget import menu_lines, named_noise
+
+    output.say("\nLook budget", style="bold")
+    for line in menu_lines(policy, named_noise(scheme), of=of, role=role.value):
+        output.say(f"  {line}")
 
 
 def _show_groups(

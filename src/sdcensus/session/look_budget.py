@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,6 +62,7 @@ __all__ = [
     "limit_of",
     "looks_in_data",
     "looks_in_policy",
+    "menu_lines",
     "menus_of",
     "named_noise",
     "needed",
@@ -140,6 +141,27 @@ def menus_of(policy: Policy, *, role: str | UserRole = UserRole.PUBLIC) -> dict[
         except SpecError:  # nothing is offered of such units
             continue
     return menus
+
+
+def menu_lines(
+    policy: Policy,
+    noise: PerturbationDesign,
+    *,
+    of: str | Entity = Entity.PERSON,
+    role: str | UserRole = UserRole.PUBLIC,
+) -> Iterator[str]:
+    """The look budget of what a policy opens, against some noise, with what it does not cover."""
+    budget = budget_in(policy, of=of, role=role)
+    limit = policy.online.recovery or LIMIT
+    chance = recovery_with(budget.asked.looks, noise)
+    yield (
+        f"{budget.sentence} With the noise {noise.name}, that is the true count in {chance:.1%} of"
+        f" cases; the limit is {limit:.0%}."
+    )
+    if chance > limit:
+        variance = needed(budget, limit).variance
+        yield f"Within the limit stays noise with a variance of at least {variance:.3g}."
+    yield NOT_COVERED
 
 
 def limit_of(census: Census, policy: str | Path | None) -> float:

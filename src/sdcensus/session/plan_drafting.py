@@ -36,8 +36,8 @@ _HEAD = (
 )
 _OWN_NOISE = (
     "So many tables ask for noise of their own. sdcensus recommend STORE --out FOLDER makes it:",
-    'write perturbation = "FOLDER/perturbation.csv" instead of the strength, and the smallest',
-    "group that it says.",
+    'write perturbation = "FOLDER/perturbation.csv" instead of the strength, and smallest_group as',
+    "it says.",
 )
 
 
