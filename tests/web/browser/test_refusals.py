@@ -109,7 +109,15 @@ def test_too_many_cells_and_too_many_tables(narrow: Place, builder: Callable[...
     shown = page.numbers()
     assert shown
     # More than a day has: the last table stays, and the page says when to come back.
-    for name in ("sex", "travel", "language", "activity", "ethnicity", "marital_status", "occupation"):
+    for name in (
+        "sex",
+        "travel",
+        "language",
+        "activity",
+        "ethnicity",
+        "marital_status",
+        "occupation",
+    ):
         page.page.evaluate(
             "name => { history.pushState(null, '', `?of=persons&by=${name}`);"
             " dispatchEvent(new PopStateEvent('popstate')); }",
