@@ -41,7 +41,7 @@ def test_the_staff_sees_what_the_gate_found() -> None:
 
 
 def test_no_share_of_true_counts_is_told() -> None:
-    """Where noise and rule alone do not keep it small it was counted: then it is below the limit."""
+    """A share that noise and rule alone do not keep small was counted: it is below the limit."""
     report = opened().risks
     assert report is not None
     counted = tuple(replace(one, share=0.0123, bounded=False) for one in report.shares)
