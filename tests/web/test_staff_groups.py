@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sdcensus.model.policy import Limits, OnlineRules, Policy
-from sdcensus.session.answering.opening import open_service
+from sdcensus.session.answering import TableService, open_service
 from sdcensus.session.protecting import MethodOptions
 from sdcensus.testing.island import SECRET, island
 from sdcensus.web.api.staff import told_groups
 from sdcensus.web.catalogues import texts
 
 
-def test_the_staff_sees_what_the_gate_found() -> None:
+def opened() -> TableService:
     census = island(300)
     policy = Policy(
         name="open",
@@ -18,8 +20,12 @@ def test_the_staff_sees_what_the_gate_found() -> None:
         limits=Limits(dimensions=3),
         online=OnlineRules(recovery=0.99, smallest_group=12),
     )
-    service = open_service(census, policy, options=MethodOptions(strength="strong"), secret=SECRET)
-    assert told_groups(service.risks) == {
+    options = MethodOptions(strength="strong")
+    return open_service(census, policy, options=options, secret=SECRET)
+
+
+def test_the_staff_sees_what_the_gate_found() -> None:
+    assert told_groups(opened().risks) == {
         "limit": 0.02,
         "units": [
             {
@@ -32,6 +38,16 @@ def test_the_staff_sees_what_the_gate_found() -> None:
         ],
     }
     assert told_groups(None) is None
+
+
+def test_no_share_of_true_counts_is_told() -> None:
+    """A share that noise and rule alone do not keep small was counted: it is below the limit."""
+    report = opened().risks
+    assert report is not None
+    counted = tuple(replace(one, share=0.0123, bounded=False) for one in report.shares)
+    told = told_groups(replace(report, shares=counted))
+    assert told is not None
+    assert [one["share"] for one in told["units"]] == [report.limit]
 
 
 def test_every_language_has_the_words() -> None:

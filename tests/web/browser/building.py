@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -199,6 +200,14 @@ def published_numbers(table: Table) -> Any:
     if table.flags is not None:
         values[table.flags == Flag.NOT_BROKEN_DOWN] = None
     return values
+
+
+def values_in(document: dict[str, Any]) -> list[int | None]:
+    """Every value of a JSON-stat document, which leaves out those that there are not."""
+    values = document["value"]
+    if isinstance(values, list):
+        return values
+    return [values.get(str(at)) for at in range(math.prod(document["size"]))]
 
 
 def ordered(numbers: Iterable[int | None]) -> list[int | None]:

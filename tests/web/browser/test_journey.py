@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 import sdcensus as sc
 from sdcensus.web.catalogues import LANGUAGES
-from tests.web.browser.building import Builder, flat, number, ordered
+from tests.web.browser.building import Builder, flat, number, ordered, values_in
 from tests.web.servers import TABLES, Place
 
 #: What the reader of each language types to find where people were born, by name or topic.
@@ -74,7 +74,7 @@ def row_of_totals(place: Place, page: Builder) -> list[int | None]:
     """The first row of a table of one or two variables: totals first."""
     document = asked(place, question_of(page))
     across = document["size"][1]
-    row = document["value"][-across:]
+    row = values_in(document)[-across:]
     return [row[-1], *row[:-1]]
 
 
@@ -183,7 +183,7 @@ def condition(page: Builder) -> None:
 def check_arranging(page: Builder, document: dict[str, Any]) -> None:
     window = page.page
     before = ordered(flat(page.numbers()))
-    assert before == ordered(document["value"])
+    assert before == ordered(values_in(document))
     # With the keyboard: sex from the columns into the rows, and back.
     grip = window.locator("[data-focus=grip-sex]")
     grip.focus()
@@ -248,7 +248,7 @@ def check_views(page: Builder, document: dict[str, Any]) -> None:
     expect(window.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
     window.locator(".r-figures summary").click()
     drawn = window.locator(".r-figures td").all_inner_texts()
-    published = set(document["value"])
+    published = set(values_in(document))
     assert drawn
     assert {number(one.split("\n")[0]) for one in drawn} <= published
     page.control("tab-map").click()

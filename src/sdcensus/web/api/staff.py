@@ -171,7 +171,10 @@ def _summary(site: Site) -> Json:
 
 
 def told_groups(gate: GateReport | None) -> Json | None:
-    """What the gate found before the service was opened: for the staff only."""
+    """What the gate found before the service was opened: for the staff only.
+
+    A share that had to be counted is told as what it is below: no figure of true counts leaves.
+    """
     if gate is None:
         return None
     return {
@@ -179,7 +182,7 @@ def told_groups(gate: GateReport | None) -> Json | None:
         "units": [
             {
                 "of": one.of.plural,
-                "share": round(one.share, 6),
+                "share": round(one.share, 6) if one.bounded else gate.limit,
                 "bounded": one.bounded,
                 "smallest_group": one.noise.smallest_group,
                 "definition_keys": one.noise.definition_keys,

@@ -61,8 +61,10 @@ export function dataCell(shown, how, place = {}) {
       return cell;
     }
     const meaning = shown.undefined ? t("result.legend.undefined") : how.legend.get(shown.sign);
+    const words = meaning || t("result.cell.withheld");
+    cell.title = words;
     cell.append(el("span", { "aria-hidden": true }, text));
-    cell.append(hidden(meaning || t("result.cell.withheld")));
+    cell.append(hidden(words));
     return cell;
   }
   cell.textContent = text;

@@ -45,6 +45,9 @@
 /** The sign beside a number that is of low reliability. */
 export const LOW = "( )";
 
+/** The sign of parts of groups that are too small to be broken down. */
+export const NOT_BROKEN_DOWN = "k";
+
 /** How the codes of groups begin that a user made. */
 export const OWN = "own_";
 

@@ -3,6 +3,7 @@
 
 import { el } from "../shared/dom.js";
 import { t } from "../shared/texts.js";
+import { NOT_BROKEN_DOWN } from "./dataset.js";
 
 /**
  * @param {import("./map-data.js").Area[]} areas
@@ -15,6 +16,7 @@ export function areaList(areas, palette, text, point) {
   const sorted = [...areas].sort((a, b) => size(b) - size(a) || a.name.localeCompare(b.name));
   const lines = sorted.map((one, at) => {
     const withheld = one.class < 0;
+    const named = !withheld || one.shown.sign === NOT_BROKEN_DOWN;
     const swatch = el("i", {
       class: withheld ? "r-swatch r-hatched" : "r-swatch",
       style: withheld ? {} : { "background-color": palette[one.class] },
@@ -30,7 +32,7 @@ export function areaList(areas, palette, text, point) {
       },
       swatch,
       el("span", {}, one.name),
-      el("b", {}, withheld ? t("result.cell.withheld") : text(one)),
+      el("b", {}, named ? text(one) : t("result.cell.withheld")),
     );
   });
   let chosen = -1;

@@ -7,6 +7,7 @@ import { plural, t } from "../shared/texts.js";
 import { choice } from "./bar.js";
 import { cellText } from "./cells.js";
 import { fixedChoices, focusAgain, levelChoice, whenThemeChanges } from "./chart.js";
+import { NOT_BROKEN_DOWN } from "./dataset.js";
 import { areaList } from "./map-list.js";
 import { mapOf } from "./map-data.js";
 import { draw, theme } from "./vega.js";
@@ -34,7 +35,8 @@ export function mapView(shown, chosen) {
       return;
     }
     const share = data.measure === "share";
-    const style = { language: shown.language, decimals: shown.model.decimals, share };
+    const { decimals, legend: meanings } = shown.model;
+    const style = { language: shown.language, decimals, share, legend: meanings };
     const text = (/** @type {any} */ one) => {
       const figure = cellText(one.shown, style);
       return style.share && one.shown.value !== null ? t("result.percent", { n: figure }) : figure;
@@ -282,9 +284,14 @@ function legend(data, palette, how) {
     const style = { "background-color": palette[at] };
     return el("li", {}, el("i", { class: "r-swatch", style }), words);
   });
-  const gone = data.areas.some((one) => one.shown.value === null);
-  if (gone) {
-    lines.push(el("li", {}, el("i", { class: "r-swatch r-hatched" }), t("result.map.gone")));
+  const gone = data.areas.filter((one) => one.shown.value === null);
+  const small = gone.filter((one) => one.shown.sign === NOT_BROKEN_DOWN);
+  const words = [
+    small.length > 0 && `${NOT_BROKEN_DOWN} = ${how.legend.get(NOT_BROKEN_DOWN)}`,
+    small.length < gone.length && t("result.map.gone"),
+  ].filter(Boolean);
+  for (const one of words) {
+    lines.push(el("li", {}, el("i", { class: "r-swatch r-hatched" }), one));
   }
   return el("ul", { class: "r-classes", "aria-label": t("result.map.legend") }, lines);
 }

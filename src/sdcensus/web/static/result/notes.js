@@ -29,11 +29,21 @@ export function notesOf(model, language) {
       { class: "card r-small", "aria-labelledby": "result-all-notes-title" },
       el("h3", { id: "result-all-notes-title" }, t("result.notes.all")),
       legendOf(model),
-      model.notes.length > 0 &&
-        el("ul", { class: "r-all-notes" }, model.notes.map((one) => el("li", {}, one))),
+      el("ul", { class: "r-all-notes" }, otherNotes(model).map((one) => el("li", {}, one))),
       sourceOf(model),
     ),
   );
+}
+
+/** The signs that stand in the place of figures, with what they mean. @param {Model} model */
+export function signsOf(model) {
+  return [...model.legend].filter(([sign, meaning]) => sign !== LOW && meaning);
+}
+
+/** The notes without those that say what a sign means, as the legend does. @param {Model} model */
+function otherNotes(model) {
+  const meanings = new Set(signsOf(model).map(([sign, meaning]) => `${sign} = ${meaning}.`));
+  return model.notes.filter((one) => !meanings.has(one));
 }
 
 /** What is said of figures that are sums. @param {Model} model @param {string} language */

@@ -13,7 +13,7 @@ import { feedbackForm } from "./feedback.js";
 import { statusOf, titleOf } from "./head.js";
 import { completeView, layoutOf } from "./layout.js";
 import { mapView } from "./map.js";
-import { notesOf } from "./notes.js";
+import { notesOf, signsOf } from "./notes.js";
 import { refusalOf } from "./refusal.js";
 import { tableView } from "./table.js";
 
@@ -168,6 +168,7 @@ function panelOf(state, view) {
       layout.show !== "count" && ` ${t("result.show.computed")}`,
       layout.divided && ` ${UNDEFINED} ${t("result.legend.undefined")}.`,
       view.show !== layout.show && ` ${t("result.show.not_possible")}`,
+      signsOf(model).map(([sign, meaning]) => ` ${sign} = ${meaning}.`),
     ),
   ];
 }
