@@ -105,15 +105,15 @@ class SmallGroups:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedCells:
+class NonZeroCells:
     """The cells of a table that are not published as 0: numbers, ascending, and values."""
 
     numbers: Numbers
     published: Int64
 
-    def chosen(self, which: Mask) -> PublishedCells:
+    def chosen(self, which: Mask) -> NonZeroCells:
         """Some of them."""
-        return PublishedCells(self.numbers[which], self.published[which])
+        return NonZeroCells(self.numbers[which], self.published[which])
 
 
 class SparseGroups:
@@ -134,9 +134,9 @@ class SparseGroups:
     def __init__(
         self,
         ancestry: Ancestry,
-        cells: PublishedCells,
+        cells: NonZeroCells,
         smallest: int,
-        unconditioned: PublishedCells | None = None,
+        unconditioned: NonZeroCells | None = None,
     ) -> None:
         self._ancestry, self.smallest = ancestry, smallest
         shape = ancestry.extended.shape
@@ -170,7 +170,7 @@ class SparseGroups:
             self._small.append(zeros[shown])
         self.shown = self._cut(cells.chosen(inside & ~hidden))
 
-    def _cut(self, cells: PublishedCells) -> PublishedCells:
+    def _cut(self, cells: NonZeroCells) -> NonZeroCells:
         """Cells of the table with its ancestors as those of the table."""
         spec, shape = self._ancestry.spec, self._ancestry.extended.shape
         numbers = np.zeros(cells.numbers.size, dtype=np.uint64)
@@ -178,7 +178,7 @@ class SparseGroups:
             place = self._kept[at][positions_on(shape, at, cells.numbers)]
             numbers += place.astype(np.uint64) * np.uint64(weight)
         order = np.argsort(numbers)
-        return PublishedCells(numbers[order], cells.published[order])
+        return NonZeroCells(numbers[order], cells.published[order])
 
     def outside(self) -> SmallGroups:
         """What a sparse table says of the cells that it does not list."""
@@ -208,7 +208,8 @@ class SparseGroups:
 
 
 def _among(held: Numbers, wanted: Numbers) -> Mask:
-    return values_at(held, np.ones(held.size, dtype=np.int64), wanted) != 0
+    """Which numbers are among some that stand in ascending order."""
+    return np.asarray(values_at(held, np.ones(held.size, dtype=np.int64), wanted) != 0)
 
 
 def _outside(
@@ -298,7 +299,7 @@ def _candidates(
 
 
 def _states(
-    shape: tuple[int, ...], cells: PublishedCells, above: list[Pairs], smallest: int
+    shape: tuple[int, ...], cells: NonZeroCells, above: list[Pairs], smallest: int
 ) -> npt.NDArray[np.uint8]:
     """What is small at and above each cell, axis by axis as in ``kernels.ancestors``."""
     state = (cells.published < smallest).astype(np.uint8)
