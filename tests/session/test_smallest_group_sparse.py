@@ -99,7 +99,7 @@ def stored(drawn: tuple[SmallCensus, TableRequest]) -> Iterator[tuple[CensusStor
 
 
 @given(censuses_with_tables(most_units=40), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=20)
+@settings(max_examples=40)
 def test_a_sparse_table_shows_what_the_dense_one_shows(
     drawn: tuple[SmallCensus, TableRequest], method: CellMethod, smallest: int
 ) -> None:

@@ -23,8 +23,6 @@ Numbers = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Pairs = tuple[Int64, Int64]
 
-#: Of a cell: it or one that holds it is small; one that holds it, and more, is.
-_SMALL, _SMALL_ABOVE = np.uint8(1), np.uint8(2)
 #: Groups outside a table that it can name.
 MOST_GROUPS = 2_000_000
 #: Cells that are looked at together.
@@ -73,15 +71,13 @@ class SmallGroups:
         found = np.zeros(wanted.size, dtype=bool)
         absent = np.flatnonzero(values_at(held, published, wanted) == 0)
         within = [_within(one) for one in ancestry_of(spec).axes[: len(spec.axes)]]
+        large = held[published >= self.smallest]
         for first in range(0, absent.size, _AT_A_TIME):
             rows = absent[first : first + _AT_A_TIME]
             cells = wanted[rows]
             inside = self._in_small_groups(spec, cells)
-            # What is listed at the smallest group or more has nothing small above it. So it is
-            # enough to look at the cells that differ from this one along a single axis.
-            for row, above in _parents(spec.shape, cells, within):
-                inside[row[values_at(held, published, above) < self.smallest]] = True
-            found[rows] = inside
+            # What is listed at the smallest group or more has nothing small above it.
+            found[rows] = inside | ~_in_large_only(spec.shape, cells, within, large)
         return found
 
     def _in_small_groups(self, spec: TableSpec, cells: Numbers) -> Mask:
@@ -105,15 +101,15 @@ class SmallGroups:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedCells:
+class NonZeroCells:
     """The cells of a table that are not published as 0: numbers, ascending, and values."""
 
     numbers: Numbers
     published: Int64
 
-    def chosen(self, which: Mask) -> PublishedCells:
+    def chosen(self, which: Mask) -> NonZeroCells:
         """Some of them."""
-        return PublishedCells(self.numbers[which], self.published[which])
+        return NonZeroCells(self.numbers[which], self.published[which])
 
 
 class SparseGroups:
@@ -134,43 +130,57 @@ class SparseGroups:
     def __init__(
         self,
         ancestry: Ancestry,
-        cells: PublishedCells,
+        cells: NonZeroCells,
         smallest: int,
-        unconditioned: PublishedCells | None = None,
+        unconditioned: NonZeroCells | None = None,
     ) -> None:
         self._ancestry, self.smallest = ancestry, smallest
         shape = ancestry.extended.shape
         axes = [_every(one) for one in ancestry.axes]
         useful = [one for one, _ in axes]
         self._above = [pairs for _, pairs in axes]
-        cells = cells.chosen(_on(shape, cells.numbers, useful))
-        hidden = (_states(shape, cells, self._above, smallest) & _SMALL_ABOVE) != 0
-        #: Numbers without the condition that have nothing small above them and are not small.
+        #: Groups without the condition that are large, and have nothing small above them.
         self._whole: Numbers | None = None
-        #: Small groups that the table does not show.
+        #: Small groups that the table does not show and that have nothing small above them.
         self._small: list[Numbers] = []
         if unconditioned is not None:
-            other = unconditioned.chosen(_on(shape, unconditioned.numbers, useful))
-            states = _states(shape, other, self._above, smallest)
-            self._whole = other.numbers[(states & _SMALL) == 0]
-            hidden |= ~_among(self._whole, cells.numbers)
-            top = (other.published < smallest) & ((states & _SMALL_ABOVE) == 0)
-            self._small.append(other.numbers[top])
-            self._small += _zeros(ancestry, axes, other.numbers, self._whole)
-        small = cells.published < smallest
+            self._whole, small = self._judged(unconditioned, useful)
+            self._small.append(small.numbers)
+            self._small += _zeros(ancestry, axes, unconditioned.numbers, self._whole)
+        self._large, small = self._judged(cells, useful)
         self._kept = [_places(one) for one in ancestry.axes]
-        inside = _on(shape, cells.numbers, [one >= 0 for one in self._kept])
+        kept = [one >= 0 for one in self._kept]
+        inside = _on(shape, small.numbers, kept)
         # What is not shown is not named either: only groups that are shown wherever they appear.
-        self._small.append(cells.numbers[small & ~hidden & ~inside])
-        self._large = cells.numbers[~small & ~hidden]
+        self._small.append(small.numbers[~inside])
         for zeros in _zeros(ancestry, axes, cells.numbers, self._large):
-            shown = ~_on(shape, zeros, [one >= 0 for one in self._kept])
+            named = ~_on(shape, zeros, kept)
             if self._whole is not None:
-                shown &= _among(self._whole, zeros)
-            self._small.append(zeros[shown])
-        self.shown = self._cut(cells.chosen(inside & ~hidden))
+                named &= _among(self._whole, zeros)
+            self._small.append(zeros[named])
+        large = self._large[_on(shape, self._large, kept)]
+        few = small.chosen(inside)
+        numbers = np.concatenate([large, few.numbers])
+        published = np.concatenate(
+            [values_at(cells.numbers, cells.published, large), few.published]
+        )
+        self.shown = self._cut(NonZeroCells(numbers, published))
 
-    def _cut(self, cells: PublishedCells) -> PublishedCells:
+    def _judged(self, cells: NonZeroCells, useful: list[Mask]) -> tuple[Numbers, NonZeroCells]:
+        """Of the cells with nothing small above them: the large ones, and the others."""
+        shape = self._ancestry.extended.shape
+        is_large = cells.published >= self.smallest
+        large = cells.numbers[is_large]
+        large = large[_on(shape, large, useful)]
+        large = large[~_small_above(shape, large, self._above)]
+        small = cells.chosen(~is_large)
+        small = small.chosen(_in_large_only(shape, small.numbers, self._above, large))
+        small = small.chosen(_on(shape, small.numbers, useful))
+        if self._whole is None:
+            return large, small
+        return large[_among(self._whole, large)], small.chosen(_among(self._whole, small.numbers))
+
+    def _cut(self, cells: NonZeroCells) -> NonZeroCells:
         """Cells of the table with its ancestors as those of the table."""
         spec, shape = self._ancestry.spec, self._ancestry.extended.shape
         numbers = np.zeros(cells.numbers.size, dtype=np.uint64)
@@ -178,7 +188,7 @@ class SparseGroups:
             place = self._kept[at][positions_on(shape, at, cells.numbers)]
             numbers += place.astype(np.uint64) * np.uint64(weight)
         order = np.argsort(numbers)
-        return PublishedCells(numbers[order], cells.published[order])
+        return NonZeroCells(numbers[order], cells.published[order])
 
     def outside(self) -> SmallGroups:
         """What a sparse table says of the cells that it does not list."""
@@ -199,16 +209,18 @@ class SparseGroups:
                 place = np.zeros(part.size, dtype=np.int64)
                 place = place if fixed else positions_on(spec.shape, at, part)
                 cells += one.kept[place].astype(np.uint64) * np.uint64(weight)
-            found = hidden[first : first + _AT_A_TIME]
+            found = ~_in_large_only(shape, cells, self._above, self._large)
             if self._whole is not None:
                 found |= ~_among(self._whole, cells)
-            for row, above in _parents(shape, cells, self._above):
-                found[row[~_among(self._large, above)]] = True
+            hidden[first : first + _AT_A_TIME] = found
         return hidden
 
 
 def _among(held: Numbers, wanted: Numbers) -> Mask:
-    return values_at(held, np.ones(held.size, dtype=np.int64), wanted) != 0
+    """Which numbers are among some that stand in ascending order."""
+    if not held.size:
+        return np.zeros(wanted.size, dtype=bool)
+    return np.asarray(held[np.minimum(np.searchsorted(held, wanted), held.size - 1)] == wanted)
 
 
 def _outside(
@@ -254,10 +266,8 @@ def _zeros(
     found: list[Numbers] = []
     held = 0
     for candidates in _candidates(shape, axes, tops, large):
-        kept = ~_among(listed, candidates)
-        for row, number in _parents(shape, candidates, above):
-            kept[row[~_among(large, number)]] = False
-        found.append(candidates[kept])
+        candidates = candidates[_in_large_only(shape, candidates, above, large)]
+        found.append(candidates[~_among(listed, candidates)])
         held += found[-1].size
         if held > MOST_GROUPS:
             raise SpecError(
@@ -277,13 +287,9 @@ def _candidates(
     for top, weight in zip(tops, weights, strict=True):
         roots = (roots[:, None] + top.astype(np.uint64) * np.uint64(weight)).reshape(-1)
     yield roots
-    for at, ((useful, (start, larger)), weight) in enumerate(zip(axes, weights, strict=True)):
-        depth = np.diff(start)
-        codes = np.flatnonzero(useful & (depth > 0))
-        row, holder = _spread(codes, start, larger)
-        order = np.lexsort((depth[holder], row))
-        closest = holder[order][np.cumsum(depth[codes]) - 1]
-        begin, parts = _listed(shape[at], (closest, codes))
+    for at, ((useful, pairs), weight) in enumerate(zip(axes, weights, strict=True)):
+        codes, closest = _closest(pairs)
+        begin, parts = _listed(shape[at], (closest[useful[codes]], codes[useful[codes]]))
         most = int(np.diff(begin).max(initial=1))
         for first in range(0, large.size, max(1, _AT_A_TIME // most)):
             groups = large[first : first + max(1, _AT_A_TIME // most)]
@@ -297,38 +303,66 @@ def _candidates(
 # ---------------------------------------------------------------- which cells hold which
 
 
-def _states(
-    shape: tuple[int, ...], cells: PublishedCells, above: list[Pairs], smallest: int
-) -> npt.NDArray[np.uint8]:
-    """What is small at and above each cell, axis by axis as in ``kernels.ancestors``."""
-    state = (cells.published < smallest).astype(np.uint8)
+def _small_above(shape: tuple[int, ...], large: Numbers, above: list[Pairs]) -> Mask:
+    """Which of some large cells have one above them that is not among them.
+
+    Axis by axis, as in ``kernels.ancestors``: what is small above a cell along the axes so far is
+    so above all cells that it holds along the next.
+    """
+    small = np.zeros(large.size, dtype=bool)
     for at, pairs in enumerate(above):
-        made = state.copy()
-        only: list[Pairs] = [pairs if one == at else _NONE for one in range(len(shape))]
-        for first in range(0, state.size, _AT_A_TIME):
-            part = cells.numbers[first : first + _AT_A_TIME]
-            for row, number in _parents(shape, part, only):
-                # What is absent is published as 0, which is small.
-                large = values_at(cells.numbers, 1 - (state & _SMALL).astype(np.int64), number)
-                made[first + row[large == 0]] = _SMALL | _SMALL_ABOVE
-        state = made
-    return state
+        row, number = _above_along(shape, at, large, pairs)
+        fine = values_at(large, (~small).astype(np.int64), number) != 0
+        small = small.copy()
+        small[row[~fine]] = True
+    return small
 
 
-_NONE: Pairs = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+def _in_large_only(
+    shape: tuple[int, ...], cells: Numbers, above: list[Pairs], large: Numbers
+) -> Mask:
+    """Which cells have nothing above them that is not large, or has something small above it.
+
+    Args:
+        shape: Of the table.
+        cells: The cells.
+        above: For each axis, what holds its positions.
+        large: The large cells that have nothing small above them. So it is enough to look at what
+            differs from a cell along a single axis.
+    """
+    inside = np.zeros(cells.size, dtype=bool)
+    # Most cells of a large table lie in small groups, and most of those in one that is close.
+    close = [_listed(pairs[0].size - 1, _closest(pairs)) for pairs in above]
+    for first in range(0, cells.size, _AT_A_TIME):
+        left = np.arange(first, min(first + _AT_A_TIME, cells.size))
+        for at, pairs in (*enumerate(close), *enumerate(above)):
+            row, number = _above_along(shape, at, cells[left], pairs)
+            small = np.zeros(left.size, dtype=bool)
+            small[row[~_among(large, number)]] = True
+            left = left[~small]
+        inside[left] = True
+    return inside
 
 
-def _parents(
-    shape: tuple[int, ...], cells: Numbers, above: list[Pairs]
-) -> Iterator[tuple[Int64, Numbers]]:
+def _above_along(
+    shape: tuple[int, ...], at: int, cells: Numbers, pairs: Pairs
+) -> tuple[Int64, Numbers]:
     """The cells that hold others and differ along one axis: whose, and their numbers."""
-    for at, (weight, (start, larger)) in enumerate(zip(mixed_radix(shape), above, strict=True)):
-        if not larger.size:
-            continue
-        place = positions_on(shape, at, cells)
-        row, code = _spread(place, start, larger)
-        without = cells[row] - place[row].astype(np.uint64) * np.uint64(weight)
-        yield row, without + code.astype(np.uint64) * np.uint64(weight)
+    weight = np.uint64(mixed_radix(shape)[at])
+    place = positions_on(shape, at, cells)
+    row, code = _spread(place, *pairs)
+    without = cells - place.astype(np.uint64) * weight
+    return row, without[row] + code.astype(np.uint64) * weight
+
+
+def _closest(pairs: Pairs) -> Pairs:
+    """The positions of an axis that others hold, and for each the nearest: held by most itself."""
+    start, larger = pairs
+    depth = np.diff(start)
+    codes = np.flatnonzero(depth)
+    row, holder = _spread(codes, start, larger)
+    order = np.lexsort((depth[holder], row))
+    return codes, holder[order][np.cumsum(depth[codes]) - 1]
 
 
 def _spread(places: Int64, start: Int64, values: Int64) -> tuple[Int64, Int64]:

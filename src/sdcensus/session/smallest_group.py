@@ -26,7 +26,7 @@ from sdcensus.model.cube import Cube
 from sdcensus.model.entity import Entity
 from sdcensus.model.policy import Policy
 from sdcensus.model.protected import Protected
-from sdcensus.model.small_groups import PublishedCells, SparseGroups
+from sdcensus.model.small_groups import NonZeroCells, SparseGroups
 from sdcensus.model.sparse_cube import SparseCube
 from sdcensus.model.table import Flag, SparseTable, Table
 from sdcensus.model.table_spec import Measure, TableSpec
@@ -311,13 +311,13 @@ def too_large(spec: TableSpec, smallest: int) -> str:
     )
 
 
-def _listed(table: Table | SparseTable) -> PublishedCells:
+def _listed(table: Table | SparseTable) -> NonZeroCells:
     """The cells of a table that are not published as 0."""
     if isinstance(table, SparseTable):
-        return PublishedCells(table.numbers, table.published)
+        return NonZeroCells(table.numbers, table.published)
     published = table.published.reshape(-1)
     numbers = np.flatnonzero(published)
-    return PublishedCells(numbers.astype(np.uint64), published[numbers])
+    return NonZeroCells(numbers.astype(np.uint64), published[numbers])
 
 
 def _judged(judge: CellMethod, cube: Cube) -> Table:

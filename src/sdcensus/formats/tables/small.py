@@ -39,7 +39,8 @@ def small_groups(
             int(wrong[0]),
             f"{NOT_BROKEN_DOWN} is 1 where fewer than {smallest} are published, and 0 elsewhere.",
         )
-    groups, cells = said.get("positions"), said.get("outside_the_table")
+    groups: Any = said.get("positions")
+    cells: Any = said.get("outside_the_table")
     if not _are_groups(groups, spec) or not _are_rows(cells, len(spec.axes)):
         raise _damaged(raw)
     rows = np.array(cells, dtype=np.int64).reshape(len(cells), len(spec.axes))
