@@ -36,7 +36,7 @@ def reading_order(table: Table) -> np.ndarray[Any, np.dtype[Any]]:
     values = published_numbers(table)
     for axis in range(values.ndim):
         values = np.roll(values, 1, axis=axis)
-    return values
+    return np.asarray(values)
 
 
 @pytest.mark.parametrize(
