@@ -18,11 +18,11 @@ from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.answering.budgets import open_budgets, open_menu, refuse_weak
+from sdcensus.session.answering.households import refuse_online
 from sdcensus.session.answering.service import TableService
 from sdcensus.session.census import Census, open_census
 from sdcensus.session.method_checks import check_methods, exempting
 from sdcensus.session.office_secret import find_any_secret, find_lookup_secret
-from sdcensus.session.policy.serving import refuse_online
 from sdcensus.session.protecting import MethodOptions, build_method, takes_option
 from sdcensus.session.risk_gate import refuse_serving, risks_of_menus
 from sdcensus.session.smallest_group import in_force

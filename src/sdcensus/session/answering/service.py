@@ -40,6 +40,7 @@ from sdcensus.session.answering.cells import (
 )
 from sdcensus.session.answering.compiling import Compiled, compile_question, compile_total
 from sdcensus.session.answering.delivering import delivered
+from sdcensus.session.answering.households import refuse_online
 from sdcensus.session.answering.shown import verdict_of_shown
 from sdcensus.session.census import Census
 from sdcensus.session.policy import (
@@ -51,7 +52,6 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
-from sdcensus.session.policy.serving import refuse_online
 from sdcensus.session.risk_gate import GateReport
 from sdcensus.session.smallest_group import GroupRule, in_force, judging_method
 
