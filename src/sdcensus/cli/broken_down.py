@@ -17,6 +17,8 @@ def show_broken_down(
     census: Census,
     measures: Sequence[BrokenDown],
     limit: float | None = None,
+    *,
+    assumed: str = "",
 ) -> None:
     """Say what was counted, list the worst kinds of cells, and say what would help.
 
@@ -25,12 +27,15 @@ def show_broken_down(
         census: The census, for what would help.
         measures: What was measured, by what is counted.
         limit: The largest share of small visible groups that is accepted, if that is known.
+        assumed: The noise that it was taken with, where no plan says it.
     """
     from sdcensus.session.broken_down import smallest_group_text
     from sdcensus.session.broken_down_words import broken_down_lines, help_line, worst_kinds
 
     for found in measures:
         output.say(f"\nGroups that are broken down: {found.of.plural}", style="bold")
+        if assumed:
+            output.say(f"With the noise {assumed}. plan check and serve take the plan's own.")
         for line in broken_down_lines(found, limit):
             output.say(line)
         worst = worst_kinds(found)

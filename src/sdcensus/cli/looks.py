@@ -145,15 +145,17 @@ def _show_groups(
     from sdcensus.session.broken_down import (
         broken_down_in_plan,
         broken_down_in_policy,
-        named_noise,
         read_plan_of,
         read_policy_of,
     )
+    from sdcensus.session.look_budget import named_noise
 
+    assumed = ""
     with Stages(output, "counting what is broken down") as stages:
         if policy is not None:
             rules = read_policy_of(census, policy)
             noise = named_noise(names[0] if names else None)
+            assumed = noise.name
             measures: tuple[BrokenDown, ...] = (
                 broken_down_in_policy(
                     census, rules, of=of, role=role, perturbation=noise, progress=stages
@@ -165,7 +167,7 @@ def _show_groups(
             planned, obeyed = read_plan_of(census, plan)
             measures = broken_down_in_plan(census, planned, obeyed, progress=stages)
             limit = BROKEN_DOWN if obeyed is None else obeyed.broken_down
-    show_broken_down(output, census, measures, limit)
+    show_broken_down(output, census, measures, limit, assumed=assumed)
 
 
 def _check(

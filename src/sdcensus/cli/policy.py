@@ -121,18 +121,15 @@ def _show_groups(
     scheme: str | None,
 ) -> None:
     from sdcensus.cli.broken_down import show_broken_down
-    from sdcensus.session.broken_down import broken_down_in_policy, named_noise
+    from sdcensus.session.broken_down import broken_down_in_policy
+    from sdcensus.session.look_budget import named_noise
 
+    noise = named_noise(scheme)
     with Stages(output, "counting what is broken down") as stages:
         found = broken_down_in_policy(
-            census,
-            policy,
-            of=of,
-            role=role.value,
-            perturbation=named_noise(scheme),
-            progress=stages,
+            census, policy, of=of, role=role.value, perturbation=noise, progress=stages
         )
-    show_broken_down(output, census, (found,), policy.broken_down)
+    show_broken_down(output, census, (found,), policy.broken_down, assumed=noise.name)
 
 
 def _show_policy(output: Output, policy: Policy) -> None:

@@ -14,7 +14,6 @@ from sdcensus.documents.policy import read_policy
 from sdcensus.kernels.tabulate import NO_ROW
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
-from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.axis import Axis, make_axis
 from sdcensus.model.cube import Cube
@@ -45,7 +44,6 @@ from sdcensus.risk.shown_cells import KindOfCells, kinds_of_menu, kinds_of_table
 from sdcensus.risk.unit_records import NO_HOUSEHOLD, UnitRecords
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.census import Census
-from sdcensus.session.protecting import DEFAULT_STRENGTH
 from sdcensus.session.smallest_group import largest_private_household, suggested_smallest_group
 from sdcensus.store.column import RecordSource
 
@@ -58,7 +56,6 @@ __all__ = [
     "group_noise",
     "has_definition_keys",
     "measured",
-    "named_noise",
     "read_plan_of",
     "read_policy_of",
     "share_in_kinds",
@@ -103,9 +100,9 @@ def broken_down_in_policy(
     census: Census,
     policy: Policy,
     *,
+    perturbation: Perturbation,
     of: str | Entity = Entity.PERSON,
     role: str | UserRole = UserRole.PUBLIC,
-    perturbation: Perturbation | None = None,
     progress: Progress = no_progress,
 ) -> BrokenDown:
     """What everything that a policy opens to a role breaks down together.
@@ -113,20 +110,18 @@ def broken_down_in_policy(
     Args:
         census: The census.
         policy: The policy.
+        perturbation: The noise that will protect it, looked up as suits it.
         of: What is counted.
         role: For whom it is open.
-        perturbation: The noise that will protect it, looked up as suits it; of medium strength
-            unless it is given.
         progress: Told how far it is.
     """
-    noise = perturbation or named_noise(None)
     return broken_down_in_menu(
         census,
         menu_of(policy, census.schema, of=of, role=role),
         GroupNoise.of(
-            noise,
+            perturbation,
             smallest_group=policy.online_for(role).smallest_group,
-            definition_keys=default_lookup(noise) is Lookup.DEFINITION,
+            definition_keys=default_lookup(perturbation) is Lookup.DEFINITION,
         ),
         progress=progress,
     )
@@ -156,11 +151,6 @@ def broken_down_in_plan(
 
     specs = planned_specs(plan, census.schema)
     return broken_down_in_tables(census, specs, noise, progress=progress)
-
-
-def named_noise(name: str | None) -> Perturbation:
-    """The noise of a named scheme; of medium strength if none is named."""
-    return scheme(name or STRENGTHS[DEFAULT_STRENGTH].scheme)
 
 
 def read_policy_of(census: Census, path: str | Path) -> Policy:
