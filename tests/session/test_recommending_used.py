@@ -163,6 +163,7 @@ def test_a_draft_is_published_unchanged(place: Place, ending: str, tmp_path: Pat
 def test_the_demo_is_published_by_a_draft_and_by_advice(tmp_path: Path) -> None:
     place = of_the_demo(tmp_path)
     write_recommendation(recommend(place.census, "programme"), place.store, tmp_path / "advice")
+    (tmp_path / "drafted").mkdir()
     draft_plan(place.census, place.store, tmp_path / "drafted" / "plan.toml")
     for folder in ("advice", "drafted"):
         publish(tmp_path / folder / "plan.toml", secret=place.secret)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Self, TypeVar
 from urllib.parse import urlencode, urlsplit
 
+import numpy as np
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, expect
 
 from sdcensus.model.table import Flag, Table
@@ -194,7 +195,7 @@ def number(text: str) -> int | None:
     return int(plain) if re.fullmatch(r"-?\d+", plain) else None
 
 
-def published_numbers(table: Table) -> Any:
+def published_numbers(table: Table) -> np.ndarray[Any, np.dtype[Any]]:
     """The published values of a table, ``None`` where groups are not broken down."""
     values = table.published.astype(object)
     if table.flags is not None:
