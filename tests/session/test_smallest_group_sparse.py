@@ -23,6 +23,7 @@ from sdcensus.formats.tables.reading import read_published
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import CellMethod, Method
+from sdcensus.methods.notes import find_example
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.pairs import pair_of
@@ -182,6 +183,26 @@ def test_attacks_do_not_take_what_is_not_shown_for_zero(
     for refused in (HeldCells.of, Values.of):
         with pytest.raises(SpecError, match="small groups are not broken down"):
             refused(table)
+
+
+def test_notes_never_add_up_what_is_not_shown(tmp_path: Path) -> None:
+    """An example of parts that do not add up has numbers that readers can see."""
+    census = island_store(tmp_path / "island.store")
+    spec = census.spec("area@parish+district")
+    method = CellKey(THREE, secret=SECRET)
+    examples = 0
+    for smallest in (5, 50, 200, 400, 600, 800, 1000):
+        table = sparse(protect(census.store, spec, method, smallest, 0))
+        example = find_example(table)
+        if example is not None:
+            examples += 1
+            for code, value in example.parts:
+                cell = [len(axis.codes) - 1 for axis in spec.axes]
+                cell[spec.position(example.axis.variable.name)] = example.axis.codes.index(code)
+                number = np.array([np.ravel_multi_index(cell, spec.shape)], dtype=np.uint64)
+                assert not table.flags_at(number)[0]
+                assert table.at(number)[0] == value
+    assert examples
 
 
 @pytest.mark.parametrize("lost", ["groups_not_broken_down", "cells_not_listed", "mark", "size"])

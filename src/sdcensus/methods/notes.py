@@ -221,7 +221,9 @@ def _at_totals(table: Table | SparseTable, at: int) -> _Lines | None:
     steps = np.arange(len(axes[at].codes), dtype=np.uint64) * np.uint64(weights[at])
     numbers = steps + np.uint64(start)
     missing = None
-    if isinstance(table, Table) and table.flags is not None:
+    if isinstance(table, SparseTable):
+        missing = table.flags_at(numbers)[None, :] != 0
+    elif table.flags is not None:
         missing = table.flags.reshape(1, -1)[:, numbers.astype(np.int64)] != 0
     distance = np.zeros(1, dtype=np.int64)
     return _Lines(table.at(numbers)[None, :], missing, (1,) * len(axes), distance)
