@@ -116,7 +116,7 @@ def test_too_many_cells_and_too_many_tables(narrow: Place, builder: Callable[...
         "activity",
         "ethnicity",
         "marital_status",
-        "occupation",
+        "employment_status",
     ):
         page.page.evaluate(
             "name => { history.pushState(null, '', `?of=persons&by=${name}`);"
