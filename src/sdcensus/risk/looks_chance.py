@@ -78,7 +78,7 @@ def recovery_with(looks: float, perturbation: Perturbation) -> float:
     Examples:
         >>> from sdcensus.methods.perturbation.schemes import scheme
         >>> [round(recovery_with(looks, scheme("CP3")), 2) for looks in (1, 1.5, 3, 10)]
-        [0.36, 0.4, 0.52, 0.82]
+        [0.4, 0.4, 0.52, 0.8]
     """
     _check_looks(looks)
     return max(best_guess(perturbation), float(recoveries(np.array([looks]), perturbation)[0]))
