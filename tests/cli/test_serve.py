@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.serve import tables_offered
+from sdcensus.cli.served import tables_offered
 from sdcensus.session.answering import open_service
 from sdcensus.session.protecting import MethodOptions
 from sdcensus.web.database import Database

@@ -166,7 +166,8 @@ def test_the_demo_is_published_by_a_draft_and_by_advice(tmp_path: Path) -> None:
     (tmp_path / "drafted").mkdir()
     draft_plan(place.census, place.store, tmp_path / "drafted" / "plan.toml")
     for folder in ("advice", "drafted"):
-        publish(tmp_path / folder / "plan.toml", secret=place.secret)
+        report = publish(tmp_path / folder / "plan.toml", secret=place.secret)
+        assert report.products
 
 
 @pytest.mark.parametrize("smallest", [None, 4, 500])

@@ -135,8 +135,10 @@ def test_a_policy_that_offers_everything_shows_households_through_persons() -> N
 
 
 def test_nothing_is_declared_so_nothing_is_refused() -> None:
-    plain = without_identities(SCHEMA)
-    refuse_ties_in_policy(Policy(name="test", schema=plain))
+    open_to_all = Policy(name="test", schema=without_identities(SCHEMA))
+    refuse_ties_in_policy(open_to_all)
+    assert ties_in_policy(open_to_all) == ()
+    assert ties_in_policy(Policy(name="test", schema=SCHEMA))
 
 
 def test_the_builder_stays_closed(census: Census) -> None:
