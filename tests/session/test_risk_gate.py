@@ -242,6 +242,22 @@ def test_publishing_the_same_again_asks_nothing(tmp_path: Path) -> None:
     assert office.publish().unchanged
 
 
+@pytest.mark.parametrize(
+    ("said", "closed"),
+    [("base = 3\n", False), ("base = 5\n", True), ('base = 5\nlookup = "definition"\n', False)],
+)
+def test_rounding_by_who_is_counted_needs_a_name_too(
+    tmp_path: Path, said: str, closed: bool
+) -> None:
+    office = new_office(tmp_path, protect=f'[protect]\nmethod = "random-rounding"\n{said}')
+    if closed:
+        with pytest.raises(Refused, match="definition keys"):
+            office.publish()
+        office.publish(**ACCEPTED)
+    else:
+        assert office.publish().warnings == ()
+
+
 def test_set_keys_and_counts_that_stay_need_a_name(tmp_path: Path) -> None:
     hashed = new_office(tmp_path / "hashed", protect=f'{PROTECT}lookup = "hashed"\n')
     with pytest.raises(Refused, match="definition keys"):

@@ -12,7 +12,6 @@ import numpy as np
 
 from sdcensus.documents.policy import read_policy
 from sdcensus.kernels.tabulate import NO_ROW
-from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.axis import Axis, make_axis
@@ -93,7 +92,7 @@ def group_noise(method: Method, smallest_group: int | None = None) -> GroupNoise
 def has_definition_keys(method: Method) -> bool:
     """Whether cells of different definitions have noise of their own."""
     first = first_of(method)
-    return isinstance(first, CellKey) and first.parameters()["lookup"] == "definition"
+    return first is not None and first.claims().by_definition
 
 
 def broken_down_in_policy(

@@ -32,7 +32,6 @@ from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
 from sdcensus.session.assessing_knowledge import first_of, noise_of
 from sdcensus.session.broken_down import (
     group_noise,
-    has_definition_keys,
     share_in_kinds,
     smallest_group_text,
 )
@@ -322,12 +321,12 @@ def _told(risks: Sequence[Risk]) -> list[str]:
 
 def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]:
     first = first_of(method)
-    if not isinstance(first, CellKey):
+    if first is None:
         return []
     risks = []
-    noise = noise_of(method)
-    lookup = str(first.parameters()["lookup"])
-    if not has_definition_keys(method) and first.perturbation.max_deviation >= SET_KEYS_FROM:
+    noise = noise_of(method) if isinstance(first, CellKey) else None
+    if _has_set_keys(first):
+        lookup = str(first.parameters()["lookup"])
         here = "" if planned else "--lookup definition here, and "
         risks.append(
             Risk(
@@ -353,6 +352,13 @@ def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]
             )
         )
     return risks
+
+
+def _has_set_keys(method: Method) -> bool:
+    """Whether a method draws large deviations by who is in a cell, whatever is asked about them."""
+    claims = method.claims()
+    by_sets = claims.consistent and claims.distribution and not claims.by_definition
+    return by_sets and (method.largest_deviation or 0) >= SET_KEYS_FROM
 
 
 def _broken_down(census: Census, of: Entity, noise: GroupNoise, limit: float, where: str) -> Risk:
