@@ -13,14 +13,14 @@ def measure(people: int = 1_000_000) -> list[Line]:
     """Tables of more and more ancestors; the same cells with and without the rule."""
     from sdcensus.methods.cell_key import CellKey
     from sdcensus.methods.perturbation.schemes import scheme
-    from sdcensus.model.cube import Origin
-    from sdcensus.model.entity import Entity, EntitySpec
-    from sdcensus.model.key_space import KeySpace
-    from sdcensus.model.schema import CensusInfo, Schema
+    from sdcensus.model.cube.cube import Origin
+    from sdcensus.model.schema.entity import Entity, EntitySpec
+    from sdcensus.model.schema.key_space import KeySpace
+    from sdcensus.model.schema.schema import CensusInfo, Schema
+    from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
     from sdcensus.model.secret import Secret
-    from sdcensus.model.variable import Code, Hierarchy, Level, Variable
-    from sdcensus.session.census import Census
-    from sdcensus.session.smallest_group import GroupRule
+    from sdcensus.session.census.census import Census
+    from sdcensus.session.protect.smallest_group import GroupRule
     from sdcensus.store.in_memory import InMemoryRecords
 
     secret = Secret(_SECRET)

@@ -19,25 +19,25 @@ import numpy as np
 
 from benchmarks.measure import Line
 from sdcensus.attack import GROUP_ATTACKS, Assumptions, run_attacks
-from sdcensus.documents.policy import read_policy
-from sdcensus.formats.tables.reading import scan_published
+from sdcensus.documents.policy.document import read_policy
+from sdcensus.formats.read.tables import scan_published
 from sdcensus.methods.cell_key import CellKey
-from sdcensus.model.entity import Entity
-from sdcensus.model.lookups import Lookup
-from sdcensus.model.pairs import true_values
-from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.policy import Policy
-from sdcensus.model.publication import PublishedTable
+from sdcensus.model.cube.pairs import true_values
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.model.table import Flag, Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.answering.service import TableService
-from sdcensus.session.census import Census, open_store
-from sdcensus.session.crawling import MenuWalk, crawl_menu
-from sdcensus.session.demonstration import noise_for
-from sdcensus.session.scoring import score
-from sdcensus.session.scoring_groups import GroupScore
-from sdcensus.session.smallest_group import GroupRule
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.answer.service import TableService
+from sdcensus.session.attack.crawl import MenuWalk, crawl_menu
+from sdcensus.session.attack.score import score
+from sdcensus.session.attack.score_groups import GroupScore
+from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.demo.country import noise_for
+from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.store.secrets import read_secret
 
 #: The smallest group that is broken down, and the values that are hidden, where a remedy says so.

@@ -44,8 +44,8 @@ def measure(persons: int) -> list[Line]:
 
 
 def main() -> None:
-    from sdcensus.model.interior import is_interior
-    from sdcensus.model.intervals import shuttle
+    from sdcensus.model.cube.interior import is_interior
+    from sdcensus.model.inference.intervals import shuttle
     from sdcensus.solvers.feasibility import exact_intervals
 
     persons = int(sys.argv[1])
@@ -86,7 +86,7 @@ def _census(shape: tuple[int, ...], people: int) -> Any:
 def _known(census: Any, by: list[str]) -> tuple[Any, Any, Any]:
     """A cube, and the bounds that an intruder has from its protected table."""
     import sdcensus as sc
-    from sdcensus.model.knowledge import Knowledge
+    from sdcensus.model.inference.knowledge import Knowledge
 
     cube = census.tabulate(*by)
     method = sc.CellKey(sc.perturbation.scheme("CP3(EU)"), lookup="ascending")

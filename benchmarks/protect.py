@@ -16,14 +16,14 @@ _SECRET = bytes(range(32))
 
 def cube(cells: int) -> Any:
     """A table of so many cells: half of them empty, most others small, as census tables are."""
-    from sdcensus.model.accumulators import Accumulators
-    from sdcensus.model.axis import make_axis
-    from sdcensus.model.cube import Cube, Origin
-    from sdcensus.model.entity import Entity
-    from sdcensus.model.key_space import KeySpace
+    from sdcensus.model.cube.accumulators import Accumulators
+    from sdcensus.model.cube.cube import Cube, Origin
+    from sdcensus.model.schema.entity import Entity
+    from sdcensus.model.schema.key_space import KeySpace
+    from sdcensus.model.schema.variable import Code, Variable
     from sdcensus.model.secret import Secret
-    from sdcensus.model.table_spec import TableSpec
-    from sdcensus.model.variable import Code, Variable
+    from sdcensus.model.spec.axis import make_axis
+    from sdcensus.model.spec.table_spec import TableSpec
 
     draw = np.random.default_rng(20260301)
     side = round(cells**0.5)

@@ -162,7 +162,7 @@ def _engines(folder: Path, sizes: Sequence[int]) -> list[Line]:
 
 def _exported(folder: Path, persons: int) -> Path:
     """The nation as encoded files, made once."""
-    from sdcensus.session.exporting import export
+    from sdcensus.session.census.export import export
 
     target = folder / f"nation-{persons}.export"
     if not target.exists():
@@ -226,8 +226,8 @@ def publish_nation(
         engine, formats: How they are counted and written.
         limit: How many bytes DuckDB may take; 0 for as many as it likes.
     """
-    from sdcensus.session.census import open_parquet
-    from sdcensus.session.publishing import counting, run
+    from sdcensus.session.census.census import open_parquet
+    from sdcensus.session.publish import counting, run
 
     write_mapping(folder)
     name = f"published-{persons}"
@@ -267,9 +267,9 @@ def publish_nation(
 
 def _counting(plan: Path, folder: Path, counting: Any) -> dict[str, float]:
     """Counting alone, and one plain pass over the columns that it reads."""
-    from sdcensus.model.entity import Entity
-    from sdcensus.session.publishing.resolving import resolve
-    from sdcensus.session.publishing.run import scheduled
+    from sdcensus.model.schema.entity import Entity
+    from sdcensus.session.publish.resolution import resolve
+    from sdcensus.session.publish.run import scheduled
 
     resolved = resolve(plan, secret=secret_file(folder))
     schedule = scheduled(resolved, memory=4 * 10**9, threads=2)

@@ -32,11 +32,11 @@ def measure(preset: str = "mid-country") -> list[Line]:
 def main() -> None:
     from sdcensus.demo import make_country, write_country
     from sdcensus.model.secret import Secret
-    from sdcensus.report.study_files import write_study
-    from sdcensus.session.census import open_store
-    from sdcensus.session.loading import load
-    from sdcensus.session.study import Draw, compare, scheme_candidates
-    from sdcensus.session.study_tables import prefixes
+    from sdcensus.report.study.files import write_study
+    from sdcensus.session.census.census import open_store
+    from sdcensus.session.census.load import load
+    from sdcensus.session.study.study import Draw, compare, scheme_candidates
+    from sdcensus.session.study.tables import prefixes
 
     secret = Secret(_SECRET)
     with tempfile.TemporaryDirectory() as scratch:

@@ -65,8 +65,8 @@ def measure(folder: Path, persons: int) -> list[Line]:
 
 def _encoded_parquet(census: object, path: Path) -> Path:
     """The store's own columns as parquet, in its order: the same bytes to count for both."""
-    from sdcensus.model.entity import Entity
-    from sdcensus.session.census import Census
+    from sdcensus.model.schema.entity import Entity
+    from sdcensus.session.census.census import Census
 
     assert isinstance(census, Census)
     columns = {
@@ -80,7 +80,7 @@ def _encoded_parquet(census: object, path: Path) -> Path:
 
 def _check_equal(cube: object, theirs: pa.Table) -> None:
     """A figure counts only if both gave the same numbers."""
-    from sdcensus.model.cube import Cube
+    from sdcensus.model.cube.cube import Cube
 
     assert isinstance(cube, Cube)
     at = tuple(theirs.column(name).to_numpy() for name in _COLUMNS)

@@ -9,66 +9,72 @@ if TYPE_CHECKING:
     import sdcensus.attack as attack
     import sdcensus.methods as methods
     import sdcensus.risk as risk
-    import sdcensus.session.perturbation as perturbation
+    import sdcensus.session.perturbation.tables as perturbation
     import sdcensus.session.policy as policy
-    import sdcensus.session.study as study
+    import sdcensus.session.study.study as study
     import sdcensus.utility as utility
     from sdcensus.client import connect
-    from sdcensus.documents.schema import read_schema
+    from sdcensus.documents.schema.document import read_schema
     from sdcensus.errors import SdcensusError
     from sdcensus.formats.tables import write_table
     from sdcensus.methods.cell_key import CellKey
     from sdcensus.methods.perturbation.design import design_perturbation
-    from sdcensus.model.cube import Cube
-    from sdcensus.model.key_space import KeySpace
-    from sdcensus.model.sparse_cube import SparseCube
-    from sdcensus.model.table_spec import TableSpec
-    from sdcensus.report.assessing import assess
-    from sdcensus.report.publishing import publish
-    from sdcensus.session.audit_output import write_audit
-    from sdcensus.session.census import Census, from_frame, open_files, open_parquet, open_store
-    from sdcensus.session.confidential_output import write_confidential
-    from sdcensus.session.describing import describe
-    from sdcensus.session.exporting import export
-    from sdcensus.session.loading import load
-    from sdcensus.session.recommending import recommend
+    from sdcensus.model.cube.cube import Cube
+    from sdcensus.model.cube.sparse_cube import SparseCube
+    from sdcensus.model.schema.key_space import KeySpace
+    from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.report.assessment.files import assess
+    from sdcensus.report.publication.pages import publish
+    from sdcensus.session.census.census import (
+        Census,
+        from_frame,
+        open_files,
+        open_parquet,
+        open_store,
+    )
+    from sdcensus.session.census.description import describe
+    from sdcensus.session.census.export import export
+    from sdcensus.session.census.load import load
+    from sdcensus.session.office.audit_output import write_audit
+    from sdcensus.session.office.confidential_output import write_confidential
+    from sdcensus.session.recommend.recommendation import recommend
     from sdcensus.store.secrets import new_secret, read_secret
 
 #: Where the names come from: modules themselves, and what stands in modules.
 _MODULES = {
     "attack": "sdcensus.attack",
     "methods": "sdcensus.methods",
-    "perturbation": "sdcensus.session.perturbation",
+    "perturbation": "sdcensus.session.perturbation.tables",
     "policy": "sdcensus.session.policy",
     "risk": "sdcensus.risk",
-    "study": "sdcensus.session.study",
+    "study": "sdcensus.session.study.study",
     "utility": "sdcensus.utility",
 }
 _NAMES = {
     "CellKey": "sdcensus.methods.cell_key",
-    "Census": "sdcensus.session.census",
-    "Cube": "sdcensus.model.cube",
-    "KeySpace": "sdcensus.model.key_space",
+    "Census": "sdcensus.session.census.census",
+    "Cube": "sdcensus.model.cube.cube",
+    "KeySpace": "sdcensus.model.schema.key_space",
     "SdcensusError": "sdcensus.errors",
-    "SparseCube": "sdcensus.model.sparse_cube",
-    "TableSpec": "sdcensus.model.table_spec",
-    "assess": "sdcensus.report.assessing",
+    "SparseCube": "sdcensus.model.cube.sparse_cube",
+    "TableSpec": "sdcensus.model.spec.table_spec",
+    "assess": "sdcensus.report.assessment.files",
     "connect": "sdcensus.client",
-    "describe": "sdcensus.session.describing",
+    "describe": "sdcensus.session.census.description",
     "design_perturbation": "sdcensus.methods.perturbation.design",
-    "export": "sdcensus.session.exporting",
-    "from_frame": "sdcensus.session.census",
-    "load": "sdcensus.session.loading",
+    "export": "sdcensus.session.census.export",
+    "from_frame": "sdcensus.session.census.census",
+    "load": "sdcensus.session.census.load",
     "new_secret": "sdcensus.store.secrets",
-    "open_files": "sdcensus.session.census",
-    "open_parquet": "sdcensus.session.census",
-    "open_store": "sdcensus.session.census",
-    "publish": "sdcensus.report.publishing",
-    "read_schema": "sdcensus.documents.schema",
+    "open_files": "sdcensus.session.census.census",
+    "open_parquet": "sdcensus.session.census.census",
+    "open_store": "sdcensus.session.census.census",
+    "publish": "sdcensus.report.publication.pages",
+    "read_schema": "sdcensus.documents.schema.document",
     "read_secret": "sdcensus.store.secrets",
-    "recommend": "sdcensus.session.recommending",
-    "write_audit": "sdcensus.session.audit_output",
-    "write_confidential": "sdcensus.session.confidential_output",
+    "recommend": "sdcensus.session.recommend.recommendation",
+    "write_audit": "sdcensus.session.office.audit_output",
+    "write_confidential": "sdcensus.session.office.confidential_output",
     "write_table": "sdcensus.formats.tables",
 }
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from sdcensus.model.entity import Entity
-from sdcensus.model.headings import entity_text, figure_text, joined, number_text
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.headings import entity_text, figure_text, joined, number_text
 from sdcensus.model.text import LANGUAGES, Text
 
 #: Breakdowns of a programme are told in the language of the programme.
-_OWN_LANGUAGES = ("sdcensus.model.mapping",)
+_OWN_LANGUAGES = ("sdcensus.model.plan.mapping", "sdcensus.session.publish.programme")
 #: Whole packages that public words stand in.
-_PUBLIC = ("model", "methods", "formats", "session.publishing", "report")
+_PUBLIC = ("model", "methods", "formats", "session", "report")
 
 
 def modules() -> Iterator[ModuleType]:

@@ -12,15 +12,15 @@ import numpy.typing as npt
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.cell_hashes import cell_hashes
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.table import Flag, Table
-from sdcensus.model.variable import Code, Variable
-from sdcensus.session.census import Census
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.session.census.census import Census
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import SECRET
 

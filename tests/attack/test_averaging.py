@@ -13,10 +13,10 @@ from sdcensus.attack.averaging import Averages, averages, chance, needed_precisi
 from sdcensus.attack.claims import Int64, Mask
 from sdcensus.attack.pieces import pieces_of
 from sdcensus.attack.targets import Target, targets_of
-from sdcensus.model.axis import make_axis
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table import Table
-from sdcensus.session.census import Census
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Table
+from sdcensus.model.spec.axis import make_axis
+from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish, questionnaire, truth
 from tests.formats.tables.made import table

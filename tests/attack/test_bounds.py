@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdcensus.attack import ATTACKS, Assumptions, AttackResult, run_attacks
-from sdcensus.attack.gaps import learn
+from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.targets import targets_of
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.interior import with_totals
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table import Table
-from sdcensus.session.census import Census
+from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Table
+from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish, questionnaire, truth
 from tests.formats.tables.made import spec, table

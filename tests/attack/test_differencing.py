@@ -9,10 +9,10 @@ import pytest
 
 from sdcensus.attack import Assumptions, AttackResult, run_attacks
 from sdcensus.attack.claims import Claims
-from sdcensus.model.cube import Cube
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table import Table
-from sdcensus.session.census import Census
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Table
+from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish
 

@@ -15,11 +15,11 @@ from benchmarks.holes import (
     scores_of,
 )
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.policy import Limits, Policy
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.census import Census
-from sdcensus.session.scoring_groups import GroupScore
-from sdcensus.session.smallest_group import GroupRule
+from sdcensus.model.policy.policy import Limits, Policy
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.attack.score_groups import GroupScore
+from sdcensus.session.census.census import Census
+from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.testing.island import SECRET
 from tests.attack.made import combined, questionnaire
 

@@ -14,9 +14,9 @@ from sdcensus.attack.claims import AttackResult
 from sdcensus.attack.identities import posterior
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.publication import PublishedTable
-from sdcensus.session.attacking import known_noise
-from sdcensus.session.census import Census
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.session.attack.attack import known_noise
+from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET
 from tests.attack.housed import housed, housed_schema, without_identities
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.running import run as run_command
+from sdcensus.cli.shared.run import run as run_command
 from tests.cli.tiny import write_village
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from sdcensus import errors
 from sdcensus.cli.app import app
-from sdcensus.cli.reference import help_pages, reference
+from sdcensus.cli.shared.reference import help_pages, reference
 from tests.cli.conftest import ROOT, Run, Village
 
 PAGES = help_pages()
@@ -72,7 +72,7 @@ def test_the_examples_of_the_help_can_be_read(example: str) -> None:
 
 
 def test_the_documentation_is_up_to_date() -> None:
-    """Write it anew with: python -m sdcensus.cli.reference docs/commands.md"""
+    """Write it anew with: python -m sdcensus.cli.shared.reference docs/commands.md"""
     page = ROOT / "docs" / "commands.md"
     assert page.read_text(encoding="utf-8") == reference()
 

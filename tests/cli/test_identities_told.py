@@ -10,7 +10,7 @@ import pytest
 from sdcensus.formats.tables import write_table
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.session.census import Census
+from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET
 from tests.attack.housed import housed, housed_schema, without_identities
 from tests.cli.conftest import Run

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from sdcensus.web.database import Database
+from tests.cli.builder.test_serve import NOISE, POLICY, said
 from tests.cli.conftest import Run, Village, start
-from tests.cli.test_serve import NOISE, POLICY, said
 from tests.web.servers import until
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "serving.md"

@@ -15,8 +15,8 @@ import pytest
 import sdcensus as sc
 from sdcensus.client import Connection, NotAllowed, QuotaUsedUp, ServiceError, TableRefused
 from sdcensus.errors import QuestionError, Refused, UnknownName
-from sdcensus.model.policy import Limits, OnlineRules, RoleRules, UserRole
-from tests.session.answering.services import published, service
+from sdcensus.model.policy.policy import Limits, OnlineRules, RoleRules, UserRole
+from tests.session.answer.services import published, service
 from tests.web.servers import Place, opened
 
 BY = ("area", "sex")

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from sdcensus.demo import DemoFiles
-from sdcensus.documents.schema import read_schema
-from sdcensus.model.schema import Schema
+from sdcensus.documents.schema.document import read_schema
+from sdcensus.model.schema.schema import Schema
 
 Column = npt.NDArray[np.str_]
 

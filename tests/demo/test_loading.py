@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sdcensus.demo import make_country, write_country
-from sdcensus.model.entity import Entity
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.session.loading import load
+from sdcensus.session.census.load import load
 
 
 @pytest.mark.parametrize("file_format", ["csv", "parquet"])

@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 
 from sdcensus.demo import make_country, write_country
-from sdcensus.demo.shares_people import NOT_STATED
-from sdcensus.model.predicate import Both, Comparison, Condition, Either, Not, parse_condition
-from sdcensus.model.variable import CodeKind, Role
+from sdcensus.demo.people.shares_people import NOT_STATED
+from sdcensus.model.schema.variable import CodeKind, Role
+from sdcensus.model.spec.predicate import Both, Comparison, Condition, Either, Not, parse_condition
 from tests.demo.reading import Column, Written, join
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.progress import Stages
-from sdcensus.session.loading import load
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.session.census.load import load
 from sdcensus.store.secrets import read_secret, write_secret
 from tests.docs.pages import (
     EXAMPLES,

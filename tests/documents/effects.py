@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sdcensus.documents
-from sdcensus.documents.sections import Section
+from sdcensus.documents.schema.sections import Section
 
 #: Documents and other files by name; whatever a way needs.
 Files = Mapping[str, str | bytes]
@@ -55,15 +55,15 @@ def edited(text: str, *changes: tuple[str, str]) -> str:
 
 def sections() -> tuple[type[Section], ...]:
     """Every kind of table that a document may have."""
-    for module in pkgutil.iter_modules(sdcensus.documents.__path__):
-        importlib.import_module(f"sdcensus.documents.{module.name}")
+    for module in pkgutil.walk_packages(sdcensus.documents.__path__, "sdcensus.documents."):
+        importlib.import_module(module.name)
     return tuple(_below(Section))
 
 
 def declared(*modules: str) -> Iterator[str]:
     """All settings that are declared in some modules of the documents: section and name."""
     for section in sections():
-        if section.__module__.rsplit(".", 1)[-1] in modules:
+        if section.__module__.removeprefix("sdcensus.documents.") in modules:
             yield from (f"{section.__name__}.{name}" for name in section.model_fields)
 
 

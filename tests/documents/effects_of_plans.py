@@ -8,10 +8,10 @@ from pathlib import Path
 from python_calamine import CalamineWorkbook
 
 from sdcensus.errors import SdcensusError
-from sdcensus.model.table import Table
-from sdcensus.report.publishing import publish
-from sdcensus.session.publishing.products import Product, PublishedPart
-from sdcensus.session.publishing.resolving import Resolved, resolve
+from sdcensus.model.published.table import Table
+from sdcensus.report.publication.pages import publish
+from sdcensus.session.publish.products import Product, PublishedPart
+from sdcensus.session.publish.resolution import Resolved, resolve
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import Hamlet, rows, write_hamlet
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from sdcensus.documents.policy import read_policy
+from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Policy, UserRole, menu_of
-from sdcensus.model.question import Question
+from sdcensus.model.policy.policy import Policy, UserRole, menu_of
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.answering import TableService
-from sdcensus.session.answering.budgets import open_budgets
-from sdcensus.session.census import Census, open_store
-from sdcensus.session.method_checks import exempting
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.answer import TableService
+from sdcensus.session.answer.budgets import open_budgets
+from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.gate.gate import risks_of_menus
 from sdcensus.session.policy import conflicts, show
 from sdcensus.session.policy.design import design
-from sdcensus.session.risk_gate import risks_of_menus
+from sdcensus.session.protect.method_checks import exempting
 from sdcensus.testing.island import SECRET
 from sdcensus.web.quotas import QuotaExceeded, Quotas
 from tests.documents.effects import Effect, Files, Way

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import xlsxwriter
 
-from sdcensus.cli.running import run as run_command
+from sdcensus.cli.shared.run import run as run_command
 from sdcensus.errors import SdcensusError
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity
-from sdcensus.session.census import Census
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.schema.entity import Entity
+from sdcensus.session.census.census import Census
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import SCHEMA, Row, rows, write_hamlet
 
@@ -103,9 +103,9 @@ def titles(files: Files, folder: Path) -> object:
     census = loaded(files, folder)
     if isinstance(census, str):
         return census
-    from sdcensus.model.headings import table_heading
-    from sdcensus.model.plan import PlannedIndicator
-    from sdcensus.session.publishing.indicators import indicator_product
+    from sdcensus.model.plan.plan import PlannedIndicator
+    from sdcensus.model.spec.headings import table_heading
+    from sdcensus.session.figures.indicators import indicator_product
 
     middle = PlannedIndicator(name="middle", kind="median", variable="age")
     return (
@@ -119,15 +119,15 @@ def tied(files: Files, folder: Path) -> object:
     census = loaded(files, folder)
     if isinstance(census, str):
         return census
-    from sdcensus.model.policy import Policy
-    from sdcensus.session.tied_units import tie_lines, ties_in_policy
+    from sdcensus.model.policy.policy import Policy
+    from sdcensus.session.gate.tied_units import tie_lines, ties_in_policy
 
     return tie_lines(ties_in_policy(Policy(name="open", schema=census.schema)))
 
 
 def risks(files: Files, folder: Path) -> object:
     """What detectors take for sensitive, if nobody says it."""
-    from sdcensus.risk.detectors import detect
+    from sdcensus.risk.detection.detectors import detect
 
     census = loaded(files, folder)
     assert isinstance(census, Census)

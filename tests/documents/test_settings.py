@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sdcensus.documents.plan import read_plan
-from sdcensus.documents.plan_text import plan_text
-from sdcensus.documents.plan_workbook_text import plan_workbook
-from sdcensus.documents.policy import policy_text, read_policy
-from sdcensus.documents.schema import read_schema
-from sdcensus.documents.sections import Section
+from sdcensus.documents.plan.document import read_plan
+from sdcensus.documents.plan.text import plan_text
+from sdcensus.documents.plan.workbook_form import plan_workbook
+from sdcensus.documents.policy.document import policy_text, read_policy
+from sdcensus.documents.schema.document import read_schema
+from sdcensus.documents.schema.sections import Section
 from sdcensus.errors import DocumentError
-from sdcensus.model.plan import Plan
-from sdcensus.model.plan_words import INDICATOR_KINDS, METHOD_SETTINGS, STEP_SETTINGS
+from sdcensus.model.plan.plan import Plan
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, METHOD_SETTINGS, STEP_SETTINGS
 from tests.documents import effects_of_plans, effects_of_policies, effects_of_schemas
 from tests.documents.effects import Effect, Files, Way, declared, edited, sections
 from tests.hamlet import SCHEMA, write_hamlet
 
 #: Where settings of each document are declared, and what each changes.
 DOCUMENTS: dict[tuple[str, ...], dict[str, Effect]] = {
-    ("sections",): effects_of_schemas.EFFECTS,
-    ("plan_sections",): effects_of_plans.EFFECTS,
-    ("policy_sections",): effects_of_policies.EFFECTS,
+    ("schema.sections",): effects_of_schemas.EFFECTS,
+    ("plan.sections",): effects_of_plans.EFFECTS,
+    ("policy.sections",): effects_of_policies.EFFECTS,
 }
 #: What is said about methods and steps, each for itself.
 OF_METHODS = effects_of_plans.OF_METHODS
@@ -51,7 +51,7 @@ def test_every_setting_of_every_method_and_step_has_an_effect() -> None:
     said = {name.split(".")[1] for name in settings}
     said |= {"method", "then", "import_published", "smallest_group"}
     assert {f"ProtectSection.{name}" for name in said} == {
-        one for one in declared("plan_sections") if one.startswith("ProtectSection.")
+        one for one in declared("plan.sections") if one.startswith("ProtectSection.")
     }
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.documents.plan import read_plan
-from sdcensus.documents.plan_text import plan_text
-from sdcensus.documents.plan_workbook_text import plan_workbook
-from sdcensus.documents.policy import policy_text, read_policy
+from sdcensus.documents.plan.document import read_plan
+from sdcensus.documents.plan.text import plan_text
+from sdcensus.documents.plan.workbook_form import plan_workbook
+from sdcensus.documents.policy.document import policy_text, read_policy
 from sdcensus.errors import DocumentError
 from sdcensus.testing.island import island_schema
 

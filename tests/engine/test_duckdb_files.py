@@ -25,12 +25,12 @@ from sdcensus.errors import (
     SpecError,
 )
 from sdcensus.ingest.load import load_census
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.number_codes import grid_codes
-from sdcensus.model.problems import OnProblem
-from sdcensus.model.schema import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.file_problems import OnProblem
+from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.number_codes import grid_codes
+from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
     GridSpec,
@@ -39,10 +39,8 @@ from sdcensus.model.schema import (
     KeyRules,
     Schema,
 )
-from sdcensus.model.secret import Secret
-from sdcensus.model.source import FileFormat, FileSource
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import (
+from sdcensus.model.schema.source import FileFormat, FileSource
+from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
@@ -50,6 +48,8 @@ from sdcensus.model.variable import (
     Variable,
     VariableSource,
 )
+from sdcensus.model.secret import Secret
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import check_engine, same_cubes, tabulate_request
 from sdcensus.testing.files import write_files

@@ -18,14 +18,14 @@ import sdcensus as sc
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.schema import CensusInfo, Schema
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.secret import Secret
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.parquet_export import export_parquet
 from sdcensus.testing.small_census import SECRET
 from sdcensus.testing.stores import Units, write_store

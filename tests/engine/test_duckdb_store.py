@@ -12,11 +12,11 @@ from sdcensus.engine.duckdb import DuckdbEngine, connected
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Can, Tabulate
 from sdcensus.errors import EngineError
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.schema import CensusInfo, Schema
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, CodeKind, Variable
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, CodeKind, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.stores import Units, write_store
 

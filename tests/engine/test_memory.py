@@ -13,15 +13,15 @@ import pytest
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SpecError
-from sdcensus.kernels.tabulate import BLOCK_ROWS
-from sdcensus.model.accumulators import packs
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.kernels.cells.tabulate import BLOCK_ROWS
+from sdcensus.model.cube.accumulators import packs
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import same_cubes
 from sdcensus.testing.stores import Units, write_store

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import Combine
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Variable
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import Combine
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.testing.conformance import (
     cells_of,
     check_cube,

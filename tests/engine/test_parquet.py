@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import SpecError, StoreError
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.schema import CensusInfo, Schema
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, Variable
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.parquet_census import ParquetCensus
 from sdcensus.store.parquet_export import export_parquet
 from sdcensus.testing.conformance import check_engine, small_store

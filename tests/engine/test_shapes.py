@@ -12,12 +12,11 @@ from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine
 from sdcensus.ingest.load import load_census
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.secret import Secret
-from sdcensus.model.source import FileFormat
-from sdcensus.model.variable import (
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.schema.source import FileFormat
+from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
@@ -27,6 +26,7 @@ from sdcensus.model.variable import (
     Variable,
     VariableSource,
 )
+from sdcensus.model.secret import Secret
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import check_engine, small_store
 from sdcensus.testing.files import write_files

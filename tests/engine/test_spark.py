@@ -25,14 +25,14 @@ from sdcensus.engine.requests import Can, Engine, Tabulate
 from sdcensus.engine.spark import SparkEngine
 from sdcensus.engine.spark_session import request_session, stop_own_session
 from sdcensus.errors import EngineError, SpecError, StoreError
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
-from sdcensus.session.publishing.guard import read_lock
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.guard.guard import read_lock
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.parquet_export import export_parquet
 from sdcensus.testing.conformance import check_engine, small_store
@@ -40,7 +40,7 @@ from sdcensus.testing.small_census import SHAPES, SmallCensus
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
 from tests.engine.test_shapes import census_of, tables
-from tests.session.publishing.plans import PROTECT, copy_of, new_office
+from tests.session.publish.plans import PROTECT, copy_of, new_office
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sdcensus.engine.duckdb import connected
 from sdcensus.engine.sql import DUCKDB, SPARK, Dialect, Finest, Mapped, finest_query
-from sdcensus.model.key_space import Combine, KeySpace
+from sdcensus.model.schema.key_space import Combine, KeySpace
 
 PLAN = Finest(
     source="records",

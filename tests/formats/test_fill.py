@@ -13,7 +13,6 @@ import python_calamine
 import xlsxwriter
 
 from sdcensus.errors import DocumentError, InputError, OutputError
-from sdcensus.formats.delivery import write_delivered
 from sdcensus.formats.fill import Filled, fill_template
 from sdcensus.formats.fill.package import calculated_anew
 from sdcensus.formats.fill.placeholders import (
@@ -23,10 +22,11 @@ from sdcensus.formats.fill.placeholders import (
     Reference,
     parse,
 )
-from sdcensus.model.delivery import DeliveredTable, deliver, delivered_axis
-from sdcensus.model.marks import Mark
-from sdcensus.model.table import Flag, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.formats.write import write_delivered
+from sdcensus.model.published.delivery import DeliveredTable, deliver, delivered_axis
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.testing.island import island_schema
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdcensus.documents.schema import read_schema
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.ingest.load import LoadReport, load_census
-from sdcensus.model.problems import OnProblem
+from sdcensus.model.schema.file_problems import OnProblem
 from sdcensus.model.secret import Secret
 from sdcensus.store.census_store import CensusStore
 

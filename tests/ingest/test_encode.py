@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.ingest.encode import ColumnEncoder
-from sdcensus.model.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
-from sdcensus.model.entity import Entity
-from sdcensus.model.variable import Code, CodeKind, EmptyField, Variable, VariableSource
+from sdcensus.model.schema.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Code, CodeKind, EmptyField, Variable, VariableSource
 
 INCOME = Variable(
     name="income",

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sdcensus.ingest.identities import undeclared_identities
-from sdcensus.model.schema import Schema
-from sdcensus.session.census import Census
+from sdcensus.model.schema.schema import Schema
+from sdcensus.session.census.census import Census
 from tests.attack.housed import housed, housed_schema, without_identities
 
 
@@ -50,7 +50,7 @@ def test_one_household_that_does_not_fit_is_enough(tmp_path: Path, plain: Schema
     sizes = np.fromfile(column, dtype=np.uint8)
     sizes[int(np.flatnonzero(sizes == 1)[0])] = 2
     sizes.tofile(column)
-    from sdcensus.session.census import open_store
+    from sdcensus.session.census.census import open_store
 
     found = proposed(open_store(tmp_path / "census.store"))
     assert not any("counts" in one for one in found)

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdcensus.documents.schema import read_schema
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import DataProblems, InputError, OutputError, StoreError
 from sdcensus.ingest.load import load_census
-from sdcensus.model.cube import Cube
-from sdcensus.model.encoding import NO_VALUE
-from sdcensus.model.entity import Entity
-from sdcensus.model.problems import OnProblem, ProblemKind
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.schema.encoding import NO_VALUE
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.file_problems import OnProblem, ProblemKind
 from sdcensus.model.secret import Secret
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from tests.ingest.small_census import (
     DWELLINGS,

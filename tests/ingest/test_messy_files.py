@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sdcensus.documents.schema import read_schema
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import DataProblems
 from sdcensus.ingest.load import load_census
-from sdcensus.model.cube import Cube
-from sdcensus.model.problems import OnProblem
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.schema.file_problems import OnProblem
 from sdcensus.model.secret import Secret
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from tests.ingest.small_census import SECRET_BYTES
 

@@ -12,8 +12,9 @@ from typing import Any
 import numba
 import pytest
 
-from sdcensus.kernels import _compile, keys, siphash
+from sdcensus.kernels import _compile
 from sdcensus.kernels._compile import cache_folder
+from sdcensus.kernels.keys import record_keys, siphash
 
 ON_LINUX = pytest.mark.skipif(
     sys.platform != "linux", reason="the variable that moves the user's cache is that of Linux"
@@ -91,7 +92,7 @@ def test_other_users_of_numba_keep_their_folder(
 
 def test_our_kernels_are_cached_outside_of_the_package() -> None:
     package = Path(_compile.__file__).parent
-    kernels: list[Any] = [keys._digest_all, siphash._hash_rows]
+    kernels: list[Any] = [record_keys._digest_all, siphash._hash_rows]
     paths = [Path(one.stats.cache_path) for one in kernels if one.stats.cache_path is not None]
     assert len(paths) == (0 if cache_folder() is None else 2)
     assert not any(path.is_relative_to(package) for path in paths)
@@ -104,11 +105,14 @@ def test_our_kernels_are_cached_outside_of_the_package() -> None:
     ("imports", "found"),
     [
         ("from sdcensus.kernels._compile import compiled", set()),
-        ("from sdcensus.kernels.siphash import siphash_words", {"siphash"}),
-        ("import sdcensus.kernels.siphash as hashing", {"siphash"}),
-        ("from sdcensus.kernels import siphash, _compile", {"siphash"}),
-        ("from sdcensus.kernels import (\n    siphash,\n)", {"siphash"}),
-        ("from sdcensus.kernels.keys import record_keys", {"keys", "siphash"}),
+        ("from sdcensus.kernels.keys.siphash import siphash_words", {"keys.siphash"}),
+        ("import sdcensus.kernels.keys.siphash as hashing", {"keys.siphash"}),
+        ("from sdcensus.kernels.keys import siphash, links", {"keys.siphash", "keys.links"}),
+        ("from sdcensus.kernels.keys import (\n    siphash,\n)", {"keys.siphash"}),
+        (
+            "from sdcensus.kernels.keys.record_keys import record_keys",
+            {"keys.record_keys", "keys.siphash"},
+        ),
     ],
 )
 def test_kernels_that_a_kernel_calls_are_found_in_their_files(
@@ -118,4 +122,5 @@ def test_kernels_that_a_kernel_calls_are_found_in_their_files(
     sources = _compile._sources(module.function)
     assert set(sources) == found
     for name, source in sources.items():
-        assert source == Path(_compile.__file__).with_name(f"{name}.py").read_bytes()
+        file = Path(_compile.__file__).parent.joinpath(*name.split(".")).with_suffix(".py")
+        assert source == file.read_bytes()

@@ -19,18 +19,18 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Refused, SdcensusError
-from sdcensus.kernels.tabulate import BLOCK_ROWS
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.cube import Cube, Origin, finish
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.schema import CensusInfo, Schema
-from sdcensus.model.sparse_cube import SparseCube, assemble
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.kernels.cells.tabulate import BLOCK_ROWS
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.model.variable import Code, Variable
-from sdcensus.session.census import Census
-from sdcensus.session.confidential_output import write_confidential
+from sdcensus.session.census.census import Census
+from sdcensus.session.office.confidential_output import write_confidential
 from sdcensus.store.in_memory import InMemoryRecords
 
 COUNTS = (1299709, 1299721, 1299743, 1299763, 1299791, 1299811)

@@ -14,19 +14,19 @@ from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Table
-from sdcensus.report import assessment_public_page
-from sdcensus.report.assessing import assess
-from sdcensus.session import assessing_public
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Table
+from sdcensus.report.assessment import public_page as assessment_public_page
+from sdcensus.report.assessment.files import assess
+from sdcensus.session.assess import public as assessing_public
 from sdcensus.testing.island import SECRET, island_cube
 from tests.leaks.test_published import NAMES, PRIMES, cube_with
 from tests.leaks.test_published import protected_by as canary_protected_by
-from tests.session.assessed_methods import METHODS, method_of, protected_by
+from tests.session.assess.assessed_methods import METHODS, method_of, protected_by
 
 
 def another(cube: Cube, seed: int) -> Cube:

@@ -23,19 +23,19 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 
-from sdcensus.cli.running import run as run_command
+from sdcensus.cli.shared.run import run as run_command
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import strength
-from sdcensus.model.cube import Cube, Origin, finish
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.plan import FORMAT_NAMES
-from sdcensus.model.schema import CensusInfo, Schema
+from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.plan.plan import FORMAT_NAMES
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, Role, Variable
 from sdcensus.model.secret import Secret
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.model.variable import Code, Role, Variable
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.stores import Units, write_store

@@ -36,14 +36,14 @@ from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
-from sdcensus.model.accumulators import Accumulators
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube, Origin, finish
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.protected import Protected
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.published.protected import Protected
+from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.secret import Secret
-from sdcensus.model.sparse_cube import SparseCube, assemble
-from sdcensus.session.protecting import METHOD_NAMES
+from sdcensus.session.protect.table import METHOD_NAMES
 from tests.leaks.test_canary import SPEC
 
 SECRET = Secret(bytes(range(1, 33)))

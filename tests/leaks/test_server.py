@@ -27,18 +27,18 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 
-from sdcensus.documents.policy import read_policy
+from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.cube import Cube, Origin, finish
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.policy import UserRole
+from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.question import Question
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.secret import Purpose, Secret
-from sdcensus.session.answering import Answer, Checked, TableService
-from sdcensus.session.census import open_store
+from sdcensus.model.spec.question import Question
+from sdcensus.session.answer import Answer, Checked, TableService
+from sdcensus.session.census.census import open_store
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.web import jobs
 from sdcensus.web.api.negotiation import NAMES

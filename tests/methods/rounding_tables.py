@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods.method import Method
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.cube import Cube, Origin, finish
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.schema import CensusInfo, Schema
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
 from sdcensus.model.secret import Secret
-from sdcensus.model.sparse_cube import SparseCube, assemble
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
-from sdcensus.session.census import Census
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.census.census import Census
 from sdcensus.store.in_memory import InMemoryRecords
 
 SECRET = Secret(bytes(range(32)))

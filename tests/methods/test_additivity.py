@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.adding_up import by_exchange, distance, weights
-from sdcensus.methods.adding_up_exactly import by_program
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.exchanges import by_exchange, distance, weights
+from sdcensus.methods.nearest_additive import by_program
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.pipeline import Pipeline
-from sdcensus.model.claims import Claims
-from sdcensus.model.interior import adds_up, interior, is_interior, with_totals
-from sdcensus.model.table import Table
+from sdcensus.model.cube.interior import adds_up, interior, is_interior, with_totals
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.table import Table
 from sdcensus.solvers.solve import Solver
 from sdcensus.testing.island import SECRET, island_cube
 from tests.methods.nearly_additive import perturbed, spec_of, tables, variable

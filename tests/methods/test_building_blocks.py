@@ -14,7 +14,7 @@ from sdcensus.methods.building_blocks import BuildingBlocks, LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.threshold import ThresholdRounding
-from sdcensus.model.table import Table
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import DISTRICT_OF, SECRET, island_cube
 
 KEY = CellKey(scheme("CP3"), SECRET)

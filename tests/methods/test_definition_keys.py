@@ -17,15 +17,15 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.perturbation.schemes import strength
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.record_sets import universe_of_cell
-from sdcensus.model.schema import Impossible
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import Impossible
 from sdcensus.model.secret import Secret
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.session.census import Census
+from sdcensus.model.spec.record_sets import universe_of_cell
+from sdcensus.session.census.census import Census
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.conformance import small_store, tabulate_request
 from sdcensus.testing.island import SECRET, island_schema, island_units

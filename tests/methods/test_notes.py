@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.methods.notes import find_example, notes_for
-from sdcensus.model.claims import Claims
-from sdcensus.model.interior import adds_up, with_totals
-from sdcensus.model.table import Table
+from sdcensus.model.cube.interior import adds_up, with_totals
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.table import Table
 from sdcensus.model.text import LANGUAGES
 from tests.formats.tables.made import sparse, spec, table
 

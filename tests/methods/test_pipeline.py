@@ -18,8 +18,8 @@ from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
-from sdcensus.model.interior import adds_up
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.cube.interior import adds_up
+from sdcensus.model.published.table import Flag, Table
 from sdcensus.testing.island import SECRET, island_cube
 
 KEY = CellKey(scheme("CP3"), SECRET)

@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from sdcensus.errors import SdcensusError, SecretError, SpecError
-from sdcensus.kernels.lookup import LookupRows
-from sdcensus.kernels.lookup import publish as look_up
-from sdcensus.kernels.quantise import quantise
-from sdcensus.kernels.rounding import first_keys_up
+from sdcensus.kernels.perturbation.lookup import LookupRows
+from sdcensus.kernels.perturbation.lookup import publish as look_up
+from sdcensus.kernels.perturbation.quantise import quantise
+from sdcensus.kernels.perturbation.rounding import first_keys_up
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import CellMethod
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
-from sdcensus.model.cube import Origin
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.perturbation import Tail
-from sdcensus.model.perturbation_table import DeviationRow, PerturbationTable
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
+from sdcensus.model.published.table import SparseTable
+from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.secret import Purpose
-from sdcensus.model.table import SparseTable
 from tests.methods.rounding_tables import (
     FULL,
     OTHER_SECRET,

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from sdcensus.errors import SdcensusError, SecretError, SpecError
-from sdcensus.kernels.rounding import round_to_nearest, round_to_totals
-from sdcensus.kernels.siphash import siphash24
+from sdcensus.kernels.keys.siphash import siphash24
+from sdcensus.kernels.perturbation.rounding import round_to_nearest, round_to_totals
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
-from sdcensus.model.cube import Cube
-from sdcensus.model.interior import interior, is_interior
-from sdcensus.model.key_space import Combine, KeySpace
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import interior, is_interior
+from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.secret import Purpose
 from tests.methods.rounding_tables import (
     FULL,

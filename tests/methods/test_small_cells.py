@@ -12,13 +12,13 @@ from scipy.stats import chisquare
 from sdcensus.errors import SpecError
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
-from sdcensus.model.axis import make_axis
-from sdcensus.model.cube import Origin, finish
-from sdcensus.model.entity import Entity
-from sdcensus.model.interior import adds_up
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Code, Variable
+from sdcensus.model.cube.cube import Origin, finish
+from sdcensus.model.cube.interior import adds_up
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.rounding_tables import FULL, census, cube, one_way, published, sparse
 
 CELLS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2**32 - 1)), min_size=8, max_size=8)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.threshold import ThresholdRounding
-from sdcensus.model.cube import Origin
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.schema.key_space import KeySpace
 from tests.methods.rounding_tables import (
     FULL,
     assert_consistent,

@@ -16,9 +16,9 @@ from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
-from sdcensus.model.claims import Claims
-from sdcensus.model.table import Flag, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from tests.methods.rounding_tables import FULL, SCHEMA, cube
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import SpecError
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.testing.island import island
 
 SPEC = island(5).spec("sex")

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.programme import Breakdown, BreakdownCode, Programme
+from sdcensus.model.plan.programme import Breakdown, BreakdownCode, Programme
+from sdcensus.model.schema.variable import CodeKind
 from sdcensus.model.text import Text
-from sdcensus.model.variable import CodeKind
 from sdcensus.programmes import PROGRAMMES, load_programme
 
 #: Leaves, all codes with totals and groups, and levels below the total (2017/543, Annex).

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from sdcensus.documents.schema import read_schema
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.ingest.load import load_census
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube.cube import Cube
 from sdcensus.model.secret import Secret
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 
 SAN_DIEGO = """\

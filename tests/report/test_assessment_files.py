@@ -15,10 +15,10 @@ from python_calamine import CalamineWorkbook
 
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.methods.method import Method
-from sdcensus.model.cube import Cube
-from sdcensus.model.parts import Part
-from sdcensus.model.table import Table
-from sdcensus.report.assessing import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.parts import Part
+from sdcensus.model.published.table import Table
+from sdcensus.report.assessment.files import (
     PAGE,
     PUBLIC_PAGE,
     SHEET,
@@ -27,10 +27,10 @@ from sdcensus.report.assessing import (
     write_evaluation,
     write_reports,
 )
-from sdcensus.report.assessment_sheet import evaluation_workbook
+from sdcensus.report.assessment.sheet import evaluation_workbook
 from sdcensus.store.registry import Registry
 from sdcensus.testing.island import island, island_cube
-from tests.session.assessed_methods import cell_key, method_of
+from tests.session.assess.assessed_methods import cell_key, method_of
 
 
 def report(*by: str, method: Method | None = None, number: int = 1) -> AssessmentReport:

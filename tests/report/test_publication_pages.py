@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sdcensus.model.marks import Mark
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.text import Text
-from sdcensus.report.publication_index import evaluation_index
-from sdcensus.report.publication_notes import NotedTable, PublicationNotes, notes_pages
+from sdcensus.report.publication.index import evaluation_index
+from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 NOTES = PublicationNotes(

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.menu import Menu
-from sdcensus.model.record_sets import leaves_in
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Level, Variable
+from sdcensus.model.policy.menu import Menu
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.record_sets import leaves_in
+from sdcensus.model.spec.table_spec import TableSpec
 
 Float64 = npt.NDArray[np.float64]
 #: A cell: for each variable the leaves that it holds.

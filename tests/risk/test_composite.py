@@ -12,10 +12,10 @@ from scipy import stats
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods import CellKey, ThresholdRounding
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
-from sdcensus.model.cube import Cube
-from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.sparse_cube import assemble
-from sdcensus.model.table import Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import assemble
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.published.table import Table
 from sdcensus.risk.composite import (
     WEIGHTS,
     CompositeRisk,

@@ -13,15 +13,15 @@ from sdcensus.methods import CellKey
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import random_rounding, scheme
 from sdcensus.methods.perturbation.sources import per_unit_deviations
-from sdcensus.model.cube import Cube
-from sdcensus.model.intervals import shuttle
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.knowledge import Knowledge
-from sdcensus.model.lookups import Lookup
-from sdcensus.model.perturbation import Perturbation, Tail
-from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.inference.intervals import shuttle
+from sdcensus.model.inference.knowledge import Knowledge
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.rows import Perturbation, Tail
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.secret import Secret
-from sdcensus.model.table import Table
 from sdcensus.risk.constellations import (
     constellation_probability,
     constellation_risk,

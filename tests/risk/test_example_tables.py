@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdcensus.model.discrepancies import (
+from sdcensus.model.published.gaps import gaps
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.risk.detection.detectors import detect
+from sdcensus.risk.detection.findings import FindingKind, Findings
+from sdcensus.risk.differencing.differences import difference
+from sdcensus.risk.discrepancies import (
     margins_that_do_not_add_up,
     misprints,
 )
-from sdcensus.model.gaps import gaps
-from sdcensus.model.table import Table
-from sdcensus.model.variable import Role, Variable
-from sdcensus.risk.detectors import detect
-from sdcensus.risk.differencing import difference
-from sdcensus.risk.findings import FindingKind, Findings
 from sdcensus.testing.printed_tables import (
     labels_of,
     printed_cube,

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.axis import Axis
-from sdcensus.model.cube import Cube
-from sdcensus.model.interior import is_interior
-from sdcensus.model.knowledge import Knowledge
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import is_interior
+from sdcensus.model.inference.knowledge import Knowledge
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.spec.axis import Axis
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.testing.island import SECRET, island_cube
 from tests.methods.nearly_additive import spec_of, variable
@@ -219,9 +219,9 @@ def test_a_table_too_large_to_hold_is_refused() -> None:
         return spec_of([variable(name, 8000)], [name]).axes[0]
 
     spec = spec_of([], []).with_axes([long("a"), long("b")])
-    from sdcensus.model.accumulators import Accumulators
-    from sdcensus.model.sparse_cube import SparseCube
-    from sdcensus.model.table import SparseTable
+    from sdcensus.model.cube.accumulators import Accumulators
+    from sdcensus.model.cube.sparse_cube import SparseCube
+    from sdcensus.model.published.table import SparseTable
     from tests.utility.made import ORIGIN
 
     none = np.zeros(0, dtype=np.uint64)

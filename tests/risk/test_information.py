@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.unit_deviations import unit_probabilities
+from sdcensus.kernels.perturbation.unit_deviations import unit_probabilities
 from sdcensus.methods.perturbation.schemes import SCHEMES, random_rounding, scheme
 from sdcensus.methods.perturbation.sources import per_unit_deviations
 from sdcensus.risk.information import (

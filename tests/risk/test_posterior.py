@@ -9,9 +9,9 @@ from sdcensus.errors import SpecError
 from sdcensus.methods import CellKey, ThresholdRounding
 from sdcensus.methods.perturbation.schemes import SCHEMES, random_rounding, scheme
 from sdcensus.methods.perturbation.sources import per_unit_deviations
-from sdcensus.model.cube import Cube
-from sdcensus.model.sparse_cube import SparseCube, assemble
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.risk.posterior import (
     VisibleSmall,
     perceived_disclosure,

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.constraints import constraints
-from sdcensus.model.interior import with_totals
-from sdcensus.model.intervals import Intervals, shuttle
-from sdcensus.model.knowledge import UNBOUNDED
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.constraints import constraints
+from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.inference.intervals import Intervals, shuttle
+from sdcensus.model.inference.knowledge import UNBOUNDED
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers import highs
 from sdcensus.solvers.feasibility import exact_intervals
 from sdcensus.solvers.glop import Glop

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import OutputError, Refused, SdcensusError, StoreError, UnknownName
-from sdcensus.kernels.tabulate import NO_ROW
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.schema import CensusInfo, Schema
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.universe import universe_of
-from sdcensus.model.variable import Code, CodeKind, Role, Variable
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import universe_of
 from sdcensus.store.census_store import CensusStore, rows_of
 from sdcensus.store.manifest import (
     FORMAT_VERSION,

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.cell_hashes import cell_hashes
-from sdcensus.model.cube import Cube
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.record_sets import cells_of
-from sdcensus.model.shared_cells import shared_cells
-from sdcensus.model.spec_document import spec_to_json
-from sdcensus.model.table import Flag, SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.model.spec.document import spec_to_json
+from sdcensus.model.spec.record_sets import cells_of
+from sdcensus.model.spec.shared_cells import shared_cells
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store import registry_batch as batch_module
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.registry import Registry

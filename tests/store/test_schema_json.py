@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import StoreError
-from sdcensus.model.code_lists import (
+from sdcensus.model.schema.code_lists import (
     Node,
     grid_codes,
     interval_level,
@@ -23,9 +23,9 @@ from sdcensus.model.code_lists import (
     stated_code,
     tree_levels,
 )
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.schema import (
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
     GridSpec,
@@ -37,9 +37,8 @@ from sdcensus.model.schema import (
     Schema,
     UnitIdentity,
 )
-from sdcensus.model.source import FileFormat, FileSource
-from sdcensus.model.text import Text
-from sdcensus.model.variable import (
+from sdcensus.model.schema.source import FileFormat, FileSource
+from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     Hierarchy,
@@ -48,6 +47,7 @@ from sdcensus.model.variable import (
     Variable,
     VariableSource,
 )
+from sdcensus.model.text import Text
 from sdcensus.store.schema_json import (
     SCHEMA_VERSION,
     canonical_json,

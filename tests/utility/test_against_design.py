@@ -10,9 +10,9 @@ from scipy import stats
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.pairs import Pair, pair_of_values
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.table import Table
+from sdcensus.model.cube.pairs import Pair, pair_of_values
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.against_design import (
     chi_square,

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import contingency
 
 from sdcensus.errors import SpecError
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.published.table import Flag, Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.association import (
     association_change,

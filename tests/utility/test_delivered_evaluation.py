@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from sdcensus.model.cube import Cube
-from sdcensus.model.delivery import DeliveredAxis, delivered_axis
-from sdcensus.model.table import Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.delivered_evaluation import delivered_evaluation
 from sdcensus.utility.evaluation import evaluation_row

@@ -18,9 +18,9 @@ from scipy import stats
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.cube import Cube
-from sdcensus.model.parts import Part
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.parts import Part
+from sdcensus.model.published.table import Flag, Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import FIGURES, Utility, utility_of, utility_of_values

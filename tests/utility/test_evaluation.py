@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube import Cube
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.table import Flag, Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.evaluation import Stage, StageFigures, evaluation_row
 from tests.utility.made import cubes_with_tables, sparse, two_way

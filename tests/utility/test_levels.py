@@ -7,7 +7,7 @@ import pytest
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.table import Table
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.distances import utility_of, utility_of_values
 from sdcensus.utility.levels import by_code, by_level

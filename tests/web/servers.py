@@ -13,17 +13,17 @@ from typing import Any
 
 import httpx
 
-from sdcensus.model.policy import UserRole
+from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.question import Question
-from sdcensus.session.answering import Answer, TableService
-from sdcensus.session.watching import Watch
+from sdcensus.model.spec.question import Question
+from sdcensus.session.answer import Answer, TableService
+from sdcensus.session.watch import Watch
 from sdcensus.web.api.site import Site
 from sdcensus.web.database import COMMAND_LINE, Account, Database, Hashing, WrittenEntry
 from sdcensus.web.database.link import Clock, utc_now
 from sdcensus.web.server import RunningServer
 from sdcensus.web.settings import Settings
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 
 #: Next to no work, so that tests are quick.
 CHEAP = Hashing(passes=1, memory=8, lanes=1)

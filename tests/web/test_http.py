@@ -11,10 +11,10 @@ import pytest
 
 import sdcensus as sc
 from sdcensus.client.failures import TableRefused
-from sdcensus.model.policy import OnlineRules, RoleRules, UserRole, WhenSparse
+from sdcensus.model.policy.policy import OnlineRules, RoleRules, UserRole, WhenSparse
 from sdcensus.web.api.negotiation import NAMES
 from sdcensus.web.database.notices import MOST_UNREAD
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 from tests.web.servers import QUESTION, TABLES, PausingService, Place, check_error, opened, until
 
 ASYNC = {"prefer": "respond-async"}

@@ -9,12 +9,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sdcensus.model.policy import Limits, RoleRules, UserRole
+from sdcensus.model.policy.policy import Limits, RoleRules, UserRole
 from sdcensus.model.progress import Progress
 from sdcensus.web.caching import Busy, ByteCache, Flights, key_of
 from sdcensus.web.jobs import Jobs
 from sdcensus.web.quotas import DAY, HOUR, Attempts, QuotaExceeded, Quotas
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 from tests.web.servers import QUESTION, TABLES, PausingService, Place, check_error, opened, until
 
 ASYNC = {"prefer": "respond-async"}

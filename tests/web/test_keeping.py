@@ -15,13 +15,13 @@ import httpx
 import pytest
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.question import Question
-from sdcensus.session.watching import Watch
+from sdcensus.model.spec.question import Question
+from sdcensus.session.watch import Watch
 from sdcensus.web.database import COMMAND_LINE, Action, Database
 from sdcensus.web.database import Entry as AuditEntry
 from sdcensus.web.housekeeping import tidy
 from sdcensus.web.threads import Threads
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 from tests.web.servers import CHEAP, QUESTION, TABLES, PausingService, check_error, opened, until
 
 
@@ -216,13 +216,13 @@ def test_a_count_that_does_not_end_does_not_hold_the_server(tmp_path: Path) -> N
 ENDLESS = """
 import sys
 from pathlib import Path
-from sdcensus.cli.console import Output
-from sdcensus.cli.running import _termination_as_exception
-from sdcensus.cli.serve import DATABASE, _run
-from sdcensus.session.publishing.serving_guard import Asked
+from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.run import _termination_as_exception
+from sdcensus.cli.builder.serve import DATABASE, _run
+from sdcensus.session.guard.served_guard import Asked
 from sdcensus.web.settings import Settings
-from sdcensus.session.answering import TableService
-from tests.session.answering.services import service
+from sdcensus.session.answer import TableService
+from tests.session.answer.services import service
 from tests.web.servers import PausingService
 
 class Endless(PausingService):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sdcensus.web
-from sdcensus.session.watching import Pattern
+from sdcensus.session.watch import Pattern
 from sdcensus.web.catalogues import LANGUAGES, texts
 
 WEB = Path(sdcensus.web.__file__).parent

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdcensus.model.predicate import parse_condition
+from sdcensus.model.spec.predicate import parse_condition
 from sdcensus.session.commands import compile_program
 from sdcensus.web.api.asking import CONDITION, program_pattern
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 
 SCHEMA = service(50).policy.schema
 PROGRAM = program_pattern("person", ["sex", "age", "married"])

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Sentence
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.interior import with_totals
-from sdcensus.model.policy import (
+from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.policy.policy import (
     AtLevel,
     Decided,
     DetailOf,
@@ -25,8 +24,9 @@ from sdcensus.model.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.policy import Outcome, ReasonCode, StepKind, Verdict, Withheld, ask, show
 from sdcensus.testing.island import island_schema

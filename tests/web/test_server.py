@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from sdcensus.errors import InputError
-from sdcensus.session.watching import Watch, WatchLimits
+from sdcensus.session.watch import Watch, WatchLimits
 from sdcensus.web.app import default_watch
 from sdcensus.web.catalogues import LANGUAGES, preferred, texts
 from sdcensus.web.database import Database
 from sdcensus.web.server import RunningServer
 from sdcensus.web.settings import Settings
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 from tests.web.servers import (
     CHEAP,
     QUESTION,

@@ -15,21 +15,21 @@ from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.averaging import attack_averaging
 from sdcensus.attack.bounding import attack_intervals
 from sdcensus.attack.claims import AttackResult, Claims
-from sdcensus.attack.cliques import attack_cliques
 from sdcensus.attack.differencing import attack_differencing
-from sdcensus.attack.gaps import attack_gaps
-from sdcensus.attack.groups import GroupClaims, Traits
+from sdcensus.attack.groups.claims import GroupClaims, Traits
+from sdcensus.attack.groups.cliques import attack_cliques
+from sdcensus.attack.groups.patterns import attack_patterns
+from sdcensus.attack.groups.twins import attack_twins
+from sdcensus.attack.groups.zero_patterns import attack_zero_patterns
 from sdcensus.attack.identities import attack_identities
-from sdcensus.attack.key_decoding import attack_key_decoding
-from sdcensus.attack.known_noise import KnownNoise
-from sdcensus.attack.margins import attack_margins
-from sdcensus.attack.patterns import attack_patterns
+from sdcensus.attack.keys.decoding import attack_key_decoding
+from sdcensus.attack.keys.gaps import attack_gaps
+from sdcensus.attack.keys.known_noise import KnownNoise
+from sdcensus.attack.keys.margins import attack_margins
 from sdcensus.attack.targets import Target, targets_of
-from sdcensus.attack.twins import attack_twins
-from sdcensus.attack.zero_patterns import attack_zero_patterns
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.publication import PublishedTable
+from sdcensus.model.published.publication import PublishedTable
 
 __all__ = [
     "ATTACKS",

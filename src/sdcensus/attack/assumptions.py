@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sdcensus.attack.known_noise import KnownNoise
+from sdcensus.attack.keys.known_noise import KnownNoise
 from sdcensus.errors import SpecError
-from sdcensus.model.knowledge import MOST_DEVIATION
+from sdcensus.model.inference.knowledge import MOST_DEVIATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

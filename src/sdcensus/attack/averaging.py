@@ -29,7 +29,7 @@ from scipy.special import ndtr
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64, Mask
-from sdcensus.attack.gaps import learn
+from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.pieces import Index, Piece, Tiling, pieces_of, tiling
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.progress import Progress, no_progress

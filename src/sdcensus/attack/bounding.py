@@ -14,10 +14,10 @@ import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult, Claims, Int64, Mask, merged
-from sdcensus.attack.gaps import learn
+from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.targets import Target, each_of, families, named
-from sdcensus.model.intervals import Intervals, shuttle
-from sdcensus.model.knowledge import Knowledge
+from sdcensus.model.inference.intervals import Intervals, shuttle
+from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.progress import Progress, no_progress
 
 NAME = "intervals"

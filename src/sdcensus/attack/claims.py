@@ -9,9 +9,9 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.attack.groups import GroupClaims
+from sdcensus.attack.groups.claims import GroupClaims
 from sdcensus.errors import SpecError
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

@@ -18,9 +18,9 @@ from sdcensus.attack.bounding import Believed, believed, intervals_of
 from sdcensus.attack.claims import AttackResult, Claims, Int64, Mask, Subtracted
 from sdcensus.attack.pieces import Index, Piece, Tiling, nesting_of, pieces_of
 from sdcensus.attack.targets import Target, families, named
-from sdcensus.model.headings import joined
-from sdcensus.model.leaf_groups import Nesting
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.leaf_groups import Nesting
 
 NAME = "differencing"
 #: Published differences up to this look like single persons.

@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.attack.targets import Target
-from sdcensus.kernels.rollup import regroup
-from sdcensus.kernels.tabulate import Combine
-from sdcensus.model.axis import Axis
-from sdcensus.model.leaf_groups import Nesting, nesting
-from sdcensus.model.record_sets import is_product, leaves_in
-from sdcensus.model.variable import Variable
+from sdcensus.kernels.cells.rollup import regroup
+from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.leaf_groups import Nesting, nesting
+from sdcensus.model.spec.record_sets import is_product, leaves_in
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdcensus.errors import SpecError
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import Measure
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import Table
+from sdcensus.model.spec.table_spec import Measure
 
 #: Tables with more cells are not attacked whole.
 MOST_CELLS = 20_000_000

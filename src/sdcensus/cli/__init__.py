@@ -12,7 +12,7 @@ def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
     try:
         # Here and not above: whoever is impatient already while Python starts sees no traceback.
-        from sdcensus.cli.running import run
+        from sdcensus.cli.shared.run import run
 
         code = run()
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sdcensus._version import __version__
-from sdcensus.cli.options import examples
+from sdcensus.cli.shared.options import examples
 
 #: Every command in the order of the help, which shows this line of each.
 COMMANDS = {
@@ -41,6 +41,20 @@ COMMANDS = {
     "secret": "Make, check or restore the office secret.",
     "ptable": "Design and look at perturbation tables.",
     "account": "Accounts and audit of a table builder.",
+}
+
+#: The folders in which commands stand.
+_ROOMS = {
+    name: room
+    for room, names in {
+        "census": ("demo", "load", "export", "describe", "tabulate", "schema", "secret"),
+        "table": ("protect", "assess", "compare"),
+        "perturbation": ("ptable",),
+        "decision": ("recommend", "policy", "looks", "attack"),
+        "publication": ("plan", "publish", "fill", "verify", "approve"),
+        "builder": ("serve", "account"),
+    }.items()
+    for name in names
 }
 
 
@@ -70,7 +84,7 @@ class _Loaded(MutableMapping[str, Any]):
 
 def _load(name: str) -> Any:
     """A command: the function of the module of its name, or the commands of that module."""
-    module = import_module(f"sdcensus.cli.{name}")
+    module = import_module(f"sdcensus.cli.{_ROOMS[name]}.{name}")
     several = getattr(module, "app", None)
     whole = typer.Typer(rich_markup_mode=None, add_completion=False)
     if several is None:

@@ -16,7 +16,7 @@ from sdcensus.client.failures import NotUnderstood
 from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.frames import frame
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

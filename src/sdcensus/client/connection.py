@@ -29,7 +29,7 @@ from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.client.transport import JSON, Received, Transport, pieces_of
 from sdcensus.errors import SdcensusError, SpecError, UnknownName
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 
 #: A longer link is sent as a question instead: proxies cut such links off.
 LONGEST_LINK = 4_000

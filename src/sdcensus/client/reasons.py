@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ and enumeration districts with a map, buildings, dwellings, households, families
 the questions of a Caribbean census and every breakdown of the European census programme.
 """
 
-from sdcensus.demo.builder_policy import NOISE_FILE, POLICY_FILE, builder_policy
 from sdcensus.demo.country import PRESETS, Country, make_country, study_axes, study_shape
-from sdcensus.demo.eu import eu_mapping
-from sdcensus.demo.eu_documents import EU_FOLDER, MAPPING_FILE, PLAN_FILE, eu_plan
-from sdcensus.demo.national_plan import NATIONAL_FOLDER, NATIONAL_PLAN_FILE, national_plan
+from sdcensus.demo.documents.builder_policy import NOISE_FILE, POLICY_FILE, builder_policy
+from sdcensus.demo.documents.eu import eu_mapping
+from sdcensus.demo.documents.eu_documents import EU_FOLDER, MAPPING_FILE, PLAN_FILE, eu_plan
+from sdcensus.demo.documents.national_plan import NATIONAL_FOLDER, NATIONAL_PLAN_FILE, national_plan
 from sdcensus.demo.write import DemoFiles, DemoFormat, write_country
 
 __all__ = [

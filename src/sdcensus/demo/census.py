@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdcensus.demo import shares_people as tables
-from sdcensus.demo.borders import Ground
 from sdcensus.demo.country import Country
-from sdcensus.demo.dwellings import (
+from sdcensus.demo.documents.lists import make_questionnaire
+from sdcensus.demo.documents.questionnaire import Question, Questionnaire
+from sdcensus.demo.land.borders import Ground
+from sdcensus.demo.land.geography import Geography, make_geography
+from sdcensus.demo.people import shares_people as tables
+from sdcensus.demo.people.dwellings import (
     TENURE_UNKNOWN,
     Homes,
     finish_dwellings,
     make_homes,
 )
-from sdcensus.demo.families import Families, make_families, unclear_relationship
-from sdcensus.demo.geography import Geography, make_geography
-from sdcensus.demo.households import Households, make_households
-from sdcensus.demo.lists import make_questionnaire
-from sdcensus.demo.members import Members, make_members
-from sdcensus.demo.questionnaire import Question, Questionnaire
-from sdcensus.demo.shares_households import PARTNER
-from sdcensus.demo.society import Character, Scene, Society, make_ethnicity, make_migration
-from sdcensus.demo.words import MILLION, Bools, Draws, Ints, Units
-from sdcensus.demo.work import (
+from sdcensus.demo.people.families import Families, make_families, unclear_relationship
+from sdcensus.demo.people.households import Households, make_households
+from sdcensus.demo.people.members import Members, make_members
+from sdcensus.demo.people.shares_households import PARTNER
+from sdcensus.demo.people.society import Character, Scene, Society, make_ethnicity, make_migration
+from sdcensus.demo.people.work import (
     MONEY_NOT_APPLICABLE,
     MONEY_NOT_STATED,
     make_health,
     make_schooling,
     make_work,
 )
+from sdcensus.demo.words import MILLION, Bools, Draws, Ints, Units
 
 #: Districts are made together until this many persons are reached.
 PERSONS_AT_ONCE = 200_000

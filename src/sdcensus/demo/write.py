@@ -12,12 +12,12 @@ from pathlib import Path
 
 from sdcensus.demo.census import Census
 from sdcensus.demo.country import Country, study_axes
-from sdcensus.demo.eu_documents import MAPPING_FILE, eu_documents
+from sdcensus.demo.documents.eu_documents import MAPPING_FILE, eu_documents
+from sdcensus.demo.documents.layout import Layout
+from sdcensus.demo.documents.questionnaire import FILES
+from sdcensus.demo.documents.schema_text import MARK, code_files, schema_text
 from sdcensus.demo.files import CsvWriter, ParquetWriter, RecordWriter, Together
-from sdcensus.demo.layout import Layout
-from sdcensus.demo.maps import extent_of_grid, write_map
-from sdcensus.demo.questionnaire import FILES
-from sdcensus.demo.schema_text import MARK, code_files, schema_text
+from sdcensus.demo.land.maps import extent_of_grid, write_map
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.progress import Progress
 

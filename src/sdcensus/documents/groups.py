@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdcensus.documents.small_tables import small_table
+from sdcensus.documents.workbooks.small_tables import small_table
 from sdcensus.errors import DocumentError, Mistake
 
 _COLUMNS = ("variable", "group", "code")

@@ -22,10 +22,10 @@ from sdcensus.engine.records import Records, StoreRecords, registering
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
 from sdcensus.engine.sql import DUCKDB, finest_query
 from sdcensus.errors import EngineError, InputError, SdcensusError
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.schema import Schema
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret
-from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
 from sdcensus.store.column import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus
 

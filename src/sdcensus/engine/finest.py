@@ -30,7 +30,7 @@ from sdcensus.engine.sql import (
     Mapped,
 )
 from sdcensus.errors import StoreError
-from sdcensus.model.accumulators import (
+from sdcensus.model.cube.accumulators import (
     COUNT,
     FIRST_HOUSEHOLD,
     KEY,
@@ -38,9 +38,9 @@ from sdcensus.model.accumulators import (
     SUM_OF,
     WEIGHT,
 )
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.layout import mixed_radix
-from sdcensus.model.sparse_cube import SparseCube, assemble
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.store.parquet_census import ParquetCensus
 
 Integers = npt.NDArray[Any]

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from sdcensus.engine.needs import needs_of
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
 from sdcensus.errors import EngineError
-from sdcensus.kernels.sparse import Runs
-from sdcensus.kernels.tabulate import (
+from sdcensus.kernels.cells.sparse import Runs
+from sdcensus.kernels.cells.tabulate import (
     BLOCK_ROWS,
     SCATTER,
     Combine,
@@ -32,7 +32,7 @@ from sdcensus.kernels.tabulate import (
     start_cells,
     unpack,
 )
-from sdcensus.model.accumulators import (
+from sdcensus.model.cube.accumulators import (
     COUNT,
     FIRST_HOUSEHOLD,
     KEY,
@@ -43,13 +43,13 @@ from sdcensus.model.accumulators import (
     packs,
     sum_type,
 )
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.encoding import NO_VALUE
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.layout import Layout, mixed_radix
-from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble, check_size
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.layout import Layout, mixed_radix
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble, check_size
+from sdcensus.model.schema.encoding import NO_VALUE
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.column import Column, RecordSource
 
 Integers = npt.NDArray[Any]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import SpecError
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Variable
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Variable
 
 
 @dataclass(frozen=True, slots=True)

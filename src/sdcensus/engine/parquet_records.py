@@ -9,9 +9,9 @@ from sdcensus.engine.needs import Needs
 from sdcensus.engine.records import Source
 from sdcensus.engine.requests import Tabulate
 from sdcensus.engine.sql import DUCKDB
-from sdcensus.model.cube import Origin
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
 from sdcensus.store.parquet_census import ParquetCensus
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.engine.raw_files import Parameters, RawFile
-from sdcensus.model.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
-from sdcensus.model.problems import ProblemKind, problem_of
-from sdcensus.model.schema import GridSpec
-from sdcensus.model.variable import Role, Variable
+from sdcensus.model.schema.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
+from sdcensus.model.schema.file_problems import ProblemKind, problem_of
+from sdcensus.model.schema.schema import GridSpec
+from sdcensus.model.schema.variable import Role, Variable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

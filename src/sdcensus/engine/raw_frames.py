@@ -20,10 +20,10 @@ from sdcensus.engine.raw_query import (
 )
 from sdcensus.engine.sql import DUCKDB, Mapped, from_records
 from sdcensus.errors import SpecError
-from sdcensus.kernels.tabulate import NO_ROW
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.schema import HouseholdKey, KeyScope, Schema
-from sdcensus.model.variable import Role, Variable
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.schema import HouseholdKey, KeyScope, Schema
+from sdcensus.model.schema.variable import Role, Variable
 
 #: The relation with the combinations of classes that make a reference person.
 REFERENCE = "reference"

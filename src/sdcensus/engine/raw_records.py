@@ -25,17 +25,17 @@ from sdcensus.engine.raw_query import (
 from sdcensus.engine.records import Source, register_universe, registering, summed
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
-from sdcensus.kernels.keys import keys_from_decimals, record_digests, record_keys
+from sdcensus.kernels.keys.record_keys import keys_from_decimals, record_digests, record_keys
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Origin
-from sdcensus.model.entity import Entity
-from sdcensus.model.implications import declared_rules
-from sdcensus.model.missing import with_missing_codes
-from sdcensus.model.problems import OnProblem, Problem, refuse_if
-from sdcensus.model.schema import GridSpec, Schema
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.file_problems import OnProblem, Problem, refuse_if
+from sdcensus.model.schema.implications import declared_rules
+from sdcensus.model.schema.missing import with_missing_codes
+from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
-from sdcensus.model.universe import universe_of
-from sdcensus.model.variable import Variable
+from sdcensus.model.spec.universe import universe_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

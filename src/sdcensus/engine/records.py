@@ -12,13 +12,13 @@ import pyarrow as pa
 from sdcensus.engine.needs import Needs
 from sdcensus.engine.requests import Tabulate
 from sdcensus.engine.sql import COMBINATION, DUCKDB, LEAF, PART, Mapped
-from sdcensus.model.cube import Origin
-from sdcensus.model.encoding import NO_VALUE
-from sdcensus.model.entity import Entity
-from sdcensus.model.layout import mixed_radix
-from sdcensus.model.schema import Schema
-from sdcensus.model.universe import Universe
-from sdcensus.model.variable import Variable
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.schema.encoding import NO_VALUE
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.universe import Universe
 from sdcensus.store.column import Column, RecordSource
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 from sdcensus.errors import EngineError
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: What every engine says where a sum would leave 64 bits.
 SUM_TOO_LARGE = (

@@ -23,10 +23,10 @@ from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
 from sdcensus.engine.spark_session import request_session
 from sdcensus.engine.sql import SPARK, finest_query
 from sdcensus.errors import EngineError, SdcensusError, SpecError, StoreError
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
-from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
 from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE
 from sdcensus.store.parquet_census import ParquetCensus, is_address
 

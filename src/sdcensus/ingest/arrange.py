@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from sdcensus.ingest.encode import ranked_digests
 from sdcensus.ingest.reading import Parts
-from sdcensus.kernels.keys import record_keys
-from sdcensus.kernels.links import RowIndex
-from sdcensus.kernels.sparse import sort_cells
-from sdcensus.kernels.tabulate import NO_ROW, inherit
-from sdcensus.model.entity import Entity
-from sdcensus.model.problems import ProblemKind, ProblemLog
+from sdcensus.kernels.cells.sparse import sort_cells
+from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
+from sdcensus.kernels.keys.links import RowIndex
+from sdcensus.kernels.keys.record_keys import record_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Variable, smallest_width
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 

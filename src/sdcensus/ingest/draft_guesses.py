@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_words import Concept, concepts_of, kind_of_label
 from sdcensus.ingest.readers import ColumnKind
-from sdcensus.model.number_codes import LARGEST_NUMBER
-from sdcensus.model.variable import CodeKind, Role
+from sdcensus.model.schema.number_codes import LARGEST_NUMBER
+from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Whole numbers with at most so many different values are codes.
 _FEW_NUMBERS = 20

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
-from sdcensus.documents.toml_text import toml, toml_key
+from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess, guess, may_be_geography
 from sdcensus.ingest.draft_words import numbers_persons
 from sdcensus.ingest.readers import Reader
-from sdcensus.model.entity import Entity
-from sdcensus.model.source import FORMAT_OF_ENDING, FileSource
-from sdcensus.model.variable import CodeKind, Role
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileSource
+from sdcensus.model.schema.variable import CodeKind, Role
 
 #: More codes than this stand in a file of their own.
 _INLINE_CODES = 12

@@ -7,8 +7,8 @@ import unicodedata
 from enum import StrEnum
 from itertools import pairwise
 
-from sdcensus.model.entity import Entity
-from sdcensus.model.variable import CodeKind
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import CodeKind
 
 
 class Concept(StrEnum):

@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError
-from sdcensus.kernels.keys import record_digests
-from sdcensus.model.encoding import (
+from sdcensus.kernels.keys.record_keys import record_digests
+from sdcensus.model.schema.encoding import (
     LARGEST_FIXED_POINT,
     NO_VALUE,
     CodeEncoder,
     Trouble,
     fixed_point,
 )
-from sdcensus.model.variable import Role, Variable, smallest_width
+from sdcensus.model.schema.variable import Role, Variable, smallest_width
 
 Integers = npt.NDArray[Any]
 _WIDE = pa.decimal128(38, 12)

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder
-from sdcensus.model.cube import Origin
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable, smallest_width
 from sdcensus.model.text import NOT_STATED_LABEL, Text
-from sdcensus.model.variable import Code, CodeKind, Role, Variable, smallest_width
 from sdcensus.store.in_memory import InMemoryRecords
 
 #: A variable with more distinct values than this is no axis of a table.

@@ -14,14 +14,20 @@ from sdcensus.ingest.arrange import Records, link_records, order_records, write_
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
 from sdcensus.ingest.maps import CensusMap
 from sdcensus.ingest.reading import read_files
-from sdcensus.kernels.tabulate import NO_ROW
-from sdcensus.model.entity import Entity
-from sdcensus.model.missing import with_missing_codes
-from sdcensus.model.problems import OnProblem, Problem, ProblemKind, ProblemLog, refuse_if
+from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema import HouseholdKey, Schema
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.file_problems import (
+    OnProblem,
+    Problem,
+    ProblemKind,
+    ProblemLog,
+    refuse_if,
+)
+from sdcensus.model.schema.missing import with_missing_codes
+from sdcensus.model.schema.schema import HouseholdKey, Schema
 from sdcensus.model.secret import Secret
-from sdcensus.model.universe import Universe, universe_of
+from sdcensus.model.spec.universe import Universe, universe_of
 from sdcensus.store.census_store import CensusStore, rows_of
 from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
 from sdcensus.store.writer import StoreWriter, writing

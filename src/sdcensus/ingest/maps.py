@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.errors import InputError
-from sdcensus.model.area_outlines import MOST_POINTS, all_levels, for_screen
-from sdcensus.model.area_shapes import Shapes, read_shapes
-from sdcensus.model.schema import Schema
+from sdcensus.model.schema.area_outlines import MOST_POINTS, all_levels, for_screen
+from sdcensus.model.schema.area_shapes import Shapes, read_shapes
+from sdcensus.model.schema.schema import Schema
 
 #: A larger file is not a map for tables; draw it coarser.
 MOST_BYTES = 128 << 20

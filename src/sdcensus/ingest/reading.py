@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
 from sdcensus.ingest.readers import Reader, open_reader
-from sdcensus.kernels.keys import parse_decimal_keys
-from sdcensus.model.encoding import Trouble
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.problems import ProblemKind, ProblemLog, problem_of
+from sdcensus.kernels.keys.record_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
-from sdcensus.model.source import FileFormat
-from sdcensus.model.variable import Role, Variable, smallest_width
+from sdcensus.model.schema.encoding import Trouble
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog, problem_of
+from sdcensus.model.schema.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
+from sdcensus.model.schema.source import FileFormat
+from sdcensus.model.schema.variable import Role, Variable, smallest_width
 from sdcensus.store.manifest import (
     DIGEST_COLUMN,
     KEY_COLUMN,

@@ -128,7 +128,7 @@ def _sources(function: Callable[..., Any]) -> dict[str, bytes]:
     waiting = [own]
     while waiting:
         for name in _imported_kernels(waiting.pop()):
-            file = _FOLDER / f"{name}.py"
+            file = _FOLDER.joinpath(*name.split(".")).with_suffix(".py")
             if name not in found and file not in (own, Path(__file__)) and file.is_file():
                 found[name] = file.read_bytes()
                 waiting.append(file)
@@ -141,7 +141,9 @@ def _imported_kernels(file: Path) -> frozenset[str]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return frozenset()
-    listed = re.findall(r"from sdcensus\.kernels import (\([^)]*\)|[^\n]*)", text)
-    return frozenset(re.findall(r"sdcensus\.kernels\.(\w+)", text)).union(
-        *(re.findall(r"\w+", names) for names in listed)
-    )
+    named = set(re.findall(r"sdcensus\.kernels\.([\w.]+)", text))
+    for folder, names in re.findall(
+        r"from sdcensus\.kernels((?:\.\w+)*) import (\([^)]*\)|[^\n]*)", text
+    ):
+        named.update(f"{folder}.{name}".lstrip(".") for name in re.findall(r"\w+", names))
+    return frozenset(named)

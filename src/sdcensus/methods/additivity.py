@@ -10,13 +10,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.adding_up import by_exchange
+from sdcensus.methods.exchanges import by_exchange
 from sdcensus.methods.method import Int64, Kind, Method, Step, member
-from sdcensus.model.claims import Claims
-from sdcensus.model.interior import adds_up, interior, with_totals
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.interior import adds_up, interior, with_totals
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.table import Table
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers.solve import Solver
 
 #: By default the nearest table is looked for and proven up to so many interior cells that are not
@@ -145,7 +145,7 @@ class Additivity(Step):
             )
         if exact or (self.mode is Mode.AUTO and size <= most):
             # Solvers are loaded when they are needed: that takes longer than most tables.
-            from sdcensus.methods.adding_up_exactly import by_program
+            from sdcensus.methods.nearest_additive import by_program
 
             found = by_program(
                 spec,

@@ -16,15 +16,15 @@ import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import AnySecret, Kind, Method
-from sdcensus.model.areas import area_axis
-from sdcensus.model.axis import Axis, Block
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube
-from sdcensus.model.grouped_table import GroupedAxis, GroupedTable
-from sdcensus.model.interior import interior
-from sdcensus.model.protected import Audit, Protected
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import interior
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
+from sdcensus.model.published.protected import Audit, Protected
+from sdcensus.model.published.table import Table
+from sdcensus.model.spec.area_axis import area_axis
+from sdcensus.model.spec.axis import Axis, Block
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

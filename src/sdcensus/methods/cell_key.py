@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.weighting import weighted_counts
+from sdcensus.kernels.cells.weighting import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
-from sdcensus.methods.looking_up import (
+from sdcensus.methods.listed_cells import ListedCells
+from sdcensus.methods.look_up import (
     CellLookup,
     biased_on_purpose,
     check_lookup,
@@ -32,21 +33,20 @@ from sdcensus.methods.method import (
     check_secret,
     member,
 )
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.listed_cells import ListedCells
-from sdcensus.model.lookups import Lookup
-from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.perturbation_table import PerturbationTable
-from sdcensus.model.protected import Audit
-from sdcensus.model.record_sets import cells_of
-from sdcensus.model.schema import Schema
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Audit
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.secret import Purpose, Secret, SubSecret
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.structural import structural_zeros
-from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.spec.record_sets import cells_of
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 
 class Zeros(StrEnum):

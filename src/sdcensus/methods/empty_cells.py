@@ -8,10 +8,10 @@ import json
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.siphash import siphash24
-from sdcensus.model.record_sets import is_product, leaves_in, leaves_of
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Variable
+from sdcensus.kernels.keys.siphash import siphash24
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.record_sets import is_product, leaves_in, leaves_of
+from sdcensus.model.spec.table_spec import TableSpec
 
 Mask = npt.NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import described
-from sdcensus.methods.looking_up import (
+from sdcensus.methods.look_up import (
     CellLookup,
     check_lookup,
     chosen_lookup,
@@ -24,14 +24,14 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.interior import interior, with_totals
-from sdcensus.model.lookups import Lookup
-from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.perturbation_table import PerturbationTable
-from sdcensus.model.protected import Audit
-from sdcensus.model.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.interior import interior, with_totals
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Audit
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

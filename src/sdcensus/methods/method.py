@@ -18,20 +18,20 @@ import numpy.typing as npt
 
 from sdcensus._version import __version__
 from sdcensus.errors import Refused, SecretError, SpecError
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.delivery import DeliveredAxis, delivered_axis
-from sdcensus.model.listed_cells import ListedCells
+from sdcensus.methods.listed_cells import ListedCells
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
+from sdcensus.model.cube.sparse_stream import map_cells
+from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.options import Option, option
-from sdcensus.model.protected import Audit, Protected
-from sdcensus.model.provenance import Provenance, fingerprint
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
+from sdcensus.model.published.protected import Audit, Protected
+from sdcensus.model.published.provenance import Provenance, fingerprint
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.model.sparse_cube import LARGEST_GRID, SparseCube
-from sdcensus.model.sparse_stream import map_cells
-from sdcensus.model.streamed_cells import StreamedCells
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]

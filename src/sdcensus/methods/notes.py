@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods import notes_words as words
-from sdcensus.model.axis import Axis, AxisCode, Block
-from sdcensus.model.claims import Claims
-from sdcensus.model.constraints import nests
-from sdcensus.model.headings import axis_heading, joined, number_text, pairs_text
-from sdcensus.model.layout import mixed_radix
-from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.cube.constraints import nests
+from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.spec.axis import Axis, AxisCode, Block
+from sdcensus.model.spec.headings import axis_heading, joined, number_text, pairs_text
 from sdcensus.model.text import LANGUAGES, Text
 
 Int64 = npt.NDArray[np.int64]

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from sdcensus.errors import SecretError
-from sdcensus.kernels.lookup import HASHED, LookupRows, effective_keys, publish
-from sdcensus.kernels.unit_deviations import distinct_counts, unit_row
-from sdcensus.methods.looking_up import SET_KEYS
+from sdcensus.kernels.perturbation.lookup import HASHED, LookupRows, effective_keys, publish
+from sdcensus.kernels.perturbation.unit_deviations import distinct_counts, unit_row
+from sdcensus.methods.listed_cells import ListedCells
+from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.method import (
     AnySecret,
     CellMethod,
@@ -22,17 +23,16 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.sources import check_units
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.interior import interior, with_totals
-from sdcensus.model.key_space import LARGEST_MODULUS
-from sdcensus.model.listed_cells import ListedCells
-from sdcensus.model.protected import Protected
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.interior import interior, with_totals
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Protected
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.key_space import LARGEST_MODULUS
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 
 
 class Totals(StrEnum):

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import AnySecret, Kind, Method, Step
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube
-from sdcensus.model.protected import Protected
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Protected
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Table
 
 _ARROW = " → "
 #: Methods that publish some cells exactly, and what that means for withheld ones.

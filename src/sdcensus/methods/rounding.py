@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.lookup import DEFINED, HASHED, effective_keys
-from sdcensus.kernels.rounding import round_by_key, round_to_nearest
-from sdcensus.methods.looking_up import (
+from sdcensus.kernels.perturbation.lookup import DEFINED, HASHED, effective_keys
+from sdcensus.kernels.perturbation.rounding import round_by_key, round_to_nearest
+from sdcensus.methods.listed_cells import ListedCells
+from sdcensus.methods.look_up import (
     SET_KEYS,
     check_lookup,
     definitions_of,
@@ -32,16 +33,15 @@ from sdcensus.methods.method import (
     check_secret,
     member,
 )
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.key_space import LARGEST_MODULUS
-from sdcensus.model.listed_cells import ListedCells
-from sdcensus.model.lookups import Lookup
-from sdcensus.model.protected import Audit
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Audit
+from sdcensus.model.schema.key_space import LARGEST_MODULUS
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 
 SMALLEST_BASE, LARGEST_BASE = 2, 100
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.rounding import round_to_nearest, round_to_totals
-from sdcensus.kernels.siphash import siphash24
+from sdcensus.kernels.keys.siphash import siphash24
+from sdcensus.kernels.perturbation.rounding import round_to_nearest, round_to_totals
 from sdcensus.methods.method import (
     Kind,
     Outcome,
@@ -22,13 +22,13 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.rounding import check_base, rounded_by_cell_key
-from sdcensus.model.areas import area_axis
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube
-from sdcensus.model.interior import interior
-from sdcensus.model.key_space import Combine, KeySpace
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import interior
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.secret import Purpose, Secret
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.area_axis import area_axis
+from sdcensus.model.spec.table_spec import TableSpec
 
 
 class ControlledTotal(StrEnum):

@@ -7,12 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.looking_up import SET_KEYS
+from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.method import Kind, Outcome, TableMethod
 from sdcensus.methods.rounding import check_base, rounded_by_cell_key
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube
-from sdcensus.model.interior import interior, with_totals
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import interior, with_totals
+from sdcensus.model.published.claims import Claims
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,17 +10,17 @@ from typing import ClassVar
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.rounding import round_to_nearest
+from sdcensus.kernels.perturbation.rounding import round_to_nearest
+from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.method import CellMethod, Kind, Outcome, member
 from sdcensus.methods.rounding import Tie, check_base
-from sdcensus.model.accumulators import Accumulators
-from sdcensus.model.claims import Claims
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.listed_cells import ListedCells
-from sdcensus.model.protected import Audit
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Flag
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Audit
+from sdcensus.model.published.table import Flag
+from sdcensus.model.spec.table_spec import TableSpec
 
 
 class Zeros(StrEnum):

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Kind, Step
-from sdcensus.model.areas import area_axis
-from sdcensus.model.claims import Claims
-from sdcensus.model.interior import interior
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.cube.interior import interior
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.spec.area_axis import area_axis
 
 _ELSEWHERE = "A cell can be withheld in one table and shown in another."
 _CAUTIONS = (

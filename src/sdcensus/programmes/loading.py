@@ -10,7 +10,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from sdcensus.errors import UnknownName
-from sdcensus.model.programme import (
+from sdcensus.model.plan.programme import (
     Breakdown,
     BreakdownCode,
     CellValue,
@@ -19,8 +19,8 @@ from sdcensus.model.programme import (
     Programme,
     ProgrammeUnit,
 )
+from sdcensus.model.schema.variable import CodeKind
 from sdcensus.model.text import Text
-from sdcensus.model.variable import CodeKind
 from sdcensus.programmes import eu_2021
 
 _MODULES = MappingProxyType({eu_2021.NAME: eu_2021})

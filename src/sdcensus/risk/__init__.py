@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sdcensus.model.intervals import Intervals, shuttle
-    from sdcensus.model.knowledge import Knowledge
-    from sdcensus.risk import feasibility, look_budget
+    from sdcensus.model.inference.intervals import Intervals, shuttle
+    from sdcensus.model.inference.knowledge import Knowledge
+    from sdcensus.risk import feasibility
     from sdcensus.risk.composite import (
         CompositeRisk,
         composite_risk,
@@ -20,18 +20,21 @@ if TYPE_CHECKING:
         composite_risk_protected,
     )
     from sdcensus.risk.constellations import constellation_probability, constellation_risk
-    from sdcensus.risk.detectors import detect
-    from sdcensus.risk.differencing import difference, differences_between
-    from sdcensus.risk.elimination import eliminate
+    from sdcensus.risk.detection.detectors import detect
+    from sdcensus.risk.detection.findings import FindingKind, Findings
+    from sdcensus.risk.detection.withheld import withheld_that_follow
+    from sdcensus.risk.differencing.differences import difference, differences_between
+    from sdcensus.risk.differencing.elimination import eliminate
+    from sdcensus.risk.differencing.published_before import differences_with, exempt_differences
     from sdcensus.risk.feasibility import Feasibility
-    from sdcensus.risk.findings import FindingKind, Findings
     from sdcensus.risk.information import (
         difference_probability,
         difference_probability_of,
         information_gain,
     )
-    from sdcensus.risk.look_budget import LookBudget, Looks, look_budget_of_tables, looks_at
-    from sdcensus.risk.looks_chance import (
+    from sdcensus.risk.looks import budget as look_budget
+    from sdcensus.risk.looks.budget import LookBudget, Looks, look_budget_of_tables, looks_at
+    from sdcensus.risk.looks.chance import (
         best_guess,
         hypercube_looks,
         large_variance,
@@ -50,65 +53,63 @@ if TYPE_CHECKING:
         published_given_true,
         visible_small,
     )
-    from sdcensus.risk.published_before import differences_with, exempt_differences
     from sdcensus.risk.unperturbed import (
         unperturbed_small,
         unperturbed_small_expected,
         unperturbed_small_of,
     )
-    from sdcensus.risk.withheld import withheld_that_follow
     from sdcensus.solvers.feasibility import exact_intervals
     from sdcensus.store.registry import Registry
 
 _MODULES = {
     "CompositeRisk": "sdcensus.risk.composite",
     "Feasibility": "sdcensus.risk.feasibility",
-    "FindingKind": "sdcensus.risk.findings",
-    "Findings": "sdcensus.risk.findings",
-    "Intervals": "sdcensus.model.intervals",
-    "Knowledge": "sdcensus.model.knowledge",
-    "LookBudget": "sdcensus.risk.look_budget",
-    "Looks": "sdcensus.risk.look_budget",
+    "FindingKind": "sdcensus.risk.detection.findings",
+    "Findings": "sdcensus.risk.detection.findings",
+    "Intervals": "sdcensus.model.inference.intervals",
+    "Knowledge": "sdcensus.model.inference.knowledge",
+    "LookBudget": "sdcensus.risk.looks.budget",
+    "Looks": "sdcensus.risk.looks.budget",
     "Posterior": "sdcensus.risk.posterior",
     "Registry": "sdcensus.store.registry",
-    "best_guess": "sdcensus.risk.looks_chance",
+    "best_guess": "sdcensus.risk.looks.chance",
     "composite_risk": "sdcensus.risk.composite",
     "composite_risk_of": "sdcensus.risk.composite",
     "composite_risk_protected": "sdcensus.risk.composite",
     "constellation_probability": "sdcensus.risk.constellations",
     "constellation_risk": "sdcensus.risk.constellations",
-    "detect": "sdcensus.risk.detectors",
-    "difference": "sdcensus.risk.differencing",
+    "detect": "sdcensus.risk.detection.detectors",
+    "difference": "sdcensus.risk.differencing.differences",
     "difference_probability": "sdcensus.risk.information",
     "difference_probability_of": "sdcensus.risk.information",
-    "differences_between": "sdcensus.risk.differencing",
-    "differences_with": "sdcensus.risk.published_before",
-    "eliminate": "sdcensus.risk.elimination",
+    "differences_between": "sdcensus.risk.differencing.differences",
+    "differences_with": "sdcensus.risk.differencing.published_before",
+    "eliminate": "sdcensus.risk.differencing.elimination",
     "exact_intervals": "sdcensus.solvers.feasibility",
-    "exempt_differences": "sdcensus.risk.published_before",
-    "hypercube_looks": "sdcensus.risk.looks_chance",
+    "exempt_differences": "sdcensus.risk.differencing.published_before",
+    "hypercube_looks": "sdcensus.risk.looks.chance",
     "information_gain": "sdcensus.risk.information",
-    "large_variance": "sdcensus.risk.looks_chance",
-    "look_budget_of_tables": "sdcensus.risk.look_budget",
-    "looks_at": "sdcensus.risk.look_budget",
-    "margin_exploit": "sdcensus.risk.looks_chance",
-    "most_looks": "sdcensus.risk.looks_chance",
+    "large_variance": "sdcensus.risk.looks.chance",
+    "look_budget_of_tables": "sdcensus.risk.looks.budget",
+    "looks_at": "sdcensus.risk.looks.budget",
+    "margin_exploit": "sdcensus.risk.looks.chance",
+    "most_looks": "sdcensus.risk.looks.chance",
     "perceived_disclosure": "sdcensus.risk.posterior",
     "posterior_observed_of": "sdcensus.risk.posterior",
     "posterior_of": "sdcensus.risk.posterior",
     "published_given_true": "sdcensus.risk.posterior",
-    "recovery": "sdcensus.risk.looks_chance",
-    "recovery_with": "sdcensus.risk.looks_chance",
-    "required": "sdcensus.risk.looks_chance",
-    "shuttle": "sdcensus.model.intervals",
+    "recovery": "sdcensus.risk.looks.chance",
+    "recovery_with": "sdcensus.risk.looks.chance",
+    "required": "sdcensus.risk.looks.chance",
+    "shuttle": "sdcensus.model.inference.intervals",
     "unperturbed_small": "sdcensus.risk.unperturbed",
     "unperturbed_small_expected": "sdcensus.risk.unperturbed",
     "unperturbed_small_of": "sdcensus.risk.unperturbed",
-    "variance_for": "sdcensus.risk.looks_chance",
+    "variance_for": "sdcensus.risk.looks.chance",
     "visible_small": "sdcensus.risk.posterior",
-    "withheld_that_follow": "sdcensus.risk.withheld",
+    "withheld_that_follow": "sdcensus.risk.detection.withheld",
 }
-_THEMSELVES = ("feasibility", "look_budget")
+_THEMSELVES = {"feasibility": "feasibility", "look_budget": "looks.budget"}
 
 __all__ = [
     "CompositeRisk",
@@ -166,7 +167,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     if name in _THEMSELVES:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{_THEMSELVES[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

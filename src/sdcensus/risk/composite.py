@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.options import option
-from sdcensus.model.pairs import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import (
     Counts,
     Pair,
     counts_of,
@@ -27,9 +26,10 @@ from sdcensus.model.pairs import (
     pair_of,
     pair_of_values,
 )
-from sdcensus.model.parts import Part
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.options import option
+from sdcensus.model.published.table import SparseTable, Table
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

@@ -18,21 +18,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.constellations import joint_of_line, joint_of_line_by_keys
-from sdcensus.kernels.coupling import keys_together
-from sdcensus.kernels.intervals import Lines, narrow
+from sdcensus.kernels.inference.intervals import Lines, narrow
+from sdcensus.kernels.perturbation.constellations import joint_of_line, joint_of_line_by_keys
+from sdcensus.kernels.perturbation.coupling import keys_together
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.constraints import constraints
-from sdcensus.model.cube import Cube
-from sdcensus.model.key_space import LARGEST_MODULUS, Combine
-from sdcensus.model.knowledge import UNBOUNDED, Knowledge
-from sdcensus.model.lookups import Lookup
+from sdcensus.model.cube.constraints import constraints
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import only_counts
+from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
 from sdcensus.model.options import option
-from sdcensus.model.pairs import only_counts
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.key_space import LARGEST_MODULUS, Combine
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.interior import is_interior
-from sdcensus.model.intervals import Intervals, shuttle
-from sdcensus.model.knowledge import Knowledge, cell_mask
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import is_interior
+from sdcensus.model.cube.pairs import check_match, only_counts, true_values
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube
+from sdcensus.model.inference.intervals import Intervals, shuttle
+from sdcensus.model.inference.knowledge import Knowledge, cell_mask
 from sdcensus.model.options import option
-from sdcensus.model.pairs import check_match, only_counts, true_values
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.sparse_cube import LARGEST_DENSE_GRID, SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 
 Int64 = npt.NDArray[np.int64]
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.pairs import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import (
     Counts,
     Pair,
     counts_of,
@@ -25,10 +25,10 @@ from sdcensus.model.pairs import (
     pair_of,
     pair_of_values,
 )
-from sdcensus.model.parts import Part, region
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.parts import Part, region
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.published.table import SparseTable, Table
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -165,8 +165,8 @@ def published_given_true(
     """The probability of each published value (columns) for each true count (rows).
 
     Examples:
-        >>> from sdcensus.model.perturbation import Tail
-        >>> from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
+        >>> from sdcensus.model.perturbation.rows import Tail
+        >>> from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
         >>> rows = (DesignRow((0,), (1.0,)), DesignRow((-1, 0, 1), (0.25, 0.5, 0.25)))
         >>> published_given_true(PerturbationDesign(rows, Tail(1)), [0, 1, 2], [0, 1])
         array([[1.  , 0.  ],

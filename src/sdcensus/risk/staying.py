@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdcensus.model.perturbation import Perturbation
+from sdcensus.model.perturbation.rows import Perturbation
 
 #: A count that stays more often than this is as good as published exactly.
 LARGEST_STAY = 0.9

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.pairs import Pair, counts_of_values, pair_of, pair_of_values
-from sdcensus.model.parts import Part
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_values
+from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.published.table import SparseTable, Table
 
 Int64 = npt.NDArray[np.int64]
 

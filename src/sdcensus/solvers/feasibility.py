@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.kernels.whole_tables import Bounds, reach, repair
-from sdcensus.model.intervals import Intervals, shuttle
-from sdcensus.model.knowledge import UNBOUNDED, cell_mask
+from sdcensus.kernels.inference.whole_tables import Bounds, reach, repair
+from sdcensus.model.inference.intervals import Intervals, shuttle
+from sdcensus.model.inference.knowledge import UNBOUNDED, cell_mask
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers import cp_sat, highs
 from sdcensus.solvers.glop import Glop
 from sdcensus.solvers.pdlp import Pdlp

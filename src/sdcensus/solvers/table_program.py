@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sdcensus.kernels.whole_tables import Bounds, Sums
-from sdcensus.model.axis import Axis
-from sdcensus.model.intervals import Intervals
-from sdcensus.model.knowledge import UNBOUNDED
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.kernels.inference.whole_tables import Bounds, Sums
+from sdcensus.model.inference.intervals import Intervals
+from sdcensus.model.inference.knowledge import UNBOUNDED
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers.program import Float64, Int64, Program
 
 

@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import StoreError
-from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Origin
-from sdcensus.model.encoding import NO_VALUE
-from sdcensus.model.entity import Entity
-from sdcensus.model.implications import declared_rules
+from sdcensus.model.cube.cube import Origin
 from sdcensus.model.json_text import parse_json
-from sdcensus.model.schema import Schema
-from sdcensus.model.universe import Universe
-from sdcensus.model.variable import Role, Variable
+from sdcensus.model.schema.encoding import NO_VALUE
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.implications import declared_rules
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.spec.universe import Universe
 from sdcensus.store.column import Column
 from sdcensus.store.manifest import (
     DIGEST_COLUMN,

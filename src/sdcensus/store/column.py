@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.tabulate import NO_ROW, inherit
-from sdcensus.model.cube import Origin
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Variable
+from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Variable
 
 Integers = npt.NDArray[Any]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.model.entity import Entity
 from sdcensus.model.json_text import parse_json
-from sdcensus.model.key_space import KeySpace
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
 
 #: The version of the folder's layout. Raised when older programs could not read it rightly.
 FORMAT_VERSION = 1

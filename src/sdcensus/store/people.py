@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.additivity import scattered
-from sdcensus.model.entity import Entity
+from sdcensus.kernels.perturbation.additivity import scattered
 from sdcensus.model.people_mark import SIGNS, PeopleMark
-from sdcensus.model.variable import Variable
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import value_column
 

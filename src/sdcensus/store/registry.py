@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.publication import PublishedTable
-from sdcensus.model.shared_cells import shared_cells
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Variable
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.shared_cells import shared_cells
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import write_owner_only
 from sdcensus.store.registry_batch import Batch
 from sdcensus.store.registry_entry import Entry, entry_from

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from sdcensus.errors import StoreError
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Variable
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import open_owner_only, write_owner_only
 from sdcensus.store.registry_files import (
     ENTRY_ID,

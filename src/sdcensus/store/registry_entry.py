@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, StoreError
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.spec_document import spec_from_json
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Variable
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.document import spec_from_json
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.registry_files import FOLDER, FORMAT_VERSION, checksum, damaged, get_spec
 from sdcensus.store.registry_values import making_of
 

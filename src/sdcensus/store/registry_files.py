@@ -11,14 +11,14 @@ from typing import Any
 
 from sdcensus.errors import StoreError
 from sdcensus.model.json_text import parse_json
-from sdcensus.model.spec_document import (
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.document import (
     code_list_to_json,
     code_lists_of,
     spec_to_json,
     variable_from_json,
 )
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
 FORMAT_NAME = "sdcensus-registry"

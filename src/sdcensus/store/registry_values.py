@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.errors import SpecError
-from sdcensus.model.layout import values_at
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.shared_cells import same_layout, shared_cells
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.layout import values_at
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.spec.shared_cells import same_layout, shared_cells
+from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]

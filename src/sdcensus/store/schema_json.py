@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.model.code_lists import LONGEST_RANGE, grid_codes, range_codes
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.number_codes import LARGEST_NUMBER
-from sdcensus.model.schema import (
+from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.number_codes import LARGEST_NUMBER
+from sdcensus.model.schema.schema import (
     CensusInfo,
     GridSpec,
     HouseholdKey,
@@ -28,8 +28,8 @@ from sdcensus.model.schema import (
     Schema,
     UnitIdentity,
 )
+from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
 from sdcensus.model.text import Text
-from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
 
 #: The version of this form; a reader refuses what is newer than itself.
 SCHEMA_VERSION = 1

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
 from sdcensus.store.manifest import (
     FORMAT_NAME,
     SCHEMA_FILE,

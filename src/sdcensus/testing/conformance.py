@@ -21,16 +21,16 @@ from typing import Any
 import numpy as np
 
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.model.accumulators import SUM_OF
-from sdcensus.model.axis import Axis
-from sdcensus.model.cube import Cube
-from sdcensus.model.encoding import NO_VALUE
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import Combine
-from sdcensus.model.schema import Schema
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Role, Variable
+from sdcensus.model.cube.accumulators import SUM_OF
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.schema.encoding import NO_VALUE
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import Combine
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.small_census import SmallCensus, Unit
 from sdcensus.testing.stores import Units, area_order, write_store

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from sdcensus.model.axis import TOTAL
-from sdcensus.model.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.marks import Mark
-from sdcensus.model.provenance import Provenance
+from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import Text
 
 #: Codes of real classifications, and codes that are no identifiers.

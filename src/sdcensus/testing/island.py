@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.cube import Cube, Origin
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.schema import CensusInfo, Impossible, KeyRules, Schema
+from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import CensusInfo, Impossible, KeyRules, Schema
+from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import Text
-from sdcensus.model.variable import Code, Hierarchy, Level, Role, Variable
-from sdcensus.session.census import Census, open_store
+from sdcensus.session.census.census import Census, open_store
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.stores import Units, write_store
 

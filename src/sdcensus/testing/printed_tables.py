@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.axis import make_axis
-from sdcensus.model.cube import Cube, Origin, finish
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import KeySpace
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable
+from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import EVERYTHING, Universe
 from sdcensus.model.text import Text
-from sdcensus.model.universe import EVERYTHING, Universe
-from sdcensus.model.variable import Code, CodeKind, Role, Variable
 
 
 def printed_variable(

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.tabulate import NO_ROW
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
-from sdcensus.model.variable import smallest_width
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import smallest_width
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import writing

@@ -9,11 +9,10 @@ from operator import ge, gt, le, lt
 
 from hypothesis import strategies as st
 
-from sdcensus.model.entity import Entity
-from sdcensus.model.key_space import Combine, KeySpace
-from sdcensus.model.schema import CensusInfo, KeyRules, KeyScope, Schema
-from sdcensus.model.text import Text
-from sdcensus.model.variable import (
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeyScope, Schema
+from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
@@ -23,6 +22,7 @@ from sdcensus.model.variable import (
     Variable,
     VariableSource,
 )
+from sdcensus.model.text import Text
 from sdcensus.testing.small_census import SHAPES, Shape, SmallCensus, id_variables, random_units
 
 KEY_SPACES = (

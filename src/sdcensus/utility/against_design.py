@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.pairs import Pair, pair_of
-from sdcensus.model.parts import Int64, Part
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import Pair, pair_of
+from sdcensus.model.cube.parts import Int64, Part
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.utility.distances import mid_ranks
 
 #: Classes that are expected less often are put together with others.

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import whole_numbers
+from sdcensus.model.cube.parts import Int64
+from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.options import option
-from sdcensus.model.pairs import whole_numbers
-from sdcensus.model.parts import Int64
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.utility.bases import Source
 from sdcensus.utility.coarser import on_axes, whole_table
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.parts import Part
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.utility.rows import Rows, rows_of
 
 Float64 = npt.NDArray[np.float64]

@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube import Cube
-from sdcensus.model.interior import interior
-from sdcensus.model.pairs import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import interior
+from sdcensus.model.cube.pairs import (
     check_match,
     check_published,
     hidden_cells,
     published_values,
     true_values,
 )
-from sdcensus.model.parts import Int64, Mask
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.parts import Int64, Mask
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.utility.bases import Source
 
 Cells = npt.NDArray[np.int64]

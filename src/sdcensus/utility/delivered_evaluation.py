@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.cube import Cube
-from sdcensus.model.delivery import NO_PARENT, DeliveredAxis, delivered_cells
-from sdcensus.model.table import Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, delivered_cells
+from sdcensus.model.published.table import Table
 from sdcensus.utility.evaluation import UNSAFE as UNSAFE_UP_TO
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 from sdcensus.utility.tallies import Tally, tallied_row

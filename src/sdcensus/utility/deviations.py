@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import Pair, pair_of
+from sdcensus.model.cube.parts import Int64, Numbers, Part, known_axes
+from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.options import option
-from sdcensus.model.pairs import Pair, pair_of
-from sdcensus.model.parts import Int64, Numbers, Part, known_axes
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.utility.bases import Base
 
 Float64 = npt.NDArray[np.float64]

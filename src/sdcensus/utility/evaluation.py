@@ -10,11 +10,11 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.pairs import Pair, counts_of, pair_of
-from sdcensus.model.parts import Int64, Part
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
+from sdcensus.model.cube.parts import Int64, Part
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
 
 #: Counts from 1 to this are unsafe, unless said otherwise.
 UNSAFE = 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
-from sdcensus.model.areas import area_axis
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.pairs import check_match, pair_in
-from sdcensus.model.parts import Part, block_of, region_at
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import check_match, pair_in
+from sdcensus.model.cube.parts import Part, block_of, region_at
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.spec.area_axis import area_axis
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import SMALL, Utility, measure
 

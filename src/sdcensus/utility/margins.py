@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.options import option
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.utility.bases import Source
 from sdcensus.utility.coarser import on_axes, whole_table
 

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.areas import area_axis
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.pairs import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import (
     check_match,
     check_published,
     hidden_cells,
@@ -21,9 +20,10 @@ from sdcensus.model.pairs import (
     true_values,
     whole_numbers,
 )
-from sdcensus.model.parts import Int64, Mask, Part, block_of, region_at
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.cube.parts import Int64, Mask, Part, block_of, region_at
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.spec.area_axis import area_axis
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

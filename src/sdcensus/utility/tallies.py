@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.tallies import tally_pairs
+from sdcensus.kernels.cells.tallies import tally_pairs
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.utility.evaluation import UNSAFE, EvaluationRow, Stage, StageFigures
 
 Int64 = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.web.security import content_disposition
 
 Header = tuple[bytes, bytes]

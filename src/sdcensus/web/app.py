@@ -14,9 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sdcensus.errors import OutputError, SdcensusError
-from sdcensus.model.question import Question
-from sdcensus.session.answering import TableService
-from sdcensus.session.watching import Watch, WatchLimits
+from sdcensus.model.spec.question import Question
+from sdcensus.session.answer import TableService
+from sdcensus.session.watch import Watch, WatchLimits
 from sdcensus.web.api.account import account_router
 from sdcensus.web.api.commands import commands_router
 from sdcensus.web.api.datasets import datasets_router

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TypeVar
 
 from sdcensus.errors import SdcensusError
-from sdcensus.model.question import Question
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.web.api.site import SERVER, Site
 from sdcensus.web.database import WrittenEntry
 from sdcensus.web.middleware.shell import log_failure

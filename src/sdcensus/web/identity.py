@@ -16,7 +16,7 @@ from typing import Any
 
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from sdcensus.model.policy import UserRole
+from sdcensus.model.policy.policy import UserRole
 from sdcensus.web.database import ANONYMOUS, Account, Actor, Database, Session
 from sdcensus.web.security import ServerKeys
 from sdcensus.web.settings import Network, Settings

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.served_numbers import Opening
-from sdcensus.session.answering import TableService
-from sdcensus.session.publishing.serving_guard import Asked, ServingGuard
+from sdcensus.model.published.served_numbers import Opening
+from sdcensus.session.answer import TableService
+from sdcensus.session.guard.served_guard import Asked, ServingGuard
 from sdcensus.web.database import COMMAND_LINE, Database
 
 

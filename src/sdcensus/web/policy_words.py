@@ -10,8 +10,11 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from sdcensus.errors import Sentence, UnknownName
-from sdcensus.model.entity import Entity
-from sdcensus.model.headings import (
+from sdcensus.model.policy.policy import AtLevel
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Role
+from sdcensus.model.spec.headings import (
     entity_text,
     figure_text,
     inside_sentence,
@@ -19,10 +22,7 @@ from sdcensus.model.headings import (
     number_text,
     variable_heading,
 )
-from sdcensus.model.policy import AtLevel
-from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Role
-from sdcensus.session.answering import level_label
+from sdcensus.session.answer import level_label
 from sdcensus.session.policy.verdict import (
     Outcome,
     Reason,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sdcensus.model.policy import RoleRules
+from sdcensus.model.policy.policy import RoleRules
 
 HOUR, DAY = 3_600, 86_400
 #: Callers that are remembered; what others used is read from the audit again.

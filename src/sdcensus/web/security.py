@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sdcensus.errors import SecretError
-from sdcensus.session.private_files import make_private_file, open_private_file
+from sdcensus.session.office.private_files import make_private_file, open_private_file
 
 Header = tuple[bytes, bytes]
 

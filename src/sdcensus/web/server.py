@@ -12,8 +12,8 @@ from types import FrameType
 import uvicorn
 
 from sdcensus.errors import InputError
-from sdcensus.session.answering import TableService
-from sdcensus.session.watching import Watch
+from sdcensus.session.answer import TableService
+from sdcensus.session.watch import Watch
 from sdcensus.web.api.site import Site
 from sdcensus.web.app import create_app
 from sdcensus.web.database import Database

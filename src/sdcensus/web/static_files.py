@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from sdcensus._version import __version__
 from sdcensus.errors import SdcensusError
-from sdcensus.session.private_files import open_private_file
+from sdcensus.session.office.private_files import open_private_file
 from sdcensus.web.answers import accepts_packed
 from sdcensus.web.api.errors import not_found
 from sdcensus.web.api.requests import made_response

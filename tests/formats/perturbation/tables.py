@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from sdcensus.kernels.lookup import FOLDED, PLAIN, LookupRows, publish
-from sdcensus.kernels.quantise import quantise
-from sdcensus.model.perturbation import Tail
-from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.kernels.perturbation.lookup import FOLDED, PLAIN, LookupRows, publish
+from sdcensus.kernels.perturbation.quantise import quantise
+from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
+from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
 
 FILES = Path(__file__).parent / "files"
 

@@ -15,8 +15,8 @@ from sdcensus.formats.perturbation import (
     check_perturbation,
     write_perturbation,
 )
-from sdcensus.model.perturbation import Tail
-from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.rows import Tail
 from sdcensus.model.secret import Secret
 from tests.formats.perturbation.tables import (
     CP1,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdcensus.model.entity import Entity, EntitySpec
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.schema import CensusInfo, Schema
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.model.variable import Code, CodeKind, Hierarchy, Level, Variable
 
 
 def text(en: str, es: str = "") -> Text:

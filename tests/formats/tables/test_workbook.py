@@ -10,9 +10,9 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from sdcensus.errors import OutputError
-from sdcensus.formats.tables import sheets as shared
+from sdcensus.formats.shared import sheets as shared
 from sdcensus.formats.tables import workbook, write_table
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.text import Text
 from tests.formats.tables.made import PROVENANCE, sparse, table
 

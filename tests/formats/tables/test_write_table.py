@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from sdcensus.errors import MissingExtra, OutputError, SpecError
 from sdcensus.formats.tables import columns, write_table
 from sdcensus.formats.tables.text import write_csv
-from sdcensus.model.cube import Origin, finish
-from sdcensus.model.key_space import KeySpace
+from sdcensus.model.cube.cube import Origin, finish
 from sdcensus.model.plain_cells import plain_cell
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.text import Text
 from tests.formats.tables.made import PROVENANCE, sparse, spec, table
 
@@ -256,8 +256,8 @@ def test_a_workbook_needs_an_optional_library(
 def test_a_variable_that_is_called_like_a_made_column_is_refused(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from sdcensus.model.axis import make_axis
-    from sdcensus.model.table_spec import TableSpec
+    from sdcensus.model.spec.axis import make_axis
+    from sdcensus.model.spec.table_spec import TableSpec
     from tests.formats.tables.made import SEX
 
     odd = replace(SEX, name="published", leaf_level="")

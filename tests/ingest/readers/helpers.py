@@ -11,7 +11,7 @@ import pytest
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.readers import Reader, open_reader
-from sdcensus.model.source import FORMAT_OF_ENDING, FileFormat, FileSource
+from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
 
 
 def source(*paths: Path, **options: Any) -> FileSource:

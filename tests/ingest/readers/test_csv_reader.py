@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.ingest.readers import ColumnKind, csvfile
-from sdcensus.model.source import FileFormat
+from sdcensus.model.schema.source import FileFormat
 from tests.ingest.readers.helpers import opened, refusal, whole
 
 

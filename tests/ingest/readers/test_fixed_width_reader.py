@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.ingest.readers import ColumnKind, lines
-from sdcensus.model.source import FileFormat
+from sdcensus.model.schema.source import FileFormat
 from tests.ingest.readers.helpers import opened, refusal, whole
 
 FIXED = FileFormat.FIXED

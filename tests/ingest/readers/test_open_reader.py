@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from sdcensus.errors import InputError, MissingExtra
 from sdcensus.ingest.readers import open_reader
-from sdcensus.model.source import FileFormat, FileSource
+from sdcensus.model.schema.source import FileFormat, FileSource
 from tests.ingest.readers.helpers import refusal, source, whole
 from tests.ingest.readers.writers import write_dta, write_sas7bdat, write_sav
 

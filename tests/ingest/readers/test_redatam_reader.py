@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.model.source import FileFormat
+from sdcensus.model.schema.source import FileFormat
 from tests.ingest.readers.helpers import opened, refusal, whole
 
 

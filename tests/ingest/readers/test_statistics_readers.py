@@ -11,7 +11,7 @@ import pytest
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.readers import ColumnKind, Reader, SourceColumn, statfiles
-from sdcensus.model.source import FileFormat
+from sdcensus.model.schema.source import FileFormat
 from tests.ingest.readers.helpers import opened, refusal, whole
 from tests.ingest.readers.writers import write_dta, write_sas7bcat, write_sas7bdat, write_sav
 

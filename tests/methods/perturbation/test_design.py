@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.kernels.entropy import FLOOR, maximum_entropy
+from sdcensus.kernels.perturbation.entropy import FLOOR, maximum_entropy
 from sdcensus.methods.perturbation.design import VarianceMode, design_perturbation
 from sdcensus.methods.perturbation.feasibility import (
     RowShape,
@@ -24,7 +24,7 @@ from sdcensus.methods.perturbation.feasibility import (
     variance_to_block,
 )
 from sdcensus.methods.perturbation.rows import Relax
-from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.perturbation.design import PerturbationDesign
 
 #: ECLAC (2020), Diagram 1A: D=3, V=1.5, stay .4; the rows of the counts 1, 2 and 3.
 DIAGRAM_1A = {

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.siphash import siphash24_bytes
+from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.methods.perturbation.order import scrambled
-from sdcensus.model.perturbation import Tail
-from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation_table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
+from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
 from sdcensus.model.secret import Purpose, Secret
 
 SECRET = Secret(bytes(range(32)))

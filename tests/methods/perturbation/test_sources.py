@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.kernels.unit_deviations import MOST_UNITS, unit_probabilities
+from sdcensus.kernels.perturbation.unit_deviations import MOST_UNITS, unit_probabilities
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.perturbation.sources import (
     Discretisation,
@@ -19,8 +19,8 @@ from sdcensus.methods.perturbation.sources import (
     truncated_normal,
     two_sided_geometric,
 )
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.perturbation_design import PerturbationDesign
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.rows import Perturbation
 
 ROOT_OF_TWO = math.sqrt(2)
 

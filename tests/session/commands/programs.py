@@ -10,11 +10,11 @@ import pytest
 
 from sdcensus.demo import make_country
 from sdcensus.demo.census import Census
-from sdcensus.demo.maps import extent_of_grid
-from sdcensus.demo.schema_text import code_files, schema_text
-from sdcensus.documents.schema import read_schema
+from sdcensus.demo.documents.schema_text import code_files, schema_text
+from sdcensus.demo.land.maps import extent_of_grid
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import QuestionError
-from sdcensus.model.schema import Schema
+from sdcensus.model.schema.schema import Schema
 from sdcensus.session.commands import compile_program, place_of, pointer
 
 #: Stands in a program before the character at which a mistake is expected.

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.question import Question
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.commands import (
     GRAMMAR,
     RESERVED,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.entity import Entity
-from sdcensus.model.variable import Code, Variable
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.session.commands import (
     LONGEST_PROGRAM,
     MOST_TABLES,

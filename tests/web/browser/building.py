@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, expect
 
-from sdcensus.model.table import Flag, Table
+from sdcensus.model.published.table import Flag, Table
 from sdcensus.web.catalogues import texts
 
 #: What stands between thousands, in each language of the page.

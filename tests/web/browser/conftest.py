@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from sdcensus.documents.plan import read_plan
+from sdcensus.documents.plan.document import read_plan
 from sdcensus.errors import SdcensusError
-from sdcensus.model.entity import Entity
 from sdcensus.model.progress import no_progress
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.answering import TableService, open_service
-from sdcensus.session.demonstration import choose_country, make_demonstration
-from sdcensus.session.office_secret import find_lookup_secret
-from sdcensus.session.plan_method import planned_method
-from sdcensus.session.smallest_group import GroupRule
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.answer import TableService, open_service
+from sdcensus.session.demo.country import choose_country, make_demonstration
+from sdcensus.session.office.secret import find_lookup_secret
+from sdcensus.session.protect.plan_method import planned_method
+from sdcensus.session.protect.smallest_group import GroupRule
 from tests.web.browser.building import Batch, Builder, Watched
 from tests.web.servers import Place, opened
 

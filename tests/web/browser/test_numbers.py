@@ -17,12 +17,12 @@ import pytest
 from playwright.sync_api import expect
 from python_calamine import CalamineWorkbook
 
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity
-from sdcensus.model.question import Question
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.answering import TableService
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.answer import TableService
 from sdcensus.session.policy import Outcome
 from tests.web.browser.building import Batch, Builder, number, published_numbers, values_in
 from tests.web.servers import TABLES, Place

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from sdcensus.session.answering import TableService, open_service
+from sdcensus.session.answer import TableService, open_service
 from tests.web.browser.building import Builder, Watched
 from tests.web.servers import TABLES, PausingService, Place, opened, until
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sdcensus.errors import OutputError, SpecError, UnknownName
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 from sdcensus.web.database import COMMAND_LINE, Account, Action, Database
 from sdcensus.web.database.notices import MOST_UNREAD
 from sdcensus.web.database.saved import MOST_SAVED

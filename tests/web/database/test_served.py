@@ -10,17 +10,17 @@ import pytest
 from sdcensus.errors import OutputError, Refused
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Limits, OnlineRules, Policy
-from sdcensus.model.publication_lock import EventKind, Making
-from sdcensus.model.served_numbers import Opening, ServedEvent, ServedNumbers
-from sdcensus.session.answering import TableService
-from sdcensus.session.publishing.serving_guard import Asked
+from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
+from sdcensus.model.published.lock import EventKind, Making
+from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
+from sdcensus.model.schema.entity import Entity
+from sdcensus.session.answer import TableService
+from sdcensus.session.guard.served_guard import Asked
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units
 from sdcensus.web.database import COMMAND_LINE, Action, Database
 from sdcensus.web.numbers import open_numbers
-from tests.session.publishing.publications import people, stored, without
+from tests.session.publish.publications import people, stored, without
 from tests.web.database.places import Place
 
 

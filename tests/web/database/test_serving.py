@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdcensus.model.policy import RoleRules, UserRole
+from sdcensus.model.policy.policy import RoleRules, UserRole
 from sdcensus.web.database import COMMAND_LINE, Database
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 from tests.web.database.conftest import NewPlace
 from tests.web.servers import PASSWORD, TABLES, check_error, opened
 

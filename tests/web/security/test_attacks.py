@@ -18,11 +18,11 @@ import httpx
 import orjson
 import pytest
 
-from sdcensus.model.policy import Limits, RoleRules, UserRole
+from sdcensus.model.policy.policy import Limits, RoleRules, UserRole
 from sdcensus.web.database import COMMAND_LINE
 from sdcensus.web.identity import Headers, client_address
 from sdcensus.web.settings import Settings
-from tests.session.answering.services import service
+from tests.session.answer.services import service
 from tests.web.servers import (
     PASSWORD,
     QUESTION,

@@ -29,23 +29,30 @@ import sdcensus
 from sdcensus.errors import QuestionError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity
-from sdcensus.model.marks import Mark
-from sdcensus.model.policy import Limits, OnlineRules, Policy, RoleRules, UserRole, WhenSparse
-from sdcensus.model.protected import Protected
-from sdcensus.model.question import Question
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.policy.policy import (
+    Limits,
+    OnlineRules,
+    Policy,
+    RoleRules,
+    UserRole,
+    WhenSparse,
+)
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.protected import Protected
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.session.answering import Answer, TableService
-from sdcensus.session.census import open_store
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.answer import Answer, TableService
+from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
 from sdcensus.web.api.making import Asked, make_entry
 from sdcensus.web.api.negotiation import NAMES
-from tests.session.answering.services import METHOD, asked, published, service, values
+from tests.session.answer.services import METHOD, asked, published, service, values
 
 MEAN = 3
 SIZES = {"sex": 2, "age": 10, "married": 2}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from sdcensus.documents.workbook_files import read_workbook_file
+from sdcensus.documents.workbooks.files import read_workbook_file
 from sdcensus.errors import InputError
 from sdcensus.formats.fill.sheet import NotReadableError, local, parse, parser_for
 

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, UnknownName, unknown
 from sdcensus.formats.fill.placeholders import PlaceholderError
+from sdcensus.formats.read.raw import RawTable, parse_about, positions_of, read_raw
 from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
-from sdcensus.formats.tables.raw import RawTable, parse_about, positions_of, read_raw
-from sdcensus.model.axis import TOTAL
-from sdcensus.model.layout import mixed_radix
-from sdcensus.model.spec_document import spec_from_json
+from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.document import spec_from_json
 from sdcensus.model.text import Text
 
 _ABOUT, _CSV, _SDMX, _PARQUET = ".about.json", ".csv", ".sdmx.csv", ".parquet"

@@ -8,8 +8,8 @@ from sdcensus.formats.perturbation.check import (
     check_perturbation,
 )
 from sdcensus.formats.perturbation.exchange_format import ExchangeFormat
-from sdcensus.formats.perturbation.reading import read_perturbation
-from sdcensus.formats.perturbation.writing import write_perturbation
+from sdcensus.formats.perturbation.read import read_perturbation
+from sdcensus.formats.perturbation.write import write_perturbation
 
 __all__ = [
     "CheckReport",

@@ -14,11 +14,11 @@ from sdcensus.formats.perturbation.file_notes import FileNotes
 from sdcensus.formats.perturbation.file_rows import FileRows
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, balanced
 from sdcensus.formats.perturbation.numbers import shown
-from sdcensus.formats.perturbation.reading import read_with_notes
+from sdcensus.formats.perturbation.read import read_with_notes
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.key_space import COARSE_BELOW
-from sdcensus.model.perturbation import Distribution, Tail
-from sdcensus.model.perturbation_table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation.rows import Distribution, Tail
+from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
+from sdcensus.model.schema.key_space import COARSE_BELOW
 
 #: Variances and probabilities that agree to this are the same.
 _SAME = 5e-4

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.documents.small_tables import LARGEST_TABLE
-from sdcensus.documents.toml_lines import plain_text, read_small_file
+from sdcensus.documents.toml.lines import plain_text, read_small_file
+from sdcensus.documents.workbooks.small_tables import LARGEST_TABLE
 from sdcensus.errors import DocumentError, Mistake
 from sdcensus.formats.perturbation.file_notes import FileNotes
 

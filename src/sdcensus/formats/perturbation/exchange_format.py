@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from sdcensus.errors import UnknownName
-from sdcensus.model.perturbation import Tail
+from sdcensus.model.perturbation.rows import Tail
 
 
 class ExchangeFormat(StrEnum):

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.quantise import quantise
-from sdcensus.model.key_space import LARGEST_MODULUS
-from sdcensus.model.perturbation_table import DeviationRow
+from sdcensus.kernels.perturbation.quantise import quantise
+from sdcensus.model.perturbation.table import DeviationRow
+from sdcensus.model.schema.key_space import LARGEST_MODULUS
 
 Int64 = npt.NDArray[np.int64]
 

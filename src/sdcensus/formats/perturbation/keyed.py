@@ -23,8 +23,8 @@ from sdcensus.formats.perturbation.key_units import (
     requantised,
 )
 from sdcensus.formats.perturbation.numbers import LARGEST_NUMBER, BadNumber, whole
-from sdcensus.model.key_space import LARGEST_MODULUS
-from sdcensus.model.perturbation_table import DeviationRow
+from sdcensus.model.perturbation.table import DeviationRow
+from sdcensus.model.schema.key_space import LARGEST_MODULUS
 
 Int64 = npt.NDArray[np.int64]
 

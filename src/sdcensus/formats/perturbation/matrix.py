@@ -18,7 +18,7 @@ from sdcensus.formats.perturbation.key_units import (
     requantised,
 )
 from sdcensus.formats.perturbation.numbers import BadNumber, whole
-from sdcensus.model.perturbation_table import DeviationRow, KeyRule
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule
 
 Int64 = npt.NDArray[np.int64]
 

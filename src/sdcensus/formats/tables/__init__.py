@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sdcensus.errors import OutputError, SpecError
+from sdcensus.formats.shared.files import check_new, new_file
 from sdcensus.formats.tables.about import about, about_text, all_notes
-from sdcensus.formats.tables.files import check_new, new_file
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.table import SparseTable, Table
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.text import Text
 
 __all__ = ["TABLE_ENDINGS", "about_file", "check_table_target", "write_table"]
@@ -74,7 +74,7 @@ def check_table_target(path: str | Path) -> Path:
     if ending == ".csv":
         check_new(about_file(target))
     if ending == ".xlsx":
-        from sdcensus.formats.tables.sheets import library
+        from sdcensus.formats.shared.sheets import library
 
         library()
     return target
@@ -113,8 +113,8 @@ def _write_parquet(
 ) -> None:
     import pyarrow.parquet as pq
 
+    from sdcensus.formats.read.raw import METADATA
     from sdcensus.formats.tables.columns import published_columns
-    from sdcensus.formats.tables.raw import METADATA
 
     pieces = published_columns(table, language)
     first = next(pieces)

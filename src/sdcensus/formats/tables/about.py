@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sdcensus.model.headings import table_heading
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.spec_document import spec_to_json
-from sdcensus.model.table import Flag, SparseTable, Table
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.spec.document import spec_to_json
+from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.text import Text
 
 

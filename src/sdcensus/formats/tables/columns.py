@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.errors import SpecError
-from sdcensus.model.axis import Axis
-from sdcensus.model.table import NOT_BROKEN_DOWN, Flag, SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.published.table import NOT_BROKEN_DOWN, Flag, SparseTable, Table
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.table_spec import TableSpec
 
 Positions = npt.NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from sdcensus.errors import OutputError
-from sdcensus.formats.tables.files import check_new, new_file
+from sdcensus.formats.shared.files import check_new, new_file
 from sdcensus.formats.tables.text import write_csv
-from sdcensus.model.grouped_table import GroupedTable
+from sdcensus.model.published.grouped_table import GroupedTable
 
 
 def check_groups_target(path: str | Path) -> Path:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import OutputError
-from sdcensus.formats.tables import sheets
+from sdcensus.formats.shared import sheets
+from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepare, put_text
 from sdcensus.formats.tables.about import signs_in
 from sdcensus.formats.tables.columns import published_columns
-from sdcensus.formats.tables.files import new_file
-from sdcensus.formats.tables.sheets import Section, Styles, column_width, prepare, put_text
-from sdcensus.model.axis import Axis, AxisCode
-from sdcensus.model.headings import axis_heading, table_heading, units_text
-from sdcensus.model.provenance import Provenance
-from sdcensus.model.table import Flag, SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.spec.axis import Axis, AxisCode
+from sdcensus.model.spec.headings import axis_heading, table_heading, units_text
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 
 #: What a sheet can hold.

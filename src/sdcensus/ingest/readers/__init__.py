@@ -19,7 +19,7 @@ from sdcensus.ingest.readers.fixed import FixedWidthReader
 from sdcensus.ingest.readers.parquet import ParquetReader
 from sdcensus.ingest.readers.redatam import RedatamReader
 from sdcensus.ingest.readers.statfiles import StatisticsReader
-from sdcensus.model.source import FileFormat, FileSource
+from sdcensus.model.schema.source import FileFormat, FileSource
 
 __all__ = ["ColumnKind", "Reader", "SourceColumn", "open_reader"]
 

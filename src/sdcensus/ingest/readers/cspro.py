@@ -31,7 +31,7 @@ from sdcensus.ingest.readers.columns import (
 from sdcensus.ingest.readers.dcf import Dictionary, Item, read_dictionary
 from sdcensus.ingest.readers.files import check_file, text_encoding
 from sdcensus.ingest.readers.lines import Lines, read_lines
-from sdcensus.model.source import FileSource
+from sdcensus.model.schema.source import FileSource
 
 _ERASED = ord("~")
 _INTEGER = r"^[+-]?[0-9]+$"

@@ -31,7 +31,7 @@ from sdcensus.ingest.readers.columns import (
 from sdcensus.ingest.readers.files import check_file
 from sdcensus.ingest.readers.text import blank_to_null
 from sdcensus.ingest.readers.transcode import Utf8Stream, first_invalid_utf8, undecodable
-from sdcensus.model.source import FileSource
+from sdcensus.model.schema.source import FileSource
 
 DELIMITERS = (",", ";", "\t", "|")
 #: A row must fit into one block. Longer than this means that a quotation mark is not closed.

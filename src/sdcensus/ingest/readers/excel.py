@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sdcensus.documents.workbook_ranges import check_workbook
+from sdcensus.documents.workbooks.ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.ingest.readers.columns import (
     BATCH_ROWS,
@@ -28,7 +28,7 @@ from sdcensus.ingest.readers.columns import (
 )
 from sdcensus.ingest.readers.files import check_file
 from sdcensus.ingest.readers.text import LARGEST_WHOLE, canonical_number
-from sdcensus.model.source import FileSource
+from sdcensus.model.schema.source import FileSource
 
 #: A sheet with a million rows of a hundred cells takes about so many bytes.
 LARGEST_UNPACKED = 4 << 30

@@ -6,7 +6,7 @@ import codecs
 from pathlib import Path
 
 from sdcensus.errors import InputError
-from sdcensus.model.source import FileFormat
+from sdcensus.model.schema.source import FileFormat
 
 #: How files of the binary formats begin, and what to call them.
 _BEGINNINGS: tuple[tuple[bytes, FileFormat | None, str], ...] = (

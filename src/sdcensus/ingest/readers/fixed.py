@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sdcensus.documents.small_tables import small_table
+from sdcensus.documents.workbooks.small_tables import small_table
 from sdcensus.errors import InputError
 from sdcensus.ingest.readers.columns import (
     BATCH_ROWS,
@@ -27,7 +27,7 @@ from sdcensus.ingest.readers.columns import (
 )
 from sdcensus.ingest.readers.files import check_file, text_encoding
 from sdcensus.ingest.readers.lines import Lines, read_lines
-from sdcensus.model.source import FileSource
+from sdcensus.model.schema.source import FileSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from sdcensus.ingest.readers.columns import (
 )
 from sdcensus.ingest.readers.files import check_file
 from sdcensus.ingest.readers.text import blank_to_null, is_whole
-from sdcensus.model.source import FileSource
+from sdcensus.model.schema.source import FileSource
 
 _LARGEST_INTEGER_PRECISION = 18
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sdcensus.ingest.readers.columns import BATCH_ROWS, SourceColumn, checked_names, positions
 from sdcensus.ingest.readers.csvfile import CsvReader
-from sdcensus.model.source import FileSource
+from sdcensus.model.schema.source import FileSource
 
 MISSING = ("NotAppl", "Missing", "Ignored")
 

@@ -42,7 +42,7 @@ from sdcensus.ingest.readers.text import (
     canonical_number,
     is_whole,
 )
-from sdcensus.model.source import FileFormat, FileSource
+from sdcensus.model.schema.source import FileFormat, FileSource
 
 #: The library makes an object of every value, so only so many are read at a time.
 _VALUES_PER_READ = 8_000_000

@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.coupling import (
+from sdcensus.kernels.perturbation.coupling import (
     joint_of_folded_keys,
     joint_of_intervals,
     joint_of_keys,
 )
 from sdcensus.methods.perturbation.order import scrambled
-from sdcensus.model.lookups import Lookup
 from sdcensus.model.options import option
-from sdcensus.model.perturbation import Perturbation
-from sdcensus.model.perturbation_design import PerturbationDesign
-from sdcensus.model.perturbation_table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
 
 Float64 = npt.NDArray[np.float64]

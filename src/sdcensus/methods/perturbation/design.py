@@ -26,8 +26,8 @@ from sdcensus.methods.perturbation.rows import (
     met,
     relaxations,
 )
-from sdcensus.model.perturbation import Tail
-from sdcensus.model.perturbation_design import DesignRow, PerturbationDesign
+from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
+from sdcensus.model.perturbation.rows import Tail
 
 LARGEST_DEVIATION = 50
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdcensus.kernels.entropy import FLOOR
+from sdcensus.kernels.perturbation.entropy import FLOOR
 
 _FLOOR = Fraction(FLOOR)
 _NONE, _ONE = Fraction(0), Fraction(1)

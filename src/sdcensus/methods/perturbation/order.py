@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.siphash import siphash24
-from sdcensus.model.perturbation_table import DeviationRow, PerturbationTable
+from sdcensus.kernels.keys.siphash import siphash24
+from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
 from sdcensus.model.secret import Purpose, Secret, SubSecret
 
 _WORDS = 1 << 64

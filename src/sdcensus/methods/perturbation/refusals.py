@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from sdcensus.kernels.entropy import FLOOR
+from sdcensus.kernels.perturbation.entropy import FLOOR
 from sdcensus.methods.perturbation.feasibility import (
     MARGIN,
     RowShape,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.entropy import FLOOR, maximum_entropy
+from sdcensus.kernels.perturbation.entropy import FLOOR, maximum_entropy
 from sdcensus.methods.perturbation.feasibility import (
     MARGIN,
     Corner,
@@ -17,7 +17,7 @@ from sdcensus.methods.perturbation.feasibility import (
     largest_stay,
     largest_variance,
 )
-from sdcensus.model.perturbation_design import Relaxation
+from sdcensus.model.perturbation.design import Relaxation
 
 #: The reference lowers the stay probability by this, and solves a row so often at most.
 _STEP, _SOLUTIONS = Fraction(1, 20), 20

@@ -5,11 +5,10 @@ questions, and so to the same policy and the same protection as everything that 
 figures are computed from the published answers.
 """
 
-from sdcensus.session.commands.compiling import compile_program
-from sdcensus.session.commands.finishing import finish
+from sdcensus.session.commands.compiler import compile_program
+from sdcensus.session.commands.condition_parser import DEEPEST
 from sdcensus.session.commands.grammar import GRAMMAR
-from sdcensus.session.commands.parsing import MOST_TABLES, parse_program
-from sdcensus.session.commands.parsing_conditions import DEEPEST
+from sdcensus.session.commands.parser import MOST_TABLES, parse_program
 from sdcensus.session.commands.places import line_and_column, place_of, pointer
 from sdcensus.session.commands.program import (
     Choice,
@@ -21,8 +20,9 @@ from sdcensus.session.commands.program import (
     Quotient,
     Show,
 )
+from sdcensus.session.commands.results import finish
 from sdcensus.session.commands.tokens import LONGEST_PROGRAM, RESERVED
-from sdcensus.session.commands.writing import program_text
+from sdcensus.session.commands.writer import program_text
 
 __all__ = [
     "DEEPEST",

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sdcensus.errors import Sentence, SpecError, told, unknown
-from sdcensus.model import predicate
-from sdcensus.model.encoding import whole_number
-from sdcensus.model.question import LONGEST_CONDITION
-from sdcensus.model.universe import EVERYTHING, Universe, universe_of
-from sdcensus.model.variable import Level, Variable
-from sdcensus.session.answering.covers import WHOLE, Part, cover, terms_of
+from sdcensus.model.schema.encoding import whole_number
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec import predicate
+from sdcensus.model.spec.question import LONGEST_CONDITION
+from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
+from sdcensus.session.answer.covers import WHOLE, Part, cover, terms_of
 from sdcensus.session.commands.names import Category, Found, Mask, Names
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.syntax import And, Comparison, Condition, Not, Or, Value

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName, told, unknown
-from sdcensus.model.entity import Entity
-from sdcensus.model.schema import Schema
-from sdcensus.model.variable import Level, Role, Variable
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Level, Role, Variable
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.reading import listed
+from sdcensus.session.commands.reader import listed
 from sdcensus.session.commands.syntax import Name, Reference
 
 Mask = npt.NDArray[np.bool_]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 from sdcensus.model.text import Text
 from sdcensus.session.commands.syntax import Script
 

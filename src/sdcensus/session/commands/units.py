@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdcensus.errors import SpecError, told
-from sdcensus.model.entity import Entity
+from sdcensus.model.schema.entity import Entity
 from sdcensus.session.commands.names import Found, Names
 from sdcensus.session.commands.places import line_and_column, refuse
 from sdcensus.session.commands.syntax import (

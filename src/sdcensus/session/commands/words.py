@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from sdcensus.model.headings import joined_in_title, number_text, universe_text, variable_heading
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.headings import (
+    joined_in_title,
+    number_text,
+    universe_text,
+    variable_heading,
+)
+from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import Text
-from sdcensus.model.universe import Universe
-from sdcensus.model.variable import Variable
 
 #: The title that a user gave: the first characters are ours, so that nobody takes it for a title
 #: of the office, and no cell of a spreadsheet starts with what a user wrote.

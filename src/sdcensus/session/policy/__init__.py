@@ -1,7 +1,7 @@
 """A policy at work: what may be asked, what of a published table is shown, what would help."""
 
-from sdcensus.documents.policy import policy_text, read_policy
-from sdcensus.model.policy import Policy, UserRole, menu_of
+from sdcensus.documents.policy.document import policy_text, read_policy
+from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.session.policy.conflicts import conflicts
 from sdcensus.session.policy.lock import loosened, tightened
 from sdcensus.session.policy.online import Ruling, ask, decide, needed, show

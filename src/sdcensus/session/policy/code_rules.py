@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.axis import Axis
-from sdcensus.model.headings import joined, variable_heading
-from sdcensus.model.policy import AtLevel, Policy, UserRole
-from sdcensus.model.policy_levels import (
+from sdcensus.model.policy.policy import AtLevel, Policy, UserRole
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.headings import joined, variable_heading
+from sdcensus.model.spec.levels_told_apart import (
     Use,
     coarser_or_equal,
     strictly_coarser,
     uses_of,
 )
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Level, Variable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.verdict import Reason, ReasonCode, Withheld
 
 Mask = npt.NDArray[np.bool_]

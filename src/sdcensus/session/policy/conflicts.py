@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdcensus.model.policy import AtLevel, Policy, UserRole
-from sdcensus.model.policy_levels import coarser_or_equal
-from sdcensus.model.record_sets import leaves_of
+from sdcensus.model.policy.policy import AtLevel, Policy, UserRole
+from sdcensus.model.spec.levels_told_apart import coarser_or_equal
+from sdcensus.model.spec.record_sets import leaves_of
 
 
 def conflicts(policy: Policy) -> tuple[str, ...]:

@@ -15,32 +15,32 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.ingest.identities import undeclared_identities
-from sdcensus.model.axis import make_axis
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity
-from sdcensus.model.headings import joined
-from sdcensus.model.policy import (
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.policy.policy import (
     AtLevel,
     Decided,
     DetailOf,
     NotOffered,
     Policy,
 )
-from sdcensus.model.policy_levels import coarser_levels, strictly_coarser
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.variable import Level, Variable
-from sdcensus.risk.detectors import detect
-from sdcensus.risk.findings import FindingKind, Findings
-from sdcensus.risk.published_before import exempt_differences
-from sdcensus.session.census import Census
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.risk.detection.detectors import detect
+from sdcensus.risk.detection.findings import FindingKind, Findings
+from sdcensus.risk.differencing.published_before import exempt_differences
+from sdcensus.session.census.census import Census
+from sdcensus.session.gate.tied_units import tie_lines, ties_in_policy
 from sdcensus.session.policy.households import (
     OneHouseholdCells,
     one_household_cells,
     tables_of_areas,
 )
-from sdcensus.session.tied_units import tie_lines, ties_in_policy
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]

@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.tabulate import NO_ROW
+from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.withhold_sparse import withhold
-from sdcensus.model.axis import make_axis
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube import Cube
-from sdcensus.model.entity import Entity
-from sdcensus.model.policy import Policy
-from sdcensus.model.sparse_cube import SparseCube
-from sdcensus.model.table import Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.table_spec import TableSpec
 
 Mask = npt.NDArray[np.bool_]
 

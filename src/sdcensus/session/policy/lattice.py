@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from sdcensus.model.axis import Axis, make_axis
-from sdcensus.model.policy import Policy, UserRole
-from sdcensus.model.policy_levels import coarser_levels, coarser_or_equal
-from sdcensus.model.record_sets import is_product, leaves_in
-from sdcensus.model.table_spec import TableSpec
-from sdcensus.model.universe import EVERYTHING, Universe, restrict
-from sdcensus.model.variable import Level
+from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.schema.variable import Level
+from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.levels_told_apart import coarser_levels, coarser_or_equal
+from sdcensus.model.spec.record_sets import is_product, leaves_in
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict
 
 #: Versions that are looked at before the search gives up.
 MOST_VERSIONS = 2_000

@@ -7,11 +7,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from sdcensus.documents.policy import policy_data, policy_from_document
-from sdcensus.documents.toml_lines import TomlDocument
+from sdcensus.documents.policy.document import policy_data, policy_from_document
+from sdcensus.documents.toml.lines import TomlDocument
 from sdcensus.errors import DocumentError, Refused, SpecError
-from sdcensus.model.policy import OneHousehold, Policy, UserRole, VariableRule, WhenSparse
-from sdcensus.model.policy_levels import coarser_or_equal
+from sdcensus.model.policy.policy import OneHousehold, Policy, UserRole, VariableRule, WhenSparse
+from sdcensus.model.spec.levels_told_apart import coarser_or_equal
 
 _STRICTNESS = (WhenSparse.C, WhenSparse.WITHHOLD_AREA, WhenSparse.REFUSE_TABLE)
 _SMALLER_IS_STRICTER = ("ones", "ones_and_twos", "recovery")

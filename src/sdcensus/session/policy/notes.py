@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdcensus.errors import Sentence, told
-from sdcensus.model.policy import OnlineRules, WhenSparse
+from sdcensus.model.policy.policy import OnlineRules, WhenSparse
 
 
 def still_to_come(rules: OnlineRules) -> Iterator[Sentence]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from sdcensus.model.headings import joined
-from sdcensus.model.policy import Policy, UserRole
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import name_of, passes
 from sdcensus.session.policy.lattice import MOST_VERSIONS, Versions, changes
 from sdcensus.session.policy.verdict import (

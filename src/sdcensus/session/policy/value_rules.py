@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.policy import OnlineRules, Policy
-from sdcensus.model.policy_levels import Use, unfiltered, uses_of
-from sdcensus.model.structural import structural_zeros
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.policy.policy import OnlineRules, Policy
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.structural import structural_zeros
+from sdcensus.model.spec.levels_told_apart import Use, unfiltered, uses_of
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import area_use
 
 AnyTable = Table | SparseTable

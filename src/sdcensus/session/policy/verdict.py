@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sdcensus.errors import Refused, Sentence
-from sdcensus.model.headings import joined
-from sdcensus.model.table import SparseTable, Table
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.table_spec import TableSpec
 
 #: Codes that a sentence lists.
 _MOST_LISTED = 12

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sdcensus.model.policy import Policy, UserRole
-from sdcensus.model.table_spec import TableSpec
+from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import passes
 from sdcensus.session.policy.lattice import Versions
 from sdcensus.session.policy.online import show as decide

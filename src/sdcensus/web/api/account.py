@@ -9,7 +9,7 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 from sdcensus.web.api.errors import ApiError, busy, not_found, too_many
 from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (

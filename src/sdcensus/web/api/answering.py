@@ -9,7 +9,7 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
-from sdcensus.session.watching import Alarm, Observation
+from sdcensus.session.watch import Alarm, Observation
 from sdcensus.web.answers import Entry
 from sdcensus.web.api.errors import COME_BACK, ApiError, as_api_error, busy, too_many
 from sdcensus.web.api.making import Asked, make_entry, refused_entry

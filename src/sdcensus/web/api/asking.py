@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.model.question import (
+from sdcensus.model.spec.question import (
     LONGEST_AXIS,
     LONGEST_CODE,
     LONGEST_CONDITION,

@@ -31,7 +31,7 @@ from sdcensus.web.jobs import Job
 from sdcensus.web.routing import Routes
 
 if TYPE_CHECKING:
-    from sdcensus.model.schema import Schema
+    from sdcensus.model.schema.schema import Schema
     from sdcensus.session.commands import CommandTable, Program
 
 Json = dict[str, Any]

@@ -9,9 +9,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.model.headings import variable_heading
-from sdcensus.model.variable import Code, Level, Variable
-from sdcensus.session.answering import OfferedVariable, Population, level_label
+from sdcensus.model.schema.variable import Code, Level, Variable
+from sdcensus.model.spec.headings import variable_heading
+from sdcensus.session.answer import OfferedVariable, Population, level_label
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.requests import (
     check_parameters,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sdcensus._version import __version__
-from sdcensus.model.question import LONGEST_AXIS, LONGEST_CONDITION, MOST_AXES
+from sdcensus.model.spec.question import LONGEST_AXIS, LONGEST_CONDITION, MOST_AXES
 from sdcensus.web.api.asking import (
     ABOUT_CONDITION,
     AXIS,

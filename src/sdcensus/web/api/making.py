@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from sdcensus.model.policy import UserRole
+from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.question import Question
-from sdcensus.session.answering import Checked, TableService, render
+from sdcensus.model.spec.question import Question
+from sdcensus.session.answer import Checked, TableService, render
 from sdcensus.session.policy.verdict import Outcome, Verdict
 from sdcensus.web.answers import Entry, Refusal
 from sdcensus.web.api.negotiation import JSON_STAT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from sdcensus.session.answering import FORMATS as RENDERED
+from sdcensus.session.answer import FORMATS as RENDERED
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.catalogues import chosen_language
 

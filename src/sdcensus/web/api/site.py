@@ -14,10 +14,10 @@ from typing import ParamSpec, TypeVar
 from starlette.requests import Request
 
 from sdcensus.errors import OutputError
-from sdcensus.model.policy import RoleRules, UserRole
-from sdcensus.model.schema import Schema
-from sdcensus.session.answering import Catalogue, TableService
-from sdcensus.session.watching import Watch
+from sdcensus.model.policy.policy import RoleRules, UserRole
+from sdcensus.model.schema.schema import Schema
+from sdcensus.session.answer import Catalogue, TableService
+from sdcensus.session.watch import Watch
 from sdcensus.web.answers import Entry
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.negotiation import asked_language

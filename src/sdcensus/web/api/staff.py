@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sdcensus.errors import UnknownName
-from sdcensus.session.risk_gate import GateReport
-from sdcensus.session.watching import WatchScore
+from sdcensus.session.gate.gate import GateReport
+from sdcensus.session.watch import WatchScore
 from sdcensus.web.api.account import told_time
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.protection import check_forgery, check_session

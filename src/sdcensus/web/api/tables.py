@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sdcensus.errors import SdcensusError
-from sdcensus.model.question import Question
+from sdcensus.model.spec.question import Question
 from sdcensus.web.answers import Entry
 from sdcensus.web.api.answering import answer, audit_question, deliver, told_job, with_quota
 from sdcensus.web.api.errors import ApiError, as_api_error, not_found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from sdcensus.model.question import Question
-from sdcensus.model.schema import Schema
-from sdcensus.session.answering import (
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.spec.question import Question
+from sdcensus.session.answer import (
     Answer,
     Checked,
     Versions,

@@ -18,7 +18,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from sdcensus.errors import InputError, MissingExtra, OutputError
-from sdcensus.session.private_files import is_private_file, make_private_file
+from sdcensus.session.office.private_files import is_private_file, make_private_file
 
 Clock = Callable[[], datetime]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, insert, select
 
 from sdcensus.errors import OutputError
-from sdcensus.model.publication_lock import EventKind, Making
-from sdcensus.model.served_numbers import Opening, ServedEvent, ServedNumbers
+from sdcensus.model.published.lock import EventKind, Making
+from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
 from sdcensus.web.database.audit import enter
 from sdcensus.web.database.link import Link, random_id, storable
 from sdcensus.web.database.records import Action, Actor

@@ -1,0 +1,187 @@
+"""From what was read off single cells to claims about groups, and what they come to together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdcensus.attack.claims import Figure
+from sdcensus.attack.groups.breakdowns import Breakdown
+from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Int64, Traits
+from sdcensus.attack.pieces import Piece
+
+#: Records that agree in fewer variables are not taken to be the same person.
+_FEWEST_ALIKE = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One group, as it was read off a cell and its parts.
+
+    Attributes:
+        cell: Which of the cells that were looked at.
+        size: How many persons it holds.
+        probability: How sure the intruder is.
+        members: For breakdowns and values of parts, how many of the group are in such a part.
+    """
+
+    cell: int
+    size: int
+    probability: float
+    members: Mapping[tuple[int, int], int]
+
+
+def claims_of(
+    attack: str,
+    piece: Piece,
+    breakdowns: Sequence[Breakdown],
+    readings: Sequence[Reading],
+    places: Int64,
+) -> list[GroupClaims]:
+    """Claims about groups of one piece, with the codes of every variable that breaks it down.
+
+    Args:
+        attack: The name of the attack.
+        piece: The piece.
+        breakdowns: What breaks it down, as readings number it.
+        readings: The groups.
+        places: Where the cells that readings number stand in the piece.
+    """
+    if not readings:
+        return []
+    cells = piece.cells.reshape(-1)
+    chosen = places[[one.cell for one in readings]]
+    traits = []
+    for at, breakdown in enumerate(breakdowns):
+        made = _traits(at, breakdown, readings, chosen)
+        if made is not None:
+            traits.append(made)
+    return [
+        GroupClaims(
+            attack,
+            piece.target.name,
+            piece.target.table.spec,
+            cells[chosen],
+            np.array([one.size for one in readings], dtype=np.int64),
+            np.array([one.probability for one in readings]),
+            _finest(traits, len(readings)),
+        )
+    ]
+
+
+def _traits(
+    at: int, breakdown: Breakdown, readings: Sequence[Reading], chosen: Int64
+) -> Traits | None:
+    rows = breakdown.rows(chosen)
+    guess = np.argmax(breakdown.expected_anywhere(chosen), axis=1)
+    found: list[tuple[int, int, int, int]] = []
+    for number, one in enumerate(readings):
+        for part in np.flatnonzero(rows.values[number]).tolist():
+            held = one.members.get((at, int(rows.values[number, part])))
+            if held is not None:
+                parts = rows.cells[number]
+                found.append((number, int(parts[part]), held, int(parts[guess[number]])))
+    if not found:
+        return None
+    owner, cells, members, guesses = np.array(found, dtype=np.int64).T
+    target = breakdown.fine.target
+    return Traits(
+        breakdown.variable, target.name, target.table.spec, owner, cells, members, guesses
+    )
+
+
+def _finest(traits: Sequence[Traits], groups: int) -> tuple[Traits, ...]:
+    """For each group and variable the traits of one table only: others say the same again."""
+    kept = []
+    seen: dict[str, Int64] = {}
+    # The table whose axis has most codes tells most.
+    finest = sorted(traits, key=lambda one: -len(one.spec.axis(one.variable).codes))
+    for one in finest:
+        done = seen.setdefault(one.variable, np.zeros(groups, dtype=np.int64))
+        new = done[one.owner] == 0
+        done[one.owner] = 1
+        if new.all():
+            kept.append(one)
+        elif new.any():
+            arrays = (one.owner[new], one.cells[new], one.members[new], one.guess[new])
+            owner, cells, members, guess = arrays
+            kept.append(replace(one, owner=owner, cells=cells, members=members, guess=guess))
+    return tuple(kept)
+
+
+def records_of(claims: Sequence[GroupClaims]) -> dict[tuple[tuple[str, str], ...], int]:
+    """Single persons by what is known of each, and in how many cells they were found."""
+    records: dict[tuple[tuple[str, str], ...], int] = {}
+    for one in claims:
+        single = one.sizes == 1
+        known: list[dict[str, str]] = [{} for _ in range(one.count)]
+        _own_codes(one, known)
+        for traits in one.traits:
+            for owner, code in zip(traits.owner.tolist(), traits.codes(), strict=True):
+                known[owner].setdefault(traits.variable, code)
+        for number in np.flatnonzero(single).tolist():
+            record = tuple(sorted(known[number].items()))
+            records[record] = records.get(record, 0) + 1
+    return _merged(records)
+
+
+def _own_codes(one: GroupClaims, known: list[dict[str, str]]) -> None:
+    """The codes of the cells of the claims themselves."""
+    places = np.unravel_index(one.cells, one.spec.shape) if one.spec.axes else ()
+    for axis, at in zip(one.spec.axes, places, strict=True):
+        several = len(axis.levels) > 1
+        for number, position in enumerate(at.tolist()):
+            code = axis.codes[position]
+            if not code.is_total:
+                text = f"{code.level}:{code.code}" if several else code.code
+                known[number][axis.variable.name] = text
+
+
+def _merged(
+    records: Mapping[tuple[tuple[str, str], ...], int],
+) -> dict[tuple[tuple[str, str], ...], int]:
+    """Records with those that are a part of them put together."""
+    merged: dict[tuple[tuple[str, str], ...], int] = {}
+    by_pair: dict[tuple[tuple[str, str], ...], list[frozenset[tuple[str, str]]]] = {}
+    for record in sorted(records, key=lambda one: (-len(one), one)):
+        own = frozenset(record)
+        same = next(
+            (other for other in by_pair.get(record[:_FEWEST_ALIKE], ()) if own <= other), None
+        )
+        if same is None:
+            merged[record] = records[record]
+            by_pair.setdefault(record[:_FEWEST_ALIKE], []).append(own)
+        else:
+            merged[tuple(sorted(same))] += records[record]
+    return merged
+
+
+def summary(claims: Sequence[GroupClaims], examined: int) -> tuple[str, dict[str, Figure]]:
+    """What claims come to: the rest of a sentence, and figures."""
+    sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(one.sizes for one in claims)])
+    counts = [int(np.count_nonzero(sizes == size)) for size in range(1, MOST_MEMBERS + 1)]
+    attributes = sum(one.attributes for one in claims)
+    records = records_of(claims)
+    mean = sum(map(len, records)) / len(records) if records else 0.0
+    text = (
+        f"names {counts[0]:,} cells of one person, {counts[1]:,} of two and {counts[2]:,} of three,"
+        f" among {examined:,} that are broken down by enough variables, and reads off"
+        f" {attributes:,} codes of them."
+    )
+    if records:
+        text += (
+            f" The single ones are about {len(records):,} different persons, with {mean:.1f}"
+            " attributes each."
+        )
+    figures: dict[str, Figure] = {
+        "cells looked at": examined,
+        "groups of one": counts[0],
+        "groups of two": counts[1],
+        "groups of three": counts[2],
+        "codes read off": attributes,
+        "single persons": len(records),
+        "attributes of each": round(mean, 2) if records else None,
+    }
+    return text, figures

@@ -1,0 +1,58 @@
+"""What ``serve`` says about what it opens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdcensus.cli.shared.console import Output
+
+if TYPE_CHECKING:
+    from sdcensus.session.answer import TableService
+
+
+def say_offer(output: Output, service: TableService) -> None:
+    """What is offered, by what is counted."""
+    from sdcensus.model.policy.policy import UserRole
+
+    catalogue = service.catalogue
+    rules = service.policy.role(UserRole.PUBLIC)
+    census = catalogue.census
+    output.say(f"{census.name}: {service.policy.name}", style="bold")
+    for one in catalogue.populations:
+        levels = [len(variable.levels) for variable in one.variables]
+        tables = tables_offered(levels, rules.dimensions)
+        up_to = "" if rules.dimensions is None else f" of up to {rules.dimensions} variables"
+        output.say(
+            f"  {one.of.plural}: {len(levels):,} variables, at most {tables:,} tables{up_to}"
+        )
+
+
+def say_budget(output: Output, service: TableService) -> None:
+    """The look budget of the kind of unit for which it is tightest, in one line."""
+    if not service.budgets:
+        return
+    from sdcensus.session.looks.budget import NOT_COVERED
+
+    worst = max(service.budgets, key=lambda one: one.chance)
+    looks = worst.budget.asked.looks
+    output.say(
+        f"Look budget: all tables together are worth {looks:,.1f} looks at a count of"
+        f" {worst.of.plural}; they find it with a chance of {worst.chance:.0%} (allowed are"
+        f" {worst.limit:.0%}). {NOT_COVERED}"
+    )
+
+
+def tables_offered(levels: list[int], most: int | None) -> int:
+    """In how many ways at most some variables, each at one of its levels, make a table.
+
+    Examples:
+        >>> tables_offered([1, 2], 2), tables_offered([1, 2], 1), tables_offered([3], None)
+        (6, 4, 4)
+    """
+    ways = [1]
+    for one in levels:
+        longer = [*ways, 0]
+        for at in range(len(ways)):
+            longer[at + 1] += ways[at] * one
+        ways = longer if most is None else longer[: most + 1]
+    return sum(ways)

@@ -1,0 +1,266 @@
+"""``sdcensus demo``: a fictional country to try everything on."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.shared.options import DemoFormat, Preset, Quiet, examples
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.cli.shared.tables import show_cube
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdcensus.model.progress import Progress
+    from sdcensus.session.demo.country import Demonstration, DemoTable
+    from sdcensus.session.demo.publication import DemoPublication
+    from sdcensus.session.publish.run import PublishReport
+
+EXAMPLES = examples(
+    "sdcensus demo",
+    "sdcensus demo --out island --persons 5000 --seed 7",
+    "sdcensus demo --out large --preset large-island --files parquet",
+)
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Where the demo country goes.")
+    ] = Path("demo"),
+    preset: Annotated[
+        Preset | None,
+        typer.Option(
+            "--preset",
+            help="A country of 47 thousand, 303 thousand or 2.2 million persons; the first if"
+            " nothing is said.",
+        ),
+    ] = None,
+    persons: Annotated[
+        int | None,
+        typer.Option("--persons", metavar="N", help="A country with so many persons instead."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Another number, another country.")
+    ] = 2021,
+    files: Annotated[
+        DemoFormat, typer.Option("--files", help="The format of the census files.")
+    ] = DemoFormat.CSV,
+    quiet: Quiet = False,
+) -> None:
+    """Make a fictional island country, load its census, tabulate, protect and publish it.
+
+    Nobody in it exists, so its true counts may be shown to anyone. The folder appears when the
+    census is loaded; the folder of an earlier demo is made anew, any other folder is left alone.
+    """
+    from sdcensus.session.demo.country import choose_country, demo_tables, make_demonstration
+    from sdcensus.session.demo.publication import publish_demonstration
+
+    output = Output(quiet=quiet)
+    country = choose_country(preset.value if preset else None, persons)
+    with all_or_nothing(), Stages(output, "making the country") as stages:
+        made = make_demonstration(
+            out, country=country, seed=seed, file_format=files.value, progress=stages
+        )
+    with Stages(output, "tabulating"):
+        tables = demo_tables(made)
+    with Stages(output, "protecting") as stages:
+        publication = publish_demonstration(made, progress=stages)
+    with Stages(output, "assessing") as stages:
+        reports = _assess(publication, stages)
+    with Stages(output, "publishing") as stages:
+        national = _publish(made, stages)
+    _show_made(output, made)
+    _show_tables(output, tables)
+    _show_publication(output, publication)
+    _show_reports(output, reports)
+    _show_national(output, made, national)
+    _show_next(output, made)
+
+
+def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:
+    """The report on the first of the published tables, where what draws charts is installed."""
+    from sdcensus.errors import MissingExtra
+    from sdcensus.report.assessment.files import AssessmentReport, write_reports
+    from sdcensus.session.assess.assessment import assess_table
+
+    way = publication.ways[0]
+    assessment = assess_table(
+        publication.cube,
+        way.table,
+        method=way.method,
+        provenance=way.protected.provenance,
+        progress=progress,
+    )
+    folder = publication.comparison.parent / "assessment"
+    try:
+        return write_reports([("assessment", AssessmentReport(assessment))], folder)
+    except MissingExtra:
+        return []
+
+
+def _publish(made: Demonstration, progress: Progress) -> PublishReport | None:
+    """Everything that the national plan names, where what writes workbooks is installed."""
+    from sdcensus.errors import MissingExtra
+    from sdcensus.report.publication.pages import publish
+
+    try:
+        return publish(made.plan, secret=made.secret, progress=progress)
+    except MissingExtra:
+        return None
+
+
+def _show_national(output: Output, made: Demonstration, report: PublishReport | None) -> None:
+    if report is None:
+        return
+    output.say(
+        f"\nA whole plan, published by one command in {seconds_text(report.seconds)}", style="bold"
+    )
+    output.say(f"  the plan, to read and to change: {made.plan}")
+    output.say(
+        f"  for anyone, {len(report.products)} tables in {report.files} files: {report.published}"
+    )
+    output.say(f"  for the office only, with the evaluation: {report.office}")
+
+
+def _show_reports(output: Output, reports: list[Path]) -> None:
+    if not reports:
+        return
+    output.say(
+        "\nWhat it gives away, and what its readers lose: pages to open in a browser", style="bold"
+    )
+    for path in reports:
+        whom = "for anyone" if ".public." in path.name else "for the office only"
+        output.say(f"  {whom}: {path}")
+
+
+def _show_made(output: Output, made: Demonstration) -> None:
+    output.say(f"{made.country}, a country that does not exist, is in {made.folder}", style="bold")
+    took = ", ".join(f"{step} {seconds_text(seconds)}" for step, seconds in made.seconds)
+    output.say(f"({took})\n")
+    facts = plain_table(header=False)
+    facts.add_column(no_wrap=True)
+    facts.add_column()
+    facts.add_row(str(made.schema), "the schema: variables, codes, units")
+    for path, size in made.files:
+        facts.add_row(str(path), bytes_text(size))
+    facts.add_row(str(made.secret), "a secret for this demo only")
+    stored = ", ".join(f"{rows:,} {kind.plural}" for kind, rows in made.records)
+    facts.add_row(str(made.store), f"the store: {stored}")
+    output.show(facts)
+
+
+def _show_tables(output: Output, tables: Sequence[DemoTable]) -> None:
+    output.say("\nTabulated, exactly and with cell keys", style="bold")
+    times = plain_table()
+    times.add_column("table")
+    times.add_column("cells", justify="right")
+    times.add_column("time (warm)", justify="right", no_wrap=True)
+    for one in tables:
+        spec = one.cube.spec
+        times.add_row(spec.title, f"{spec.cells:,}", seconds_text(one.seconds))
+    output.show(times)
+    show_cube(output, tables[0].cube)
+
+
+def _show_publication(output: Output, publication: DemoPublication) -> None:
+    """One area of the table, as the office knows it and as each method publishes it."""
+    from sdcensus.model.spec.headings import axis_heading, units_text
+
+    spec, area = publication.cube.spec, publication.area
+    place, categories = spec.axes[0].codes[area], spec.axes[1]
+    output.say("\nOne table, as the office knows it and as four methods publish it", style="bold")
+    where = f"{axis_heading(spec.axes[0])}: {place.label.show() or place.code}"
+    output.say(f"{where}. {units_text(spec)} by {axis_heading(categories)}\n")
+    shown = plain_table()
+    shown.add_column("", no_wrap=True, max_width=31)
+    columns = [publication.cube.count[area]]
+    columns += [way.table.published[area] for way in publication.ways]
+    for title, values in zip(
+        ("true, office only", *(way.title for way in publication.ways)), columns, strict=True
+    ):
+        longest = max(len(f"{int(values.max()):,}"), *map(len, title.split()))
+        shown.add_column(title, justify="right", width=longest)
+    *parts, total = range(len(categories.codes))
+    for at in parts:
+        label = categories.codes[at].label.show() or categories.codes[at].code
+        shown.add_row(label, *(f"{int(one[at]):,}" for one in columns))
+    shown.add_section()
+    shown.add_row("sum of these", *(f"{int(one[parts].sum()):,}" for one in columns))
+    shown.add_row("Total", *(f"{int(one[total]):,}" for one in columns), style="bold")
+    output.show(shown)
+    output.say(f"\nWhat readers of it are told, with {publication.ways[0].title}", style="bold")
+    output.say(f"  {publication.note.show()}")
+    took = seconds_text(publication.seconds)
+    output.say(f"\nThe whole table is in files, protected and written in {took}", style="bold")
+    output.say(f"  for anyone, with notes: {publication.public}")
+    for way in publication.ways:
+        endings = [path.suffix for path in way.files if path.suffix != ".json"]
+        output.say(f"    {way.files[0].stem}{' and '.join(endings)}")
+    output.say(f"  for the office only, with true counts: {publication.comparison}")
+
+
+def _show_next(output: Output, made: Demonstration) -> None:
+    output.say("\nWhat to try next", style="bold")
+    for command in next_commands(made, program()):
+        output.command(command)
+    output.say("\nThe table builder, in a browser", style="bold")
+    output.command(serve_command(made, program()))
+    output.say(
+        "\nThe true counts of a real census are confidential; that is why --confidential must be"
+        " said."
+    )
+
+
+def serve_command(made: Demonstration, called: str = "sdcensus") -> str:
+    """The command that opens the table builder; it runs until it is stopped."""
+    store, policy, plan, secret = (
+        typed(path) for path in (made.store, made.policy, made.plan, made.server_secret)
+    )
+    return f"{called} serve {store} --policy {policy} --plan {plan} --secret {secret}"
+
+
+def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
+    """Commands that work with what was made."""
+    store, schema, secret = (typed(path) for path in (made.store, made.schema, made.secret))
+    table = typed(made.folder / "ages.csv")
+    again = typed(made.folder / "again.store")
+    published = typed(made.folder / "sexes.xlsx")
+    plan, eu_plan = typed(made.plan), typed(made.plan.with_name("eu-plan.toml"))
+    protect = f"{called} protect {store} --by ed@parish,sex --method cell-key --secret {secret}"
+    return [
+        f"{called} describe {store}",
+        f"{called} describe {store} --variable religion --language es",
+        f"{called} tabulate {store} --by ed@parish,sex --show --confidential",
+        f"{called} tabulate {store} --of households --by tenure,internet --show --confidential",
+        f'{called} tabulate {store} --by education,sex --where "age >= 25" --show --confidential',
+        f"{called} tabulate {store} --by ed@parish,age --out {table} --confidential",
+        f"{protect} --explain",
+        f"{protect} --strength strong --out {published}",
+        f"{called} recommend {store}",
+        f"{called} assess {store} --by ed@parish,sex,religion --secret {secret}",
+        f"{called} plan check {plan} --secret {secret}",
+        f"{called} verify {typed(made.folder / 'national')}",
+        f"{called} attack {typed(made.folder / 'national')}",
+        # Every cell of the programme is delivered: other than the national plan, so it has a name.
+        f"{called} publish {eu_plan} --secret {secret} --revision eu-programme",
+        f"{called} schema check {schema}",
+        f"{called} load {schema} --out {again} --secret {secret}",
+        f"{called} --help",
+    ]
+
+
+def program() -> str:
+    """How this program can be called again from the same console."""
+    if shutil.which("sdcensus"):
+        return "sdcensus"
+    called = Path(sys.argv[0])
+    if called.stem == "sdcensus":
+        return typed(called)
+    return f"{typed(sys.executable)} -m sdcensus"

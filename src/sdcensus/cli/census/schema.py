@@ -1,0 +1,178 @@
+"""``sdcensus schema``: a first schema from a file, and the check of a schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.options import FileFormat, Quiet, command_group, examples
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.run import all_or_nothing
+
+if TYPE_CHECKING:
+    from sdcensus.model.schema.schema import Schema
+
+app = command_group(
+    "Draft a schema from census files, or check one.",
+    "sdcensus schema draft persons.sav --out census",
+    "sdcensus schema check census/schema.toml",
+)
+
+
+@app.command(
+    "draft",
+    epilog=examples(
+        "sdcensus schema draft persons.sav --out census",
+        "sdcensus schema draft persons.csv households.csv --out census",
+        "sdcensus schema draft census.dat --dictionary census.dcf --out census",
+    ),
+)
+def draft(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Census files of any known format.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FOLDER", help="The folder for schema.toml and its code lists."
+        ),
+    ],
+    file_format: Annotated[
+        FileFormat | None,
+        typer.Option("--format", help="The format, where the ending of the name does not tell."),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Encoding of a text file, such as cp1252."),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter", metavar="SIGN", help="What separates the fields of a csv file."
+        ),
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign: point or comma.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file.")
+    ] = None,
+    layout: Annotated[
+        Path | None,
+        typer.Option(
+            "--layout",
+            metavar="FILE",
+            help="Layout of a fixed-width file: a csv of name,start,width.",
+        ),
+    ] = None,
+    dictionary: Annotated[
+        Path | None,
+        typer.Option("--dictionary", metavar="FILE", help="Dictionary (.dcf) of a CSPro file."),
+    ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language", "-l", metavar="LANGUAGE", help="Language of labels in the files."
+        ),
+    ] = "en",
+    quiet: Quiet = False,
+) -> None:
+    """Write a first schema by looking at census files. Never overwrites a file.
+
+    Labels and code lists in SPSS, Stata, SAS and CSPro files are taken over. What was guessed is
+    marked in the schema: check it, complete it, and load.
+    """
+    from sdcensus.session.census.schema_draft import draft as draft_schema
+
+    output = Output(quiet=quiet)
+    with all_or_nothing(), Stages(output, "looking at the files"):
+        made = draft_schema(
+            files,
+            out,
+            format=None if file_format is None else file_format.value,
+            encoding=encoding,
+            delimiter=delimiter,
+            decimal=decimal,
+            sheet=sheet,
+            layout=layout,
+            dictionary=dictionary,
+            language=language,
+        )
+    lists = len(made.code_lists)
+    beside = f" and {lists} code list{'s' if lists != 1 else ''} beside it" if lists else ""
+    output.say(f"Wrote {made.path}{beside}.")
+    if made.schema is not None:
+        _show_schema(output, made.schema)
+    else:
+        output.say(f"It must be completed before it can be used: {made.mistakes}")
+    if made.guesses:
+        output.say(
+            f"\nLines of the schema with a guess: {made.guesses}. Look for the word 'guessed'."
+        )
+    output.say("Complete the schema, then check it with:")
+    output.command(f"sdcensus schema check {typed(made.path)}")
+
+
+@app.command(
+    "check",
+    epilog=examples("sdcensus schema check census.toml"),
+)
+def check(
+    schema: Annotated[
+        Path, typer.Argument(metavar="SCHEMA", help="The schema document of the census.")
+    ],
+    quiet: Quiet = False,
+) -> None:
+    """Check a schema and the code lists that it names; list every mistake with its line.
+
+    The census files themselves are not opened: sdcensus load checks them.
+    """
+    from sdcensus.api import read_schema
+
+    output = Output(quiet=quiet)
+    with Stages(output, "reading the schema"):
+        read = read_schema(schema)
+    output.say(f"{schema} is right.")
+    _show_schema(output, read)
+
+
+def _show_schema(output: Output, schema: Schema) -> None:
+    where = f", {schema.census.country}" if schema.census.country else ""
+    output.say(f"\n{schema.census.name}{where}", style="bold")
+    files = plain_table()
+    for title in ("file", "records", "format", "path"):
+        files.add_column(title, overflow="fold")
+    missing = []
+    for file in schema.files:
+        paths = file.source.paths
+        missing += [path for path in paths if not path.exists()]
+        names = ", ".join(path.name for path in paths[:3]) + (", ..." if len(paths) > 3 else "")
+        files.add_row(file.name, file.entity.plural, str(file.source.format), names)
+    output.say("\nFiles", style="bold")
+    output.show(files)
+    units = plain_table()
+    for title in ("unit", "identified by", "within", "variables"):
+        units.add_column(
+            title, overflow="fold", justify="right" if title == "variables" else "left"
+        )
+    for unit in schema.entities:
+        within = f"{unit.within}{' (not all)' if unit.optional else ''}" if unit.within else ""
+        own = [one for one in schema.variables if one.entity is unit.entity]
+        identity = " + ".join(unit.id) or "(all that the record says)"
+        units.add_row(unit.entity.plural, identity, within, str(len(own)))
+    output.say("\nUnits", style="bold")
+    output.show(units)
+    output.say()
+    stored = [one for one in schema.variables if one.stored]
+    codes = sum(len(one.codes) for one in stored)
+    apart = [one.name for one in schema.variables if not one.stored]
+    output.say(f"{len(stored)} variables with {codes:,} codes will be stored.")
+    if apart:
+        output.say(f"Never stored, because they identify records: {', '.join(apart)}.")
+    if schema.impossible:
+        output.say(f"Rules for impossible combinations: {len(schema.impossible)}.")
+    for path in missing:
+        output.note(f"Note: {path} does not exist yet.")

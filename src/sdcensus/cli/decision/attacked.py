@@ -1,0 +1,131 @@
+"""What attacks found, on the console: sentences, some claims, and how right they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sdcensus.cli.shared.console import Output, plain_table
+
+if TYPE_CHECKING:
+    from sdcensus.session.attack.attack import FolderAttack
+    from sdcensus.session.attack.score import Scores
+
+#: Claims of each attack that are shown.
+SHOWN = 5
+
+
+def say_found(output: Output, found: FolderAttack) -> None:
+    """What an intruder learns, in words and with some of his claims."""
+    from sdcensus.session.attack.attack import GROUP_ATTACKS, claim_lines
+
+    report = found.report
+    tables = len(report.tables)
+    output.say(
+        f"Attacks on {tables} published table{'s' if tables != 1 else ''} in {found.folder},"
+        f" {report.cells:,} cell{'s' if report.cells != 1 else ''}",
+        style="bold",
+    )
+    summary = plain_table()
+    columns = ("attack", "counts claimed", "as 0 or 1", "groups of 1 to 3", "codes read off")
+    for name in columns:
+        summary.add_column(name, justify="left" if name == "attack" else "right")
+    for one in report.results:
+        numbers = (one.exact, one.narrow, one.groups_claimed, one.codes_read_off)
+        of_groups = one.attack in GROUP_ATTACKS
+        shown = ["-" if (at >= 2) != of_groups else f"{n:,}" for at, n in enumerate(numbers)]
+        summary.add_row(one.attack, *shown)
+    output.show(summary)
+    for one in report.results:
+        output.say(f"\n{one.attack}", style="bold")
+        for sentence in one.sentences:
+            output.say(f"  {sentence}")
+        lines = claim_lines(one, most=SHOWN)
+        if not lines:
+            continue
+        table = plain_table()
+        for name in ("table", "cell", "claimed", "how sure"):
+            table.add_column(name, overflow="fold")
+        for line in lines:
+            table.add_row(*line)
+        output.show(table)
+        if any(line[-1].endswith("*") for line in lines):
+            output.say("  * if what the intruder takes to be known is true")
+    output.say(
+        "\nThis is what these attacks find in these tables. Others, and other tables, may find"
+        " more."
+    )
+    for text in (*found.notes, *report.left_out, *_passed_over(found)):
+        output.note(f"note: {text}")
+
+
+def _passed_over(found: FolderAttack) -> list[str]:
+    """Files that were not read, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for one in found.skipped:
+        reason = one.reason.removeprefix(f"{Path(found.folder) / one.name} ").rstrip(".")
+        reasons.setdefault(reason, []).append(one.name)
+    return [
+        f"{names[0]}: {reason}."
+        if len(names) == 1
+        else f"{len(names):,} files ({names[0]} to {names[-1]}): {reason}."
+        for reason, names in reasons.items()
+    ]
+
+
+def say_scores(output: Output, scores: Scores) -> None:
+    """How right he is, for the office."""
+    output.say("\nBeside the truth (confidential)", style="bold")
+    if scores.attacks:
+        _say_counts(output, scores)
+    _say_groups(output, scores)
+    for text in scores.left_out:
+        output.note(f"note: {text}")
+
+
+def _say_counts(output: Output, scores: Scores) -> None:
+    """How right claims about counts are."""
+    table = plain_table()
+    names = ("attack", "true count", "cells", "claimed", "right", "wrong", "missed", "0 or 1")
+    for name in names:
+        table.add_column(name, justify="left" if name in names[:2] else "right")
+    for one in scores.attacks:
+        if not any(size.claims or size.narrow for size in one.sizes):
+            cells = "-" if one.cells is None else f"{one.cells:,}"
+            table.add_row(one.attack, "all", cells, "0", "0", "0", cells, "-")
+            table.add_section()
+            continue
+        for size in one.sizes:
+            known = (size.cells, size.claims, size.hits, size.false_claims, size.misses)
+            numbers = ["-" if number is None else f"{number:,}" for number in known]
+            narrow = f"{size.narrow_hits:,} of {size.narrow:,}" if size.narrow else "-"
+            table.add_row(one.attack, size.size, *numbers, narrow)
+        table.add_section()
+    output.show(table)
+
+
+def _say_groups(output: Output, scores: Scores) -> None:
+    """How right claims about groups of few persons are."""
+    if not scores.groups:
+        return
+    output.say(
+        "\nGroups of few persons. Visible are groups of that size that are published above 0 and"
+        " broken down; guessed is what the most frequent code of everybody gets right."
+    )
+    table = plain_table()
+    names = ("attack", "persons", "claimed", "right", "wrong", "found of visible")
+    for name in (*names, "codes read", "right", "guessed"):
+        table.add_column(name, justify="left" if name == "attack" else "right")
+    claimed = {one.attack for one in scores.groups if one.claims or one.visible}
+    for one in scores.groups:
+        if one.attack not in claimed:
+            if one.size == 1:
+                table.add_row(one.attack, "all", "0", "0", "0", "-", "0", "0", "0")
+            continue
+        visible = "-" if one.visible is None else f"{one.found:,} of {one.visible:,}"
+        numbers = (one.attributes, one.attributes_right, one.guessed_right)
+        table.add_row(
+            *(one.attack, f"{one.size}", f"{one.claims:,}", f"{one.right:,}", f"{one.wrong:,}"),
+            *(visible, *(f"{number:,}" for number in numbers)),
+        )
+    output.show(table)

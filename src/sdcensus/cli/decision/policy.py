@@ -1,0 +1,319 @@
+"""``sdcensus policy``: check a policy, ask it about a table, run its rules of design time."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.options import (
+    Axes,
+    Confidential,
+    Quiet,
+    SecretFile,
+    Store,
+    Units,
+    Where,
+    command_group,
+    examples,
+    listed,
+)
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.errors import OutputError, Refused
+
+if TYPE_CHECKING:
+    from sdcensus.model.policy.policy import Policy
+    from sdcensus.session.census.census import Census
+    from sdcensus.session.policy import Verdict
+
+app = command_group(
+    "Check a policy, ask it about a table, or run its rules of design time.",
+    "sdcensus policy check policy.toml --store census.store",
+    "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
+    "sdcensus policy design policy.toml census.store --confidential",
+)
+
+
+class UserRole(StrEnum):
+    """Who asks."""
+
+    PUBLIC = "public"
+    REGISTERED = "registered"
+    STAFF = "staff"
+    PRODUCTION = "production"
+
+
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy document.")]
+RoleOption = Annotated[UserRole, typer.Option("--role", help="Who asks.")]
+NoiseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        metavar="NAME",
+        help="The noise against which looks and small groups are held; else of medium strength.",
+    ),
+]
+
+
+@app.command("check", epilog=examples("sdcensus policy check policy.toml --store census.store"))
+def check(
+    policy: PolicyFile,
+    store: Annotated[
+        Path,
+        typer.Option(
+            "--store", metavar="STORE", help="The census that the policy is about, as a store."
+        ),
+    ],
+    of: Units = "persons",
+    role: RoleOption = UserRole.PUBLIC,
+    scheme: NoiseOption = None,
+    quiet: Quiet = False,
+) -> None:
+    """Check a policy against a census; list every mistake with its line, and what it allows.
+
+    The look budget of the menu is held against the noise, and small groups that it breaks down are
+    counted in the census. What the rules on published numbers will withhold is not shown.
+    """
+    from sdcensus.session.census.census import open_store
+    from sdcensus.session.gate.tied_units import looks_between_units, tie_lines, ties_in_policy
+    from sdcensus.session.policy import conflicts, read_policy
+
+    output = Output(quiet=quiet)
+    census = open_store(store)
+    read = read_policy(policy, census.schema)
+    output.say(f"{policy} is right.")
+    _show_policy(output, read)
+    _show_menu(output, read, of, role)
+    ties = tie_lines(ties_in_policy(read))
+    if ties:
+        output.say("\nTo be changed: serve does not open this", style="bold")
+        for line in ties:
+            output.say(f"  {line}")
+    found = (*looks_between_units(read), *conflicts(read))
+    if found:
+        output.say("\nWorth a look", style="bold")
+        for sentence in found:
+            output.say(f"  {sentence}")
+    _show_looks(output, read, of, role, scheme)
+    _show_groups(output, census, read, of, role, scheme)
+
+
+def _show_looks(
+    output: Output, policy: Policy, of: str, role: UserRole, scheme: str | None
+) -> None:
+    from sdcensus.session.looks.budget import menu_lines, named_noise
+
+    output.say("\nLook budget", style="bold")
+    for line in menu_lines(policy, named_noise(scheme), of=of, role=role.value):
+        output.say(f"  {line}")
+
+
+def _show_groups(
+    output: Output,
+    census: Census,
+    policy: Policy,
+    of: str,
+    role: UserRole,
+    scheme: str | None,
+) -> None:
+    from sdcensus.cli.shared.broken_down import show_broken_down
+    from sdcensus.session.gate.broken_down import broken_down_in_policy
+    from sdcensus.session.looks.budget import named_noise
+
+    noise = named_noise(scheme)
+    with Stages(output, "counting what is broken down") as stages:
+        found = broken_down_in_policy(
+            census, policy, of=of, role=role.value, perturbation=noise, progress=stages
+        )
+    show_broken_down(output, census, (found,), policy.broken_down, assumed=noise.name)
+
+
+def _show_policy(output: Output, policy: Policy) -> None:
+    from sdcensus.model.policy.policy import UserRole as Roles
+
+    locked = "; locked: nothing in a plan or a request can loosen it" if policy.lock else ""
+    output.say(f"\n{policy.name}{locked}", style="bold")
+    table = plain_table()
+    for title in ("role", "variables", "cells", "cells per hour", "tables per day", "online"):
+        table.add_column(title, justify="left" if title in ("role", "online") else "right")
+    for role in Roles:
+        rules = policy.role(role)
+        numbers = (rules.dimensions, rules.cells, rules.cells_per_hour, rules.tables_per_day)
+        shown = ["-" if one is None else f"{one:,}" for one in numbers]
+        table.add_row(role.value, *shown, "on" if rules.online else "off")
+    output.show(table)
+    for one in policy.exempt:
+        output.say(f"Published exactly: {one.text or ', '.join(one.by)}.")
+    for combination in policy.never_together:
+        output.say(f"Never together: {', '.join(map(str, combination))}.")
+    for hidden in policy.decided.not_offered:
+        output.say(f"Not offered: {len(hidden.codes):,} codes of {hidden.at}.")
+    for detail in policy.decided.detail:
+        levels = ", ".join(map(str, detail.finest))
+        output.say(f"Less detail: {len(detail.codes):,} areas of {detail.at} get at most {levels}.")
+
+
+def _show_menu(output: Output, policy: Policy, of: str, role: UserRole) -> None:
+    from sdcensus.model.schema.entity import Entity
+    from sdcensus.session.policy import menu_of
+
+    entity = Entity.parse(of)
+    menu = menu_of(policy, policy.schema, of=entity, role=role.value)
+    output.say(f"\nOffered for {entity.plural} to the role {role.value}", style="bold")
+    table = plain_table()
+    table.add_column("variable", no_wrap=True)
+    table.add_column("levels (codes)")
+    table.add_column("as filter", no_wrap=True)
+    table.add_column("finest area", no_wrap=True)
+    for one in menu.variables:
+        rule = policy.rule_of(one.variable.name)
+        levels = ", ".join(f"{level.name} ({len(level.codes):,})" for level in one.levels)
+        table.add_row(
+            one.variable.name,
+            levels,
+            "yes" if rule.as_filter else "no",
+            "" if rule.finest_area is None else str(rule.finest_area),
+        )
+    output.show(table)
+    names = {one.variable.name for one in menu.variables}
+    others = [one.name for one in policy.schema.usable(entity) if one.name not in names]
+    if others:
+        output.say(f"Not offered: {', '.join(others)}.")
+
+
+@app.command(
+    "ask",
+    epilog=examples(
+        "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
+        'sdcensus policy ask policy.toml census.store --by ed --where "sex == 1"',
+        "sdcensus policy ask policy.toml census.store --by ed,age --role registered",
+        "sdcensus policy ask policy.toml census.store --by ed --method random-rounding",
+    ),
+)
+def ask(
+    policy: PolicyFile,
+    store: Store,
+    by: Axes = "",
+    of: Units = "persons",
+    where: Where = None,
+    role: RoleOption = UserRole.PUBLIC,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="Also publish the table by this method, and apply the rules on published numbers.",
+        ),
+    ] = None,
+    secret: SecretFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Say whether a table would be answered, why not, and what would help.
+
+    The answer is what the public would be told. The exit code is 4 if the table is refused.
+    """
+    from sdcensus.session.census.census import open_store
+    from sdcensus.session.policy import Outcome, read_policy
+    from sdcensus.session.policy import ask as ask_policy
+
+    output = Output(quiet=quiet)
+    census = open_store(store)
+    read = read_policy(policy, census.schema)
+    condition = where.strip() or None if where else None
+    spec = census.spec(*listed(by), of=of, universe=condition)
+    verdict = ask_policy(read, spec, role=role.value)
+    if method is not None and verdict.outcome is not Outcome.REFUSED:
+        from sdcensus.session.policy import show
+        from sdcensus.session.policy.published_tables import publisher
+
+        with Stages(output, f"publishing {spec.title}"):
+            publish = publisher(census, method, of=of, secret=secret)
+            verdict = show(read, publish(spec), role=role.value, published=publish).verdict
+    _show_verdict(output, verdict)
+    if verdict.outcome is Outcome.REFUSED:
+        raise typer.Exit(Refused.exit_code)
+
+
+def _show_verdict(output: Output, verdict: Verdict) -> None:
+    output.say(verdict.sentence, style="bold")
+    for reason in verdict.reasons:
+        output.say(f"  {reason.sentence} [{reason.code}]")
+        for one in reason.withheld:
+            output.say(f"    {one.sentence}")
+    if verdict.remedies:
+        output.say("What would help")
+        for remedy in verdict.remedies:
+            output.say(f"  {remedy.sentence}")
+    for note in verdict.notes:
+        output.say(note)
+
+
+@app.command(
+    "design",
+    epilog=examples(
+        "sdcensus policy design policy.toml census.store --confidential",
+        "sdcensus policy design policy.toml census.store --confidential --out new.toml",
+    ),
+)
+def design(
+    policy: PolicyFile,
+    store: Store,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the policy with these decisions to a new file. It holds no counts.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="AXES",
+            help="Also look for cells of one household in this table of persons.",
+        ),
+    ] = None,
+    scheme: NoiseOption = None,
+    confidential: Confidential = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the rules that read true counts, and say what they propose to decide.
+
+    Small areas and categories, detail by size of area, exempt totals that are few people or differ
+    by few, small groups that the menu breaks down. The answer holds true counts: it is for the
+    person who decides.
+    """
+    from sdcensus.session.census.census import open_store
+    from sdcensus.session.policy import policy_text, read_policy
+    from sdcensus.session.policy.design import design as run_design
+    from sdcensus.session.policy.design import with_decisions
+
+    output = Output(quiet=quiet)
+    if not confidential:
+        raise Refused(
+            "These rules read true counts, and the answer shows some. If you may see them, and"
+            " nobody else looks at your screen, add --confidential."
+        )
+    if out is not None and out.exists():
+        raise OutputError(f"{out} already exists. Choose another name or remove it first.")
+    census = open_store(store)
+    read = read_policy(policy, census.schema)
+    with all_or_nothing(), Stages(output, "counting") as stages:
+        tables = () if by is None else (census.spec(*listed(by)),)
+        report = run_design(read, census, tables=tables, progress=stages)
+        text = policy_text(with_decisions(report)) if out is not None else ""
+    lines = list(report.lines(counts=True))
+    output.say(f"{read.name}: confidential", style="bold")
+    for line in lines or ["The policy has no rules of design time."]:
+        output.say(line)
+    _show_groups(output, census, read, "persons", UserRole.PUBLIC, scheme)
+    if out is not None:
+        with out.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        output.say(f"Wrote {out}: the policy with these decisions. Look at it before you use it:")
+        output.command(f"sdcensus policy check {typed(out)} --store {typed(store)}")

@@ -1,0 +1,59 @@
+"""``sdcensus approve``: two people put their names under a publication."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.options import Quiet, examples
+
+EXAMPLES = examples(
+    'sdcensus approve published/ --name "Ana Ruiz" --role "head of methodology"',
+    'sdcensus approve published/ --name "Ben Okafor" --date 2026-03-01',
+)
+
+
+def approve(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder that sdcensus publish has made.")
+    ],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Who approves.")],
+    role: Annotated[
+        str, typer.Option("--role", metavar="FUNCTION", help="In which function.")
+    ] = "",
+    date: Annotated[
+        str, typer.Option("--date", metavar="DATE", help="On which day; no clock is read.")
+    ] = "",
+    office: Annotated[
+        Path | None,
+        typer.Option(
+            "--office",
+            metavar="FOLDER",
+            help="The office's folder; by default the one beside the published folder.",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Record that somebody approves a publication as it is.
+
+    The digests of plan, policy, lock and all files stand beside the names, in the office's folder.
+    Two people have to approve; what changes afterwards has to be approved again.
+    """
+    from sdcensus.session.publish.approval import NEEDED
+    from sdcensus.session.publish.approval import approve as record
+
+    output = Output(quiet=quiet)
+    found = record(folder, name=name, role=role, date=date, office=office)
+    given = len(found.approvals)
+    people = " and ".join(one.name for one in found.approvals)
+    if found.complete:
+        output.say(f"Approved by {people}.")
+    else:
+        output.say(f"Approved by {people}: {given} of {NEEDED}. A second person has to approve.")
+    if found.accepted is not None:
+        output.say(found.accepted.sentence)
+    if found.outdated:
+        output.say("Earlier approvals were for something that has changed since.")

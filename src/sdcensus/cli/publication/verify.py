@@ -1,0 +1,70 @@
+"""``sdcensus verify``: whether a published folder is as it was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output, bytes_text
+from sdcensus.cli.shared.options import Quiet, examples
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.errors import InputError
+
+EXAMPLES = examples(
+    "sdcensus verify published/", "sdcensus verify published/ --office published.office"
+)
+
+#: Problems that are listed.
+SHOWN = 20
+
+
+def verify(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder that sdcensus publish has made.")
+    ],
+    office: Annotated[
+        Path | None,
+        typer.Option(
+            "--office", metavar="FOLDER", help="The office's folder, to see who has approved."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare every published file with the digest in manifest.json.
+
+    Missing, changed and added files are listed, and the exit code tells that there are some.
+    """
+    from sdcensus.session.publish.verification import verify as check
+
+    output = Output(quiet=quiet)
+    with Stages(output, "comparing files with their digests") as stages:
+        found = check(folder, office=office, progress=stages)
+    if not found.sound:
+        more = len(found.problems) - SHOWN
+        lines = [f"  {one}" for one in found.problems[:SHOWN]]
+        lines += [f"  and {more:,} more"] if more > 0 else []
+        raise InputError(
+            f"{folder} is not as it was published:\n" + "\n".join(lines) + "\nPublish it again, or"
+            " restore it from a backup."
+        )
+    output.say(
+        f"{folder}: {found.publication}, all {found.files:,} files"
+        f" ({bytes_text(found.size)}) are as they were published."
+    )
+    if found.approvals is not None:
+        people = [_person(one.name, one.role) for one in found.approvals.approvals]
+        if found.approvals.complete:
+            output.say(f"Approved by {' and '.join(people)}.")
+        else:
+            given = f"Approved by {people[0]} only" if people else "Not approved yet"
+            output.say(f"{given}: sdcensus approve records two names.")
+        if found.approvals.accepted is not None:
+            output.say(found.approvals.accepted.sentence)
+        if found.approvals.outdated:
+            output.say("An earlier approval was for something that has changed since.")
+
+
+def _person(name: str, role: str) -> str:
+    return f"{name} ({role})" if role else name

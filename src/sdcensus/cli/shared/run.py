@@ -1,0 +1,178 @@
+"""Running a command: what it answers when something goes wrong.
+
+Errors that a user can do something about are one line on stderr and an exit code by their kind.
+A traceback is never shown on its own: it may quote a line of a census file.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import typer
+from typer.main import get_command
+
+from sdcensus.cli.shared.completion import words_of_bash
+from sdcensus.cli.shared.console import prepare_streams, show_error
+from sdcensus.errors import SdcensusError
+
+#: Set to 1, this variable of the environment shows tracebacks.
+DEBUG = "SDCENSUS_DEBUG"
+BUG, INTERRUPTED, TERMINATED = 70, 130, 143
+
+_NO_MEMORY = (
+    "There is not enough memory. Close other programs; for a table, take fewer or coarser axes."
+)
+
+#: Exit codes besides those of the errors in ``sdcensus.errors``.
+OTHER_EXIT_CODES = {
+    0: "All went well.",
+    1: "Another error, such as one that the system reports.",
+    BUG: "A bug of sdcensus. Please report it.",
+    INTERRUPTED: "Interrupted with Ctrl+C.",
+    TERMINATED: "Ended from outside, for example by the system that shuts down.",
+}
+
+
+class Interrupted(BaseException):
+    """The user, or the system, ends the command."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    prepare_streams()
+    command = _program()
+    try:
+        with _termination_as_exception(), words_of_bash():
+            code = command.main(args=arguments, prog_name="sdcensus", standalone_mode=False)
+            if sys.stdout is not None:  # a program without a console has none
+                sys.stdout.flush()
+    except Interrupted as end:
+        show_error(str(end))
+        return end.exit_code
+    except SdcensusError as error:
+        return _explained(str(error), error.exit_code)
+    except typer.TyperException as error:
+        return _explained(_usage_text(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _explained("interrupted", INTERRUPTED)
+    except MemoryError:
+        return _explained(_NO_MEMORY, SdcensusError.exit_code)
+    except BrokenPipeError:
+        _forget_stdout()
+        return 1
+    except OSError as error:
+        return _explained(_system_text(error), SdcensusError.exit_code)
+    except Exception as error:
+        if _begun_by_interrupt(error):
+            return _explained("interrupted", INTERRUPTED)
+        return _explained(_bug_text(error), BUG)
+    if code == INTERRUPTED:
+        show_error("interrupted")
+    return code if isinstance(code, int) else 0
+
+
+@cache
+def _program() -> Any:
+    """All commands, put together once: for a single line that is most of the work."""
+    # Here and not above: the commands use this module.
+    from sdcensus.cli.app import app
+
+    return get_command(app)
+
+
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """Around work that writes its result in the end only: says so when it is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted, nothing was written", INTERRUPTED) from None
+    except Interrupted as end:
+        raise Interrupted("ended from outside, nothing was written", end.exit_code) from None
+
+
+@contextmanager
+def _termination_as_exception() -> Iterator[None]:
+    """Let a command that is asked to end remove what it has begun to write."""
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        raise Interrupted("ended from outside", TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A closed terminal or a lost connection ends a command as well; Windows has no such signal.
+    numbers = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    # Whoever started the command with nohup wants it to go on.
+    heard = [one for one in numbers if one and signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, end) for one in heard}
+    try:
+        yield
+    finally:
+        for one, old in before.items():
+            signal.signal(one, old)
+
+
+def _explained(text: str, exit_code: int) -> int:
+    if os.environ.get(DEBUG) == "1":
+        traceback.print_exc()
+    show_error(text)
+    return exit_code
+
+
+def _begun_by_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl+C is behind an error: libraries that are being imported make others of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _usage_text(error: typer.TyperException) -> str:
+    """What is wrong with the command line, and where to look it up."""
+    context = getattr(error, "ctx", None)
+    hint = f"\nTry: {context.command_path} --help" if context is not None else ""
+    # The words of the library that checks values are of no use to whoever typed them.
+    return f"{error.format_message().replace(': Value error, ', ': ')}{hint}"
+
+
+def _system_text(error: OSError) -> str:
+    reason = error.strerror or type(error).__name__
+    return f"{error.filename}: {reason}." if error.filename else f"The system says: {reason}."
+
+
+def _bug_text(error: Exception) -> str:
+    """Where it happened, and nothing of what the program held at that moment."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "sdcensus" in Path(frame.filename).parts]
+    where = ""
+    if ours:
+        parts = Path(ours[-1].filename).parts
+        inside = parts[len(parts) - parts[::-1].index("sdcensus") :]
+        where = f" in {'/'.join(inside)}, line {ours[-1].lineno}"
+    return (
+        f"This is a bug of sdcensus ({type(error).__name__}{where}). Please report this line; it"
+        " holds nothing of your data."
+        f"\nTo see more, set {DEBUG}=1 and run the command again: what it then shows may hold"
+        " confidential values, so do not send it to anyone who may not see the census."
+    )
+
+
+def _forget_stdout() -> None:
+    """Nobody reads any more: Python must not complain when it empties the stream at its end."""
+    sys.stdout = Path(os.devnull).open("w", encoding="utf-8", newline="\n")  # noqa: SIM115

@@ -1,0 +1,227 @@
+"""Drawing tables that people can read: rows, columns, and one layer below the other.
+
+``show_cube`` is only for those who may see true counts: whoever calls it has asked the user.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from sdcensus.cli.shared.console import Output, plain_table
+
+if TYPE_CHECKING:
+    from sdcensus.api import Cube, SparseCube, TableSpec
+    from sdcensus.model.spec.axis import Axis, AxisCode
+
+#: Longer tables belong into a file.
+MOST_LINES = 2_000
+#: Signs that the labels of rows take at most and, where there are long ones, at least.
+_WIDEST_LABEL, _NARROWEST_LABEL = 36, 18
+#: What is drawn around a column.
+_AROUND = 2
+
+
+def show_cube(
+    output: Output,
+    cube: Cube | SparseCube,
+    *,
+    language: str | None = None,
+    weight_decimals: int | None = None,
+) -> None:
+    """Draw a cube: every cell of a dense one, the cells with records of a sparse one.
+
+    Args:
+        output: Where to draw it.
+        cube: The cube.
+        language: The language of the labels.
+        weight_decimals: Draw weighted counts, whose last digit is this far behind the point.
+    """
+    from sdcensus.api import SparseCube
+
+    if output.quiet:
+        return
+    if isinstance(cube, SparseCube):
+        rows = _sparse_rows(cube, language, weight_decimals)
+        show_list(output, rows, cube.spec.axes, "count", language)
+        return
+    weight = cube.weight if weight_decimals is not None else None
+    numbers: Any = cube.count if weight is None else weight
+
+    def text(number: int) -> str:
+        return f"{number:,}" if weight_decimals is None else weight_text(number, weight_decimals)
+
+    drawing = Drawing(
+        spec=cube.spec,
+        text=lambda at: text(int(numbers[at])),
+        longest=lambda axis, position: len(text(int(numbers.take(position, axis=axis).max()))),
+        language=language,
+    )
+    drawing.show(output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A table of which every cell can be asked for its text.
+
+    Attributes:
+        spec: What the table shows.
+        text: What stands in the cell at these positions.
+        longest: How long the longest text at a position of an axis is.
+        language: The language of the labels.
+    """
+
+    spec: TableSpec
+    text: Callable[[tuple[int, ...]], str]
+    longest: Callable[[int, int], int]
+    language: str | None = None
+
+    def show(self, output: Output) -> None:
+        """Draw it: one axis side by side, one down the rows, a layer for each other code."""
+        axes = self.spec.axes
+        if not axes:
+            output.say(f"\n{self.spec.of.plural}: {self.text(())}")
+            return
+        columns = self._column_axis(output.width) if len(axes) > 1 else None
+        if len(axes) > 1 and columns is None:
+            show_list(output, self._cells(), axes, "count", self.language)
+            return
+        *layers, rows = [at for at in range(len(axes)) if at != columns]
+        lines = 0
+        for codes in itertools.product(*(range(len(axes[at].codes)) for at in layers)):
+            if lines >= MOST_LINES:
+                _say_part(output)
+                return
+            fixed = dict(zip(layers, codes, strict=True))
+            table = self._layer(rows, columns, fixed)
+            output.say(f"\n{self._title(rows, columns, fixed)}", style="bold")
+            output.show(table)
+            lines += table.row_count
+        if len(axes[rows].codes) > MOST_LINES:
+            _say_part(output)
+
+    def _label(self, code: AxisCode) -> str:
+        return code.label.show(self.language) or code.code
+
+    def _column_axis(self, width: int) -> int | None:
+        """The last axis whose codes fit side by side; ``None`` if none does."""
+        axes = self.spec.axes
+        for at in reversed(range(len(axes))):
+            if len(axes[at].codes) * (_AROUND + 1) > width:
+                continue
+            others = [axis for other, axis in enumerate(axes) if other != at]
+            longest = max(len(self._label(code)) for code in others[-1].codes)
+            used = _AROUND + min(longest, _NARROWEST_LABEL)
+            for position, code in enumerate(axes[at].codes):
+                words = self._label(code).split() or [""]
+                used += _AROUND + max(self.longest(at, position), *map(len, words))
+            if used <= width:
+                return at
+        return None
+
+    def _layer(self, rows: int, columns: int | None, fixed: Mapping[int, int]) -> Table:
+        """One layer: the codes of the other axes are fixed."""
+        axes = self.spec.axes
+        table = plain_table()
+        heading = _heading(axes[rows], self.language)
+        table.add_column(heading, overflow="fold", max_width=_WIDEST_LABEL)
+        if columns is None:
+            table.add_column(self.spec.of.plural, justify="right")
+            across = [fixed]
+        else:
+            for code in axes[columns].codes:
+                table.add_column(self._label(code), justify="right")
+            across = [{**fixed, columns: at} for at in range(len(axes[columns].codes))]
+        before = axes[rows].codes[0].level
+        for row, code in enumerate(axes[rows].codes[:MOST_LINES]):
+            if code.level != before and not code.is_total:
+                table.add_section()
+            before = code.level
+            table.add_row(
+                self._label(code),
+                *(self._at({**at, rows: row}) for at in across),
+                style="bold" if code.is_total else None,
+            )
+        return table
+
+    def _title(self, rows: int, columns: int | None, fixed: Mapping[int, int]) -> str:
+        """What a layer shows."""
+        from sdcensus.model.spec.headings import layer_heading
+
+        axes = self.spec.axes
+        layers = [
+            f"{_heading(axes[at], self.language)}: {self._label(axes[at].codes[one])}"
+            for at, one in fixed.items()
+        ]
+        sides = [_heading(axes[at], self.language) for at in (rows, columns) if at is not None]
+        return ". ".join([*layers, layer_heading(self.spec, sides, self.language)])
+
+    def _at(self, at: Mapping[int, int]) -> str:
+        return self.text(tuple(at[axis] for axis in range(len(at))))
+
+    def _cells(self) -> Iterator[tuple[list[str], str]]:
+        """Every cell on a line of its own."""
+        axes = self.spec.axes
+        for at in itertools.product(*(range(size) for size in self.spec.shape)):
+            labels = [self._label(axis.codes[one]) for axis, one in zip(axes, at, strict=True)]
+            yield labels, self.text(at)
+
+
+def show_list(
+    output: Output,
+    rows: Iterator[tuple[list[str], str]],
+    axes: Sequence[Axis],
+    name: str,
+    language: str | None,
+) -> None:
+    """Draw cells one below the other: their labels, and the text of each under ``name``."""
+    table = plain_table()
+    for axis in axes:
+        table.add_column(_heading(axis, language), overflow="fold")
+    table.add_column(name, justify="right")
+    for labels, number in itertools.islice(rows, MOST_LINES):
+        table.add_row(*labels, number)
+    output.say()
+    output.show(table)
+    if next(rows, None) is not None:
+        _say_part(output)
+
+
+def _say_part(output: Output) -> None:
+    output.say(
+        f"\nThe table goes on: only {MOST_LINES:,} lines are shown. See all with --out FILE."
+    )
+
+
+def _heading(axis: Axis, language: str | None) -> str:
+    from sdcensus.model.spec.headings import axis_heading
+
+    return axis_heading(axis, language)
+
+
+def _sparse_rows(
+    cube: SparseCube, language: str | None, weight_decimals: int | None
+) -> Iterator[tuple[list[str], str]]:
+    for block in cube.blocks():
+        weights = block.values.weight
+        for at, cell in enumerate(block.cells(language=language)):
+            if weight_decimals is not None and weights is not None:
+                yield list(cell.labels), weight_text(int(weights[at]), weight_decimals)
+            else:
+                yield list(cell.labels), f"{cell.count:,}"
+
+
+def weight_text(number: int, decimals: int) -> str:
+    """A weighted count, of which one digit behind the point is enough to look at.
+
+    Examples:
+        >>> weight_text(1_234_567_890, 6), weight_text(12, 0)
+        ('1,234.6', '12')
+    """
+    exact = Decimal(number).scaleb(-decimals)
+    return f"{exact:,.{min(decimals, 1)}f}"

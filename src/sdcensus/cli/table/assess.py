@@ -1,0 +1,327 @@
+"""``sdcensus assess``: what a table gives away, what its readers lose, on a page to be signed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sdcensus.cli.census.describe import check_language
+from sdcensus.cli.shared.console import Output, bytes_text, seconds_text, typed
+from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodName, Then, with_method_options
+from sdcensus.cli.shared.options import (
+    Axes,
+    Confidential,
+    Language,
+    Quiet,
+    SecretFile,
+    SmallestGroup,
+    Units,
+    Where,
+    examples,
+    listed,
+)
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.cli.table.assessed import say_assessment
+from sdcensus.errors import OutputError, SpecError
+
+if TYPE_CHECKING:
+    from sdcensus.model.progress import Progress
+    from sdcensus.session.assess.assessment import Assessment
+    from sdcensus.session.assess.tables import AssessOptions
+    from sdcensus.session.census.census import Census
+    from sdcensus.session.protect.table import MethodOptions
+
+#: How files of plans end; a store is a folder.
+PLANS = (".toml", ".xlsx", ".xlsm")
+
+EXAMPLES = examples(
+    "sdcensus assess census.store --by ed@parish,sex --out check",
+    "sdcensus assess census.store --by ed,religion --scheme CP4",
+    "sdcensus assess census.store --published table.csv",
+    "sdcensus assess plan.toml --out check",
+    "sdcensus assess plan.toml --table age-by-parish",
+    "sdcensus assess census.store --by ed --policy policy.toml",
+    "sdcensus assess census.store --by ed --registry published",
+)
+
+
+@with_method_options(ALL_OPTIONS)
+def assess(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="STORE|PLAN", help="A census store, or a plan (plan.toml)."),
+    ],
+    by: Axes = "",
+    of: Units = "persons",
+    where: Where = None,
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            "--published",
+            metavar="FILE",
+            help="Assess this published .csv or .parquet file instead of protecting a table.",
+        ),
+    ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            help="With a plan: only this table. Can be given several times.",
+        ),
+    ] = None,
+    method: Annotated[
+        MethodName | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help=f"How the table is protected: {', '.join(MethodName)}. cell-key if not given.",
+        ),
+    ] = None,
+    secret: SecretFile = None,
+    *,
+    method_options: MethodOptions,
+    then: Then = "",
+    smallest_group: SmallestGroup = None,
+    registry: Annotated[
+        Path | None,
+        typer.Option(
+            "--registry",
+            metavar="FOLDER",
+            help="Take the table together with everything that this registry holds.",
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="Take it together with every table that this policy opens to the public.",
+        ),
+    ] = None,
+    recovery_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--recovery-limit",
+            metavar="CHANCE",
+            help="The chance of finding a count by averaging that is accepted; that of the policy"
+            " if not given.",
+        ),
+    ] = None,
+    sensitive: Annotated[
+        str,
+        typer.Option(
+            "--sensitive",
+            metavar="VARIABLES",
+            help="The variables that tell something about people, comma-separated; those that the"
+            " schema calls sensitive if not given, else each in turn.",
+        ),
+    ] = "",
+    coalition: Annotated[
+        int,
+        typer.Option(
+            "--coalition",
+            metavar="N",
+            help="How many members of a group may put together what they know.",
+            min=0,
+        ),
+    ] = 1,
+    exact: Annotated[
+        bool | None,
+        typer.Option(
+            "--exact/--no-exact",
+            help="Find intervals by linear programs; by default for small tables only.",
+        ),
+    ] = None,
+    compare: Annotated[
+        bool | None,
+        typer.Option(
+            "--compare/--no-compare",
+            help="Show other methods on the same table; by default unless it is very large.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="Write the page to be signed, a public page and the evaluation sheet to a new"
+            " folder that only you can open.",
+        ),
+    ] = None,
+    date: Annotated[
+        str, typer.Option("--date", metavar="DATE", help="A date for the pages; no clock is read.")
+    ] = "",
+    confidential: Confidential = False,
+    language: Language = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure what a table would give away, and what its readers would lose.
+
+    Figures are computed from true counts and are for the office only. Single cells are named on
+    the screen only if --confidential is said. Files can be read by their owner only; the public
+    page among them holds no figure that was computed from a true count.
+    """
+    from sdcensus.session.assess.tables import AssessOptions
+
+    output = Output(quiet=quiet)
+    if out is not None and (out.exists() or out.is_symlink()):
+        raise OutputError(f"{out} already exists. Choose another folder or remove it first.")
+    if out is not None:
+        from sdcensus.report.charts import require_libraries
+
+        require_libraries()
+    options = AssessOptions(
+        sensitive=tuple(listed(sensitive)) or None,
+        coalition=coalition,
+        compare=compare,
+        exact=exact,
+        language=language,
+        registry=registry,
+        policy=policy,
+        recovery_limit=recovery_limit,
+        smallest_group=smallest_group,
+    )
+    chosen = _Chosen(None if method is None else method.value, listed(then), method_options, secret)
+    began = time.perf_counter()
+    skipped: tuple[str, ...] = ()
+    with all_or_nothing(), Stages(output, "reading") as stages:
+        if source.suffix.lower() in PLANS:
+            if by or where or published is not None or chosen.anything:
+                raise SpecError(
+                    "A plan says itself which tables there are and how they are protected: leave"
+                    " --by, --where, --published and the options of methods out."
+                )
+            from sdcensus.session.assess.tables import assess_plan
+
+            plan = assess_plan(source, table or [], secret=secret, options=options, progress=stages)
+            found, skipped = list(plan.tables), plan.skipped
+        elif table:
+            raise SpecError("--table names a table of a plan: sdcensus assess plan.toml.")
+        else:
+            found = [_of_store(source, (by, of, where), published, chosen, options, stages)]
+        again = _typed(source, by, of, where, published, table or [], chosen, options)
+        written = _write(found, out, again, date, language, stages)
+    took = time.perf_counter() - began
+    for name, assessment in found:
+        title = name if len(found) > 1 else ""
+        say_assessment(output, title, assessment, language, examples=confidential)
+    for sentence in skipped:
+        output.note(f"not assessed: {sentence}")
+    for path in written:
+        kind = "may be published" if ".public." in path.name else "confidential"
+        output.say(f"Wrote {path} ({bytes_text(path.stat().st_size)}; {kind}).")
+    if out is None:
+        output.say("Write the page to be signed with --out FOLDER.")
+    output.note(f"This is for the office: it was computed from true counts. {seconds_text(took)}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Chosen:
+    """What was said about the method."""
+
+    method: str | None
+    steps: list[str]
+    options: MethodOptions
+    secret: Path | None
+
+    def __repr__(self) -> str:
+        return f"<_Chosen {self.method}>"
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything was said about it."""
+        return self.method is not None or bool(self.steps) or bool(self.options.given())
+
+    def build(self, census: Census, of: str) -> Any:
+        """The method, which commands only pass on."""
+        from sdcensus.session.protect.table import build_method
+
+        return build_method(
+            self.method or MethodName.CELL_KEY.value,
+            census,
+            of=of,
+            then=self.steps,
+            options=self.options,
+            secret=self.secret,
+        )
+
+
+def _of_store(
+    store: Path,
+    table: tuple[str, str, str | None],
+    published: Path | None,
+    chosen: _Chosen,
+    options: AssessOptions,
+    progress: Progress,
+) -> tuple[str, Assessment]:
+    from sdcensus.session.assess.tables import assess_published, assess_spec, file_name
+    from sdcensus.session.census.census import open_store
+
+    by, of, where = table
+    census = open_store(store)
+    check_language(census, options.language)
+    if published is not None:
+        if by or where:
+            raise SpecError("A published file says itself what it shows: leave --by out.")
+        method = chosen.build(census, of) if chosen.anything else None
+        return file_name(published.stem), assess_published(
+            census, published, method=method, options=options, progress=progress
+        )
+    spec = census.spec(*listed(by), of=of, universe=where)
+    return file_name(spec.title), assess_spec(
+        census, spec, chosen.build(census, of), options=options, progress=progress
+    )
+
+
+def _write(
+    found: list[tuple[str, Assessment]],
+    out: Path | None,
+    reproduce: str,
+    date: str,
+    language: str | None,
+    progress: Progress,
+) -> list[Path]:
+    if out is None:
+        return []
+    from sdcensus.report.assessment.files import AssessmentReport, write_reports
+
+    progress("writing", 0.0)
+    reports = [(name, AssessmentReport(one, reproduce, date, language)) for name, one in found]
+    return write_reports(reports, out)
+
+
+def _typed(
+    source: Path,
+    by: str,
+    of: str,
+    where: str | None,
+    published: Path | None,
+    tables: list[str],
+    chosen: _Chosen,
+    options: AssessOptions,
+) -> str:
+    """The command that makes it again, for the confidential page: with all its parameters."""
+    words: list[tuple[str, object]] = [("by", by), ("of", "" if of == "persons" else of)]
+    words += [("where", where), ("published", published and published.name)]
+    words += [("table", one) for one in tables]
+    words += [("method", chosen.method), ("then", ",".join(chosen.steps))]
+    for name, value in chosen.options.given().items():
+        each = value if isinstance(value, tuple) else (value,)
+        words += [(name.replace("_", "-"), one) for one in each]
+    words += [("registry", options.registry), ("policy", options.policy)]
+    words += [("recovery-limit", options.recovery_limit)]
+    words += [("smallest-group", options.smallest_group)]
+    parts = [f"sdcensus assess {typed(source.name)}"]
+    for name, value in words:
+        if value is True:
+            parts.append(f"--{name}")
+        elif value not in (None, "", False):
+            text = value.name if isinstance(value, Path) else str(value)
+            parts.append(f"--{name} {typed(text)}")
+    return " ".join(parts)

@@ -1,0 +1,280 @@
+"""``sdcensus compare``: methods on the office's own tables, as the founding study compared them."""
+
+from __future__ import annotations
+
+import re
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.census.describe import check_language
+from sdcensus.cli.shared.completion import complete_axes
+from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text
+from sdcensus.cli.shared.options import (
+    Language,
+    Quiet,
+    SecretFile,
+    SmallestGroup,
+    Store,
+    Units,
+    Where,
+    examples,
+    listed,
+)
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.errors import SpecError, UnknownName
+
+if TYPE_CHECKING:
+    from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.session.census.census import Census
+    from sdcensus.session.study.study import Study
+
+EXAMPLES = examples(
+    "sdcensus compare census.store --by ed@parish,sex,age --out study",
+    "sdcensus compare census.store --by ed@parish,sex --schemes CP1,CP3 --out study",
+    "sdcensus compare census.store --by age,sex,ed --ways 2,3 --out study",
+    "sdcensus compare census.store --table ed,sex --table age --out study",
+    "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
+)
+
+
+class Draw(StrEnum):
+    """How the noise of a scheme is drawn."""
+
+    ASCENDING = "ascending"
+    INDEPENDENT = "independent"
+    HASHED = "hashed"
+
+
+def compare(
+    store: Store,
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="FOLDER", help="A new folder, for its owner only."),
+    ],
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            metavar="AXES",
+            help="Axes, comma-separated: the tables are those by the first two, three ... of them.",
+            autocompletion=complete_axes,
+        ),
+    ] = "",
+    ways: Annotated[
+        str,
+        typer.Option(
+            "--ways",
+            metavar="NUMBERS",
+            help="How many axes the tables have, comma-separated; 2 to 5 if not given.",
+        ),
+    ] = "",
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table",
+            metavar="AXES",
+            help="A table of your own, instead of --by. Can be given several times.",
+            autocompletion=complete_axes,
+        ),
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables",
+            metavar="FILE",
+            help="Tables of your own from a text file: the axes of one in a line.",
+        ),
+    ] = None,
+    schemes: Annotated[
+        str,
+        typer.Option(
+            "--schemes", metavar="NAMES", help="Schemes, comma-separated; all if not given."
+        ),
+    ] = "",
+    lookups: Annotated[
+        str,
+        typer.Option(
+            "--lookups",
+            metavar="NAMES",
+            help="How noise is drawn, comma-separated: ascending, independent, hashed. All if not"
+            " given; hashed needs the secret.",
+        ),
+    ] = "",
+    zeros_known: Annotated[
+        bool,
+        typer.Option(
+            "--zeros-known",
+            help="The intruder also knows that empty cells are published as 0.",
+        ),
+    ] = False,
+    smallest_group: SmallestGroup = None,
+    of: Units = "persons",
+    where: Where = None,
+    secret: SecretFile = None,
+    language: Language = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare methods on tables of a census, and write a study for the office.
+
+    Each table is protected by each scheme. What a single table gives away stands beside what
+    users lose: a page with maps, a workbook and csv files, in the layout of the founding study
+    (ECLAC 2020). All of it is computed from true counts: only you can read the folder.
+    """
+    from sdcensus.report.study.files import check_study_target, write_study
+    from sdcensus.session.census.census import open_store
+    from sdcensus.session.census.load import find_secret
+    from sdcensus.session.study.study import compare as run
+    from sdcensus.session.study.study import scheme_candidates
+
+    output = Output(quiet=quiet)
+    check_study_target(out)
+    chosen = _lookups(lookups, has_secret=secret is not None)
+    needed = secret is not None or Draw.HASHED in chosen
+    candidates = scheme_candidates(
+        scheme_names(schemes) or _all_schemes(),
+        [one.value for one in chosen],
+        secret=find_secret(secret) if needed else None,
+        zeros_known=zeros_known,
+    )
+    census = open_store(store)
+    check_language(census, language)
+    specs = _specs(census, by, ways, table or [], tables, of, where)
+    began = time.perf_counter()
+    with all_or_nothing(), Stages(output, "counting") as stages:
+        study = run(
+            census,
+            specs,
+            candidates,
+            smallest_group=smallest_group,
+            language=language,
+            progress=stages,
+        )
+        written = write_study(study, out, progress=stages)
+    took = time.perf_counter() - began
+    _say(output, study, took)
+    page, *others = written
+    output.say(
+        f"\nWrote {page} ({bytes_text(page.stat().st_size)}) and {len(others)} more files. They are"
+        " confidential: only you can read them."
+    )
+    unused = unused_axes(listed(by), max(len(one.axes) for one in specs))
+    if unused:
+        output.note(f"note: no table has {', '.join(unused)}. Name larger tables with --ways.")
+    if Draw.HASHED not in chosen and not lookups:
+        output.note("note: the look-up hashed was left out, since it needs --secret FILE.")
+
+
+def scheme_names(text: str) -> list[str]:
+    """Names of schemes in a comma-separated list; a comma in brackets belongs to a name.
+
+    Examples:
+        >>> scheme_names("CP1, CP3(1,2),rr5")
+        ['CP1', 'CP3(1,2)', 'rr5']
+    """
+    return [one.strip() for one in re.split(r",(?![^()]*\))", text) if one.strip()]
+
+
+def unused_axes(by: list[str], most: int) -> list[str]:
+    """Axes that were named, and stand behind those of the largest table.
+
+    Examples:
+        >>> unused_axes(["ed", "sex", "age"], 2), unused_axes([], 2)
+        (['age'], [])
+    """
+    return by[most:]
+
+
+def _all_schemes() -> tuple[str, ...]:
+    from sdcensus.session.perturbation.tables import SCHEMES
+
+    return tuple(SCHEMES)
+
+
+def _lookups(text: str, *, has_secret: bool) -> list[Draw]:
+    names = listed(text)
+    if not names:
+        return [one for one in Draw if has_secret or one is not Draw.HASHED]
+    found = []
+    for name in names:
+        try:
+            found.append(Draw(name.lower()))
+        except ValueError:
+            raise UnknownName("look-up of a study", name, known=list(Draw)) from None
+    return list(dict.fromkeys(found))
+
+
+def _specs(
+    census: Census,
+    by: str,
+    ways: str,
+    table: list[str],
+    tables: Path | None,
+    of: str,
+    where: str | None,
+) -> tuple[TableSpec, ...]:
+    """The tables of the study: the first axes of --by, or a list."""
+    from sdcensus.session.study.tables import listed_tables, prefixes, read_tables
+
+    universe = where.strip() or None if where else None
+    if table or tables is not None:
+        for name, given in {"--by": by, "--ways": ways}.items():
+            if given:
+                raise SpecError(
+                    f"{name} makes tables itself, and --table and --tables name them. Give one of"
+                    " the two."
+                )
+        texts = [*table, *(read_tables(tables) if tables is not None else ())]
+        return listed_tables(census, texts, of=of, universe=universe)
+    if not listed(by):
+        raise SpecError("Name the tables of the study: --by AXES, --table AXES or --tables FILE.")
+    return prefixes(census, listed(by), _numbers(ways), of=of, universe=universe)
+
+
+def _numbers(text: str) -> list[int] | None:
+    names = listed(text)
+    if not names:
+        return None
+    for one in names:
+        if not one.isdecimal():
+            raise SpecError(f"--ways takes whole numbers, such as 2,3,4, and not {one!r}.")
+    return [int(one) for one in names]
+
+
+def _say(output: Output, study: Study, took: float) -> None:
+    """The most detailed table on the console, and the findings in words."""
+    from sdcensus.session.study.words import NONE, percent, sentences
+
+    table = study.tables[-1]
+    output.say(f"{study.census}: methods compared", style="bold")
+    tables = f"{len(study.tables)} table{'s' if len(study.tables) > 1 else ''}"
+    output.say(f"{tables}, {len(study.names)} methods, {seconds_text(took)}")
+    drawn = f", drawn {study.main}" if study.main is not None else ""
+    output.say(f"\n{table.spec.title} ({table.name}{drawn})", style="bold")
+    shown = plain_table()
+    shown.add_column("Method")
+    for name in ("given away", "of 1 and 2", "risk R", "mean change", "Hellinger"):
+        shown.add_column(name, justify="right")
+    for one in study.mains(table):
+        utility = one.utility
+        shown.add_row(
+            one.candidate.name,
+            percent(one.share),
+            percent(one.small_share),
+            *(
+                NONE if value is None else f"{value:.{digits}f}"
+                for value, digits in (
+                    (one.risk, 3),
+                    (utility.mean_absolute_distance, 2),
+                    (utility.hellinger_normalised, 3),
+                )
+            ),
+        )
+    output.show(shown)
+    output.say()
+    for head, text in sentences(study):
+        output.say(f"  {head} {text}")

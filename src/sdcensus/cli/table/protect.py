@@ -1,0 +1,281 @@
+"""``sdcensus protect``: one table, protected and ready to be published."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.census.describe import check_language
+from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text
+from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
+from sdcensus.cli.shared.options import (
+    Axes,
+    Confidential,
+    Engine,
+    EngineOption,
+    Language,
+    Measure,
+    MeasureOption,
+    Quiet,
+    SecretFile,
+    SmallestGroup,
+    Store,
+    Units,
+    Where,
+    examples,
+    listed,
+)
+from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.published import show_published
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.cli.shared.tables import MOST_LINES
+from sdcensus.errors import SpecError
+
+if TYPE_CHECKING:
+    from sdcensus.model.published.claims import Claims
+    from sdcensus.model.published.grouped_table import GroupedTable
+    from sdcensus.model.published.protected import Protected
+    from sdcensus.session.protect.table import MethodOptions
+
+#: Tables with at most so many cells are shown without being asked for.
+SMALL = 300
+
+EXAMPLES = examples(
+    "sdcensus protect census.store --by ed@parish,sex --method cell-key",
+    "sdcensus protect census.store --by ed,sex --method cell-key --out table.xlsx",
+    "sdcensus protect census.store --by sex --method cell-key --strength strong",
+    "sdcensus protect census.store --by religion --method random-rounding --base 5",
+    "sdcensus protect census.store --by ed,sex --method cell-key --groups groups.csv",
+    "sdcensus protect census.store --method cell-key --audit a.csv --confidential",
+)
+
+
+@with_method_options(ALL_OPTIONS)
+def protect(
+    store: Store,
+    method: MethodOption,
+    by: Axes = "",
+    of: Units = "persons",
+    where: Where = None,
+    measure: MeasureOption = Measure.COUNT,
+    engine: EngineOption = Engine.MEMORY,
+    secret: SecretFile = None,
+    *,
+    method_options: MethodOptions,
+    then: Then = "",
+    smallest_group: SmallestGroup = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the published table to a new .csv, .parquet or .xlsx file.",
+        ),
+    ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            "--groups",
+            metavar="FILE",
+            help="Also add published values up to groups of your own: a csv file with the columns"
+            " variable, group and code.",
+        ),
+    ] = None,
+    groups_out: Annotated[
+        Path | None,
+        typer.Option("--groups-out", metavar="FILE", help="Write these sums to a new .csv file."),
+    ] = None,
+    minimum_population: Annotated[
+        int | None,
+        typer.Option(
+            "--minimum-population",
+            metavar="N",
+            help="--groups: refuse groups of areas with fewer published units.",
+        ),
+    ] = None,
+    subtraction: Annotated[
+        bool,
+        typer.Option("--subtraction", help="--groups: a group may be a larger code less others."),
+    ] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show the published table, however large it is.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what the method promises.")
+    ] = False,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit",
+            metavar="FILE",
+            help="Write true counts and keys beside published values to a new .csv or .parquet"
+            " file that only you can read. Needs --confidential.",
+        ),
+    ] = None,
+    registry: Annotated[
+        Path | None,
+        typer.Option(
+            "--registry",
+            metavar="FOLDER",
+            help="Record what is published in this folder of the office, and refuse numbers that"
+            " contradict what was published before. Needs --out.",
+        ),
+    ] = None,
+    confidential: Confidential = False,
+    language: Language = None,
+    quiet: Quiet = False,
+) -> None:
+    """Protect a table and write it for publication.
+
+    What is shown and written is public: published values, notes for readers, and how the table
+    was made. True counts are written nowhere, unless --audit asks for them.
+    """
+    from sdcensus.session.census.census import open_census
+    from sdcensus.session.protect.own_groups import group_table, write_grouped
+    from sdcensus.session.protect.table import (
+        build_method,
+        check_targets,
+        protect_table,
+        write_protected,
+    )
+
+    output = Output(quiet=quiet)
+    check_targets(out, audit, confidential=confidential)
+    if registry is not None and out is None:
+        raise SpecError("--registry records what is published: --out FILE.")
+    _check_groups(groups, groups_out, minimum_population, subtraction)
+    census = open_census(store)
+    check_language(census, language)
+    language = language or next(iter(census.schema.census.languages), None)
+    where = where.strip() or None if where else None
+    spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    chosen = build_method(
+        method.value, census, of=of, then=listed(then), options=method_options, secret=secret
+    )
+    began = time.perf_counter()
+    with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
+        protected = protect_table(
+            census,
+            spec,
+            chosen,
+            engine=engine.value,
+            smallest_group=smallest_group,
+            progress=stages,
+        )
+        took = time.perf_counter() - began
+        grouped = None
+        if groups is not None:
+            grouped = group_table(
+                protected.table,
+                groups,
+                minimum_population=minimum_population or 0,
+                subtraction=subtraction,
+                language=language,
+            )
+        stages("writing", 0.0)
+        written = write_protected(
+            protected,
+            out,
+            audit=audit,
+            registry=registry,
+            confidential=confidential,
+            language=language,
+        )
+        if grouped is not None and groups_out is not None:
+            written = (*written, write_grouped(grouped, groups_out))
+    _say_head(output, protected, where, took)
+    shown = show or spec.cells <= SMALL
+    if shown:
+        show_published(output, protected.table, language=language)
+    if grouped is not None and groups_out is None:
+        _show_groups(output, grouped, language)
+    _say_notes(output, protected, language)
+    claims = chosen.claims()
+    if explain:
+        _say_claims(output, claims)
+    ending = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
+    if audit is not None:
+        ending.append(f"Wrote {audit}. It is confidential: only you can read it.")
+    if registry is not None:
+        ending.append(f"Recorded in {registry}.")
+    if not shown and out is None:
+        ending.append("See the table with --show, or write it with --out FILE.")
+    if ending:
+        output.say("\n" + "\n".join(ending))
+    for caution in claims.cautions:
+        output.note(f"caution: {caution}")
+
+
+def _check_groups(
+    groups: Path | None, out: Path | None, population: int | None, subtraction: bool
+) -> None:
+    from sdcensus.session.protect.own_groups import check_groups_target
+
+    if groups is None:
+        given = {"--groups-out": out, "--minimum-population": population}
+        for name, value in {**given, "--subtraction": subtraction or None}.items():
+            if value is not None:
+                raise SpecError(f"{name} is for groups of your own: --groups FILE.")
+    if out is not None:
+        check_groups_target(out)
+
+
+def _show_groups(output: Output, grouped: GroupedTable, language: str | None) -> None:
+    """Draw sums with how many published values they have, and how much larger their error is."""
+    from sdcensus.model.spec.headings import axis_heading
+
+    output.say("\nSums for your groups", style="bold")
+    columns = grouped.columns()
+    labels = [f"{axis.variable}_label" for axis in grouped.axes]
+    table = plain_table()
+    for axis in grouped.spec.axes:
+        table.add_column(axis_heading(axis, language), overflow="fold")
+    table.add_column("sum", justify="right")
+    table.add_column("of values", justify="right")
+    table.add_column("error", justify="right")
+    rows = range(len(columns["published"]))
+    for row in rows[:MOST_LINES]:
+        value = columns["published"][row]
+        flag = columns["flag"][row] if "flag" in columns else ""
+        table.add_row(
+            *(columns[name][row] for name in labels),
+            flag if value is None else f"{value:,}",
+            str(columns["parts"][row]),
+            f"× {columns['error_factor'][row]:.2f}",
+        )
+    output.show(table)
+    output.say(
+        "Sums of published values. Their standard error is the one of a single published value"
+        " times this factor."
+    )
+    if len(rows) > MOST_LINES:
+        output.say(f"Only {MOST_LINES:,} lines are shown. See all with --groups-out FILE.")
+
+
+def _say_head(output: Output, protected: Protected, where: str | None, took: float) -> None:
+    spec = protected.table.spec
+    what = spec.title if spec.axes else spec.of.plural
+    if spec.measure.value != Measure.COUNT:
+        what = f"{spec.measure} {what}"
+    shape = " × ".join(f"{size:,}" for size in spec.shape)
+    cells = f"{spec.cells:,} cell{'s' if spec.cells != 1 else ''}"
+    output.say(
+        f"{what}{f', where {where}' if where else ''}: protected by {protected.provenance.method}",
+        style="bold",
+    )
+    output.say(f"{f'{shape} = ' if len(spec.shape) > 1 else ''}{cells}, {seconds_text(took)}")
+
+
+def _say_notes(output: Output, protected: Protected, language: str | None) -> None:
+    output.say("\nNotes for readers", style="bold")
+    for note in protected.table.notes:
+        output.say(f"  {note.show(language)}")
+
+
+def _say_claims(output: Output, claims: Claims) -> None:
+    output.say("\nWhat the method promises", style="bold")
+    for sentence in claims.sentences():
+        output.say(f"  {sentence}")

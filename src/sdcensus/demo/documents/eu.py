@@ -1,0 +1,55 @@
+"""How the codes of the demo country become those of the European census programme.
+
+``data/eu_mapping.csv`` names for each breakdown (at its finest, Regulation (EU) 2017/543) the
+code, the variable of the demo census and one of its codes. A code of a group stands for all its
+leaves: natives are one European category, wherever in the country they were born. An empty
+European code means that records with that code are outside the population of the breakdown: the
+tenure of an institution, the occupants of a vacant dwelling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdcensus.demo.documents.questionnaire import Question, rows
+
+
+@dataclass(frozen=True, slots=True)
+class EuCode:
+    """One line of the mapping."""
+
+    breakdown: str
+    eu_code: str
+    variable: str
+    code: str
+
+
+def eu_mapping() -> tuple[EuCode, ...]:
+    """The whole mapping.
+
+    Examples:
+        >>> [row for row in eu_mapping() if row.breakdown == "SEX"][0]
+        EuCode(breakdown='SEX', eu_code='1', variable='sex', code='1')
+    """
+    return tuple(
+        EuCode(row["breakdown"], row["eu_code"], row["variable"], row["code"])
+        for row in rows("eu_mapping")
+    )
+
+
+def eu_code_of_leaves(breakdown: str, question: Question) -> dict[str, str]:
+    """For each leaf of a variable its code in a breakdown; leaves without one are left out."""
+    direct = {
+        row.code: row.eu_code
+        for row in eu_mapping()
+        if row.breakdown == breakdown and row.variable == question.name
+    }
+    parent = {code.code: code.parent for code in (*question.groups, *question.codes)}
+    found = {}
+    for leaf in question.texts:
+        code = leaf
+        while code and code not in direct:
+            code = parent.get(code, "")
+        if code:
+            found[leaf] = direct[code]
+    return found

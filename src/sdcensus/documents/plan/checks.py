@@ -1,0 +1,310 @@
+"""What the settings of a plan mean together, and against the schema of its store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from sdcensus.documents.plan.sections import OutputSection, PlanHead, ProtectSection
+from sdcensus.documents.toml.lines import KeyPath
+from sdcensus.documents.toml.mistakes import Mistakes
+from sdcensus.errors import SpecError, unknown
+from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
+from sdcensus.model.plan.vocabulary import (
+    INDICATOR_KINDS,
+    METHOD_SETTINGS,
+    STEP_SETTINGS,
+    ZEROS_WORDS,
+    IndicatorKind,
+)
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.spec.axis import parse_axis
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import universe_of
+
+#: What a file of every publication is called, so that no table can be.
+_TAKEN = frozenset({"manifest"})
+_OWN = ("numerator", "denominator", "variable", "per")
+_ONE_NOISE = ("perturbation", "scheme", "strength")
+
+
+def both(*conditions: str) -> str:
+    """The condition that all of several hold; empty ones always do.
+
+    Examples:
+        >>> both("age >= 15", "", "sex == 1 or sex == 2")
+        '(age >= 15) and (sex == 1 or sex == 2)'
+    """
+    said = [one for one in conditions if one]
+    return said[0] if len(said) == 1 else " and ".join(f"({one})" for one in said)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of tables and indicators, each of which has files of its own."""
+
+    seen: dict[str, str]
+    mistakes: Mistakes
+
+    def check(self, name: str, path: KeyPath, *, faulty: bool) -> None:
+        """Note a name that is missing, or that stands for something else already."""
+        if not name:
+            if not faulty:
+                self.mistakes.add(path, "the setting 'name' is missing")
+            return
+        # Files of two tables must not collide where case does not matter.
+        called = f"{path[0]} {int(path[1]) + 1}"
+        first = self.seen.setdefault(name.casefold(), called)
+        if first != called:
+            self.mistakes.add((*path, "name"), f"{name!r} is the name of {first} already.")
+        if name.casefold() in _TAKEN:
+            self.mistakes.add(
+                (*path, "name"), f"{name!r} is a file of every publication. Choose another name."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstSchema:
+    """Checks tables and indicators against a schema; every mistake at its own place."""
+
+    schema: Schema
+    mistakes: Mistakes
+
+    def table(self, table: PlannedTable, path: KeyPath, *, faulty: bool) -> None:
+        """Axes and conditions each at its place; what they are together at the table's."""
+        fine = [
+            *(self.axis(one, (*path, "rows", at)) for at, one in enumerate(table.rows)),
+            *(self.axis(one, (*path, "columns", at)) for at, one in enumerate(table.columns)),
+            self.condition(table.universe, (*path, "universe")),
+            self.condition(table.share, (*path, "measure")),
+        ]
+        if faulty or not all(fine):
+            return
+        if self._fits(path, table.of, table.by, table.universe, measure=table.measure):
+            self._fits((*path, "measure"), table.of, (), both(table.universe, table.share))
+
+    def indicator(self, one: PlannedIndicator, path: KeyPath, *, faulty: bool) -> None:
+        """The same for an indicator."""
+        kind = INDICATOR_KINDS[one.kind]
+        conditions = {name: getattr(one, name) for name in ("numerator", "denominator")}
+        fine = [
+            *(self.axis(axis, (*path, "by", at)) for at, axis in enumerate(one.by)),
+            self.condition(one.universe, (*path, "universe")),
+            *(self.condition(text, (*path, name)) for name, text in conditions.items()),
+            not one.variable or self.axis(one.variable, (*path, "variable")),
+        ]
+        if faulty or not all(fine):
+            return
+        counted = [one.of]
+        if one.kind == "average-household-size":
+            counted = [Entity.PERSON, Entity.HOUSEHOLD]
+        if not all(self._fits(path, of, one.by, one.universe) for of in counted):
+            return
+        for name, text in conditions.items():
+            self._fits((*path, name), one.of, (), both(one.universe, text))
+        if one.variable:
+            self._variable(one, kind, (*path, "variable"))
+
+    def axis(self, text: str, path: KeyPath) -> bool:
+        """Whether an axis can be understood."""
+        try:
+            parse_axis(text, self.schema.variable)
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return True
+
+    def condition(self, text: str, path: KeyPath) -> bool:
+        """Whether a condition can be understood."""
+        try:
+            universe_of(text, self.schema)
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return True
+
+    def _variable(self, one: PlannedIndicator, kind: IndicatorKind, path: KeyPath) -> None:
+        axis = parse_axis(one.variable, self.schema.variable)
+        if len(axis.levels) > 1:
+            self.mistakes.add(path, "one level of the variable is enough; several are named.")
+        elif axis.variable.name in {
+            parse_axis(by, self.schema.variable).variable.name for by in one.by
+        }:
+            self.mistakes.add(path, f"{axis.variable.name!r} stands in 'by' already.")
+        elif self._fits(path, one.of, (one.variable,), one.universe) and kind.numeric:
+            plain = [
+                code.code
+                for code in axis.levels[0].codes
+                if not code.is_missing and code.lower is None
+            ]
+            if plain:
+                self.mistakes.add(
+                    path,
+                    f"a {kind.name} needs numbers, and codes of {one.variable!r} such as"
+                    f" {plain[0]!r} stand for none.",
+                )
+
+    def _fits(
+        self, path: KeyPath, of: Entity, by: tuple[str, ...], universe: str, **more: Any
+    ) -> bool:
+        try:
+            TableSpec.build(self.schema, by, of=of, universe=universe or None, **more)
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return True
+
+
+def check_indicator_settings(
+    kind: str, raw: Mapping[str, object], path: KeyPath, mistakes: Mistakes
+) -> None:
+    """Refuse what an indicator of a kind does not use, and miss what it needs."""
+    chosen = INDICATOR_KINDS[kind]
+    for name in chosen.needs:
+        if name not in raw:
+            mistakes.add(path, f"the setting {name!r} is missing: a {kind} needs it.")
+    for name in _OWN:
+        if name in raw and name not in chosen.settings:
+            takes = ", ".join(chosen.settings) or "none of its own"
+            mistakes.add(
+                (*path, name), f"{name!r} is no setting of the kind {kind!r}. It takes: {takes}."
+            )
+    if kind == "average-household-size" and "of" in raw:
+        mistakes.add((*path, "of"), f"'of' is not needed: {kind} counts people and households.")
+
+
+# ---------------------------------------------------------------------------------- protection
+
+
+def check_protection(section: ProtectSection, mistakes: Mistakes) -> None:
+    """Refuse settings that nothing uses, and those that contradict each other."""
+    said = section.settings()
+    path: KeyPath = ("protect",)
+    used = set(METHOD_SETTINGS[section.method])
+    used.update(name for step in section.then for name in STEP_SETTINGS[step])
+    for name in said:
+        if name not in used:
+            owners = [one for one, takes in METHOD_SETTINGS.items() if name in takes]
+            owners += [f"then {one}" for one, takes in STEP_SETTINGS.items() if name in takes]
+            what = " and ".join([section.method, *section.then])
+            text = f"{name!r} is no setting of {what}. It is for: {', '.join(owners)}."
+            mistakes.add((*path, name), text)
+    noise = [name for name in _ONE_NOISE if name in said]
+    if len(noise) > 1:
+        both_of = " and ".join(map(repr, noise))
+        mistakes.add((*path, noise[-1]), f"{both_of} say which noise is added. Choose one.")
+    for name in ("allow_bias", "repeat"):
+        if name in said and name in used and "perturbation" not in said:
+            text = f"{name!r} is about a file: name it by 'perturbation', or leave this out."
+            mistakes.add((*path, name), text)
+    areas = section.to == "areas" or "withhold-sparse-areas" in section.then
+    if section.area is not None and "area" in used and not areas:
+        mistakes.add((*path, "area"), "'area' needs to = \"areas\": it says whose totals.")
+    words = ZEROS_WORDS.get(section.method, ())
+    if section.zeros is not None and words and section.zeros not in words:
+        text = unknown(f"way to treat empty cells by {section.method}", section.zeros, words)
+        mistakes.add((*path, "zeros"), text)
+    elif section.method == "cell-key":
+        _check_zeros(section, path, mistakes)
+
+
+def _check_zeros(section: ProtectSection, path: KeyPath, mistakes: Mistakes) -> None:
+    if section.perturbation is not None:
+        if section.zero_share is not None:
+            text = "a perturbation file says itself what happens to empty cells. Leave this out."
+            mistakes.add((*path, "zero_share"), f"'zero_share': {text}")
+    elif section.zeros == "perturb" and section.zero_share is None:
+        text = "'zeros' = \"perturb\" needs 'zero_share', or a file ('perturbation')."
+        mistakes.add((*path, "zeros"), text)
+    elif section.zero_share is not None and section.zeros != "perturb":
+        mistakes.add((*path, "zero_share"), "'zero_share' needs zeros = \"perturb\".")
+
+
+def check_protected_areas(section: ProtectSection, against: AgainstSchema) -> None:
+    """Exempt axes and the variable of areas must be in the census."""
+    for at, axes in enumerate(section.exempt or ()):
+        for one in axes.split(","):
+            if one.strip():
+                against.axis(one, ("protect", "exempt", at))
+    if section.area is not None:
+        against.axis(section.area, ("protect", "area"))
+
+
+def check_output(section: OutputSection, mistakes: Mistakes) -> None:
+    """Refuse settings of files that are not written."""
+    if section.original_store and not section.evaluation:
+        text = "'original_store' is for the evaluation. Add evaluation = true, or leave it out."
+        mistakes.add(("output", "original_store"), text)
+    if section.labels is not None and not {"csv", "parquet"} & set(section.formats):
+        text = "'labels' is about csv and parquet files, and neither is among the formats."
+        mistakes.add(("output", "labels"), text)
+
+
+# ---------------------------------------------------------------------------------- folders
+
+
+def check_folders(
+    output: OutputSection,
+    head: PlanHead | None,
+    perturbation: str | None,
+    folder: Path,
+    mistakes: Mistakes,
+) -> None:
+    """What is published, and what nobody outside may see, never lie in each other."""
+    published = PlanOutput(folder=output.folder, office_folder=output.office_folder)
+    if _is_inside(folder, folder / output.folder):
+        mistakes.add(
+            ("output", "folder"),
+            "everything in the published folder is public, and this one holds the plan itself."
+            ' Name a folder of its own, such as folder = "published".',
+        )
+        return
+    if _is_inside(folder / published.for_office, folder / output.folder):
+        mistakes.add(
+            ("output", "office_folder"),
+            "the office folder holds what nobody outside may see, so it cannot lie inside the"
+            ' published one. Write another, such as office_folder = "published.office".',
+        )
+    if head is not None:
+        store = folder / head.store
+        for name in ("folder", "office_folder"):
+            said = getattr(output, name)
+            if said and (_is_inside(store, folder / said) or _is_inside(folder / said, store)):
+                mistakes.add(
+                    ("output", name),
+                    f"{name!r} and the store cannot lie in each other. Name a folder of its own.",
+                )
+    if perturbation is not None and _is_inside(folder / perturbation, folder / output.folder):
+        mistakes.add(
+            ("protect", "perturbation"),
+            "the perturbation table is the noise itself, and it lies in the folder that is"
+            " published. Move it out of there.",
+        )
+
+
+def _is_inside(inner: PurePath, outer: PurePath) -> bool:
+    """Whether a folder is another one or lies in it, however the two are spelled."""
+    here = Path.cwd()
+    first, second = (
+        PurePath(os.path.normcase(os.path.normpath(here / one))) for one in (inner, outer)
+    )
+    return first == second or second in first.parents
+
+
+def missing_files(
+    folder: Path, named: Iterator[tuple[KeyPath, str | None]], mistakes: Mistakes
+) -> None:
+    """Note files that a plan names and that are not there."""
+    for path, name in named:
+        if name is None:
+            continue
+        try:
+            found = (folder / name).is_file()
+        except (OSError, ValueError):
+            found = False
+        if not found:
+            mistakes.add(path, f"{path[-1]!r}: there is no file {name!r} beside the plan.")

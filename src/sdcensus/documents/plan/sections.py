@@ -1,0 +1,361 @@
+"""The tables of a plan as they are written: types, allowed words, unknown settings."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from sdcensus.documents.schema.sections import Section
+from sdcensus.documents.toml.lines import KeyPath
+from sdcensus.documents.toml.values import (
+    Date,
+    Label,
+    LanguageCodes,
+    Word,
+    Words,
+    WrongValueError,
+    has_control_character,
+)
+from sdcensus.errors import SpecError, unknown
+from sdcensus.model.plan.plan import FORMAT_NAMES
+from sdcensus.model.plan.vocabulary import (
+    INDICATOR_KINDS,
+    METHOD_SETTINGS,
+    PROGRAMME_NAMES,
+    SCHEME_NAMES,
+    SETTING_WORDS,
+    STEP_SETTINGS,
+    STRENGTH_NAMES,
+    SYMBOLS,
+    named,
+)
+from sdcensus.model.policy.rules import user_role
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.table_spec import Measure
+
+#: A name that is a name of a file on every system.
+_NAME = re.compile(r"\w[\w.-]{0,99}")
+#: Names that some systems keep for devices, whatever stands behind a dot.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_SHARE = re.compile(r"\s*share\s*\((.*)\)\s*", re.DOTALL)
+#: A sign stands in the place of a number, so it is not longer than one.
+MOST_SIGNS = 12
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or _NAME.fullmatch(value.strip()) is None:
+        raise WrongValueError(
+            ((), 'should be letters, digits, "-", "_" and ".", such as "age-by-parish"')
+        )
+    if _DEVICES.fullmatch(value.strip()):
+        raise WrongValueError(((), "should be no word that some systems keep for a device"))
+    return value.strip()
+
+
+def _axes(value: object) -> list[str]:
+    """A list of axes, which may be empty: a table by one variable has rows only."""
+    if not isinstance(value, list) or any(not isinstance(one, str) for one in value):
+        raise WrongValueError(
+            ((), 'should be a list of axes, such as ["ed@parish", "sex"], each in double quotes')
+        )
+    empty = [((at,), "should not be empty") for at, one in enumerate(value) if not one.strip()]
+    if empty:
+        raise WrongValueError(*empty)
+    return [one.strip() for one in value]
+
+
+def _units(value: object) -> Entity:
+    if not isinstance(value, str):
+        raise WrongValueError(((), 'should be a text such as "persons" or "households"'))
+    try:
+        return Entity.parse(value)
+    except SpecError as error:
+        raise WrongValueError(((), str(error))) from None
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOf:
+    """``share(condition)``: which records of a cell are meant."""
+
+    condition: str
+
+
+def _measure(value: object) -> Measure | ShareOf:
+    share = _SHARE.fullmatch(value) if isinstance(value, str) else None
+    if share is not None:
+        condition = share[1].strip()
+        if not condition:
+            raise WrongValueError(
+                ((), 'share() needs a condition, such as "share(health_condition == 1)"')
+            )
+        return ShareOf(condition)
+    words = [word.value for word in Measure]
+    if not isinstance(value, str) or value.strip().lower() not in words:
+        allowed = " or ".join(map(repr, [*words, "share(condition)"]))
+        raise WrongValueError(((), f"should be {allowed}"))
+    return Measure(value.strip().lower())
+
+
+def _words_of(kind: str, known: Iterable[str], *, folded: bool = False) -> BeforeValidator:
+    """A text that must be one of some words; case matters unless the words have none."""
+    words = tuple(known)
+
+    def check(value: object) -> str:
+        if not isinstance(value, str):
+            raise WrongValueError(((), f'should be a text in double quotes, such as "{words[0]}"'))
+        word = value.strip().lower() if folded else value.strip()
+        if word not in words:
+            raise WrongValueError(((), unknown(kind, value.strip(), words)))
+        return word
+
+    return BeforeValidator(check)
+
+
+#: Words that people use for others, which are offered to them.
+_ALSO_CALLED = {
+    **{"excel": "xlsx", "xls": "xlsx", "json": "json-stat", "jsonstat": "json-stat"},
+    **{"sdmx": "sdmx-csv", "pc-axis": "px", "pcaxis": "px", "text": "csv"},
+}
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+    """That a word does not exist, with the one that is meant where another name is known."""
+    meant = _ALSO_CALLED.get(name.lower(), "")
+    if meant in known:
+        return f"There is no {kind} {name!r}. Did you mean {meant!r}?"
+    return unknown(kind, name, known)
+
+
+def _list_of(kind: str, known: Iterable[str], *, folded: bool = False) -> BeforeValidator:
+    """One or more different words of a list."""
+    words = tuple(known)
+
+    def check(value: object) -> list[str]:
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            raise WrongValueError(((), "should not be an empty list"))
+        found: list[str] = []
+        wrong: list[tuple[KeyPath, str]] = []
+        for at, one in enumerate(values):
+            place: KeyPath = (at,) if isinstance(value, list) else ()
+            word = one.strip() if isinstance(one, str) else None
+            if word is not None and folded:
+                word = word.lower()
+            if word is None:
+                wrong.append((place, "should be a text in double quotes"))
+            elif word not in words:
+                wrong.append((place, _unknown(kind, str(one).strip(), words)))
+            elif word in found:
+                wrong.append((place, f"{word!r} stands twice"))
+            else:
+                found.append(word)
+        if wrong:
+            raise WrongValueError(*wrong)
+        return found
+
+    return BeforeValidator(check)
+
+
+def _scheme(kind: str, known: tuple[str, ...]) -> BeforeValidator:
+    """A name that may be spelled in several ways; it stays as it was written."""
+
+    def check(value: object) -> str:
+        try:
+            named(kind, value, known)
+        except SpecError as error:
+            raise WrongValueError(((), str(error))) from None
+        return str(value).strip()
+
+    return BeforeValidator(check)
+
+
+def _share_of_zeros(value: object) -> float | int:
+    number = _number(value)
+    if not 0 <= number <= 1:
+        raise WrongValueError(((), "should be a number between 0 and 1"))
+    return number
+
+
+def _symbols(value: object) -> dict[str, str]:
+    """Signs by the name of what they mean."""
+    if not isinstance(value, dict):
+        raise WrongValueError(((), 'should be a table such as { withheld = "x", refused = "-" }'))
+    wrong: list[tuple[KeyPath, str]] = []
+    for name, sign in value.items():
+        if name not in SYMBOLS:
+            wrong.append(((name,), unknown("symbol", name, SYMBOLS)))
+        elif not isinstance(sign, str) or not sign.strip() or has_control_character(sign):
+            wrong.append(((name,), f"{name!r} should be a sign in double quotes"))
+        elif len(sign.strip()) > MOST_SIGNS:
+            wrong.append(((name,), f"{name!r} should have at most {MOST_SIGNS} characters"))
+        elif any(one.isdigit() for one in sign):
+            wrong.append(((name,), f"{name!r}: readers would take {sign!r} for a number"))
+    signs = {name: sign.strip() for name, sign in value.items() if isinstance(sign, str)}
+    seen: dict[str, str] = {}
+    for name, mark in SYMBOLS.items():
+        first = seen.setdefault(signs.get(name, mark.sign), name)
+        if first != name and not wrong:
+            at = name if name in signs else first
+            wrong.append(((at,), f"{first!r} and {name!r} would have the same sign"))
+    if wrong:
+        raise WrongValueError(*wrong)
+    return signs
+
+
+def _exempt(value: object) -> list[str]:
+    texts = value if isinstance(value, list) else [value]
+    found = [one.strip() for one in texts if isinstance(one, str) and one.strip()]
+    if not found or len(found) < len(texts):
+        raise WrongValueError(((), 'should be a list such as ["ed@district"]'))
+    return found
+
+
+def _role(value: object) -> str:
+    if not isinstance(value, str):
+        raise WrongValueError(((), 'should be a text such as "production"'))
+    try:
+        return user_role(value).value
+    except SpecError as error:
+        raise WrongValueError(((), str(error))) from None
+
+
+def _number(value: object) -> float | int:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):  # type: ignore[arg-type]
+        raise WrongValueError(((), "should be a number"))
+    return value  # type: ignore[return-value]
+
+
+Name = Annotated[str, BeforeValidator(_name)]
+Axes = Annotated[list[str], BeforeValidator(_axes)]
+Units = Annotated[Entity, BeforeValidator(_units)]
+RoleWord = Annotated[str, BeforeValidator(_role)]
+MeasureWord = Annotated[Any, BeforeValidator(_measure)]
+Number = Annotated[float | int, BeforeValidator(_number)]
+ZeroShare = Annotated[float | int, BeforeValidator(_share_of_zeros)]
+Exempt = Annotated[list[str], BeforeValidator(_exempt)]
+Symbols = Annotated[dict[str, str], BeforeValidator(_symbols)]
+Programme = Annotated[str, _words_of("programme", PROGRAMME_NAMES, folded=True)]
+Formats = Annotated[list[str], _list_of("format", FORMAT_NAMES, folded=True)]
+MethodWord = Annotated[str, _words_of("method", METHOD_SETTINGS)]
+Steps = Annotated[list[str], _list_of("step after a method", STEP_SETTINGS)]
+Scheme = Annotated[str, _scheme("scheme", SCHEME_NAMES)]
+Strength = Annotated[str, _scheme("strength", STRENGTH_NAMES)]
+LookupWord = Annotated[str, _words_of("look-up", SETTING_WORDS["lookup"])]
+TotalsWord = Annotated[str, _words_of("kind of totals", SETTING_WORDS["totals"])]
+ToWord = Annotated[str, _words_of("controlled total", SETTING_WORDS["to"])]
+ModeWord = Annotated[str, _words_of("mode", SETTING_WORDS["mode"])]
+KindWord = Annotated[str, _words_of("kind of indicator", INDICATOR_KINDS)]
+
+
+class PlanHead(Section):
+    """What stands above the first table of a plan."""
+
+    store: Word
+    programme: Programme | None = None
+    tables: Words | None = None
+    mapping: Word | None = None
+
+
+class TableSection(Section):
+    """``[[table]]``."""
+
+    name: Name = ""
+    title: Label = ""
+    universe: Word = ""
+    rows: Axes = Field(default_factory=list)
+    columns: Axes = Field(default_factory=list)
+    of: Units = Entity.PERSON
+    measure: MeasureWord = Measure.COUNT
+
+
+class IndicatorSection(Section):
+    """``[[indicator]]``."""
+
+    name: Name = ""
+    title: Label = ""
+    kind: KindWord = "share"
+    by: Axes = Field(default_factory=list)
+    of: Units = Entity.PERSON
+    universe: Word = ""
+    numerator: Word = ""
+    denominator: Word = ""
+    variable: Word = ""
+    per: int = Field(default=100, ge=1, le=1_000_000)
+    decimals: int = Field(default=1, ge=0, le=6)
+
+
+class OfficeSection(Section):
+    """``[office]``."""
+
+    name: Label = ""
+    legal_basis: Label = ""
+    contact: Word = ""
+    symbols: Symbols = Field(default_factory=dict)
+
+
+#: What a plan says in ``[protect]`` that is not about its method or the steps after it.
+_NOT_OF_METHODS = ("method", "then", "import_published", "smallest_group")
+
+
+class ProtectSection(Section):
+    """``[protect]``: a method, the steps after it, and what is said about them."""
+
+    method: MethodWord
+    then: Steps = Field(default_factory=list)
+    perturbation: Word | None = None
+    scheme: Scheme | None = None
+    strength: Strength | None = None
+    lookup: LookupWord | None = None
+    key_version: int | None = Field(default=None, ge=1)
+    allow_bias: bool | None = None
+    repeat: int | None = Field(default=None, ge=1)
+    zeros: Word | None = None
+    zero_share: ZeroShare | None = None
+    exempt: Exempt | None = None
+    base: int | None = Field(default=None, ge=2)
+    threshold: int | None = Field(default=None, ge=0)
+    units: int | None = Field(default=None, ge=1)
+    totals: TotalsWord | None = None
+    to: ToWord | None = None
+    area: Word | None = None
+    mode: ModeWord | None = None
+    mean_cell_size: Number | None = None
+    below: int | None = Field(default=None, ge=0)
+    import_published: bool = False
+    smallest_group: int | None = Field(default=None, ge=2)
+
+    def settings(self) -> dict[str, Any]:
+        """What was said, besides the names of the method and of the steps."""
+        said = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            name: value
+            for name, value in said.items()
+            if value is not None and name not in _NOT_OF_METHODS
+        }
+
+
+class PolicyOfPlan(Section):
+    """``[policy]``."""
+
+    file: Word
+    role: RoleWord = "production"
+
+
+class OutputSection(Section):
+    """``[output]``."""
+
+    folder: Word
+    office_folder: Word = ""
+    date: Date = ""
+    formats: Formats = Field(default_factory=lambda: ["csv"])
+    languages: LanguageCodes = Field(default_factory=list)
+    notes: bool = True
+    evaluation: bool = False
+    original_store: Word = ""
+    labels: bool | None = None

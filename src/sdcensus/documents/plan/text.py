@@ -1,0 +1,170 @@
+"""Plans as documents that read back equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sdcensus.documents.toml.text import toml
+from sdcensus.model.plan.plan import (
+    Plan,
+    PlannedIndicator,
+    PlannedTable,
+    PlanOffice,
+    PlanOutput,
+    Protection,
+)
+from sdcensus.model.spec.table_spec import Measure
+from sdcensus.model.text import Text
+
+#: The parts of a plan, in the order in which they are written.
+PARTS = (
+    "store",
+    "programme",
+    "table",
+    "indicator",
+    "office",
+    "protect",
+    "policy",
+    "output",
+)
+
+
+def plan_text(
+    plan: Plan,
+    *,
+    comments: Sequence[str] = (),
+    notes: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """A plan as a document that reads back equal.
+
+    Args:
+        plan: The plan.
+        comments: What stands above it.
+        notes: What stands above each part, by the names in ``PARTS``; also above those that the
+            plan does not have, for a reader who would like to add them.
+    """
+    said = notes or {}
+    # Settings without a table around them come first: behind a table they would belong to it.
+    blocks: list[list[str]] = [[f"# {one}".rstrip() for one in comments]] if comments else []
+    for part in PARTS:
+        above = [f"# {one}".rstrip() for one in said.get(part, ())]
+        made = [list(lines) for lines in _part(plan, part)]
+        if made:
+            made[0] = [*above, *made[0]]
+        elif above:
+            made = [above]
+        blocks += made
+    return "\n\n".join("\n".join(one) for one in blocks) + "\n"
+
+
+def _part(plan: Plan, part: str) -> Iterator[Iterator[str]]:
+    match part:
+        case "store":
+            yield iter([f"store = {toml(plan.store)}"])
+        case "programme" if plan.programme or plan.programme_tables or plan.mapping:
+            yield _programme(plan)
+        case "table":
+            yield from map(_table, plan.tables)
+        case "indicator":
+            yield from map(_indicator, plan.indicators)
+        case "office" if plan.office != PlanOffice():
+            yield _office(plan.office)
+        case "protect" if plan.protect is not None:
+            yield _protect(plan.protect)
+        case "policy" if plan.policy is not None:
+            lines = [f"file = {toml(plan.policy.file)}", f"role = {toml(plan.policy.role)}"]
+            yield iter(["[policy]", *lines])
+        case "output" if plan.output is not None:
+            yield _output(plan.output)
+
+
+def _programme(plan: Plan) -> Iterator[str]:
+    if plan.programme:
+        yield f"programme = {toml(plan.programme)}"
+    if plan.programme_tables:
+        yield f"tables = {toml(plan.programme_tables)}"
+    if plan.mapping:
+        yield f"mapping = {toml(plan.mapping)}"
+
+
+def _texts(name: str, text: Text) -> Iterator[str]:
+    if text:
+        yield f"{name} = {toml(dict(text.by_language))}"
+
+
+def _table(table: PlannedTable) -> Iterator[str]:
+    yield "[[table]]"
+    yield f"name = {toml(table.name)}"
+    yield from _texts("title", table.title)
+    if table.universe:
+        yield f"universe = {toml(table.universe)}"
+    if table.rows:
+        yield f"rows = {toml(table.rows)}"
+    if table.columns:
+        yield f"columns = {toml(table.columns)}"
+    yield f"of = {toml(table.of.plural)}"
+    measure = measure_text(table)
+    if measure != Measure.COUNT:
+        yield f"measure = {toml(measure)}"
+
+
+def measure_text(table: PlannedTable) -> str:
+    """The measure of a table as plans write it."""
+    return f"share({table.share})" if table.share else table.measure.value
+
+
+def _indicator(indicator: PlannedIndicator) -> Iterator[str]:
+    fresh = PlannedIndicator(name="")
+    yield "[[indicator]]"
+    yield f"name = {toml(indicator.name)}"
+    yield from _texts("title", indicator.title)
+    yield f"kind = {toml(indicator.kind)}"
+    if indicator.by:
+        yield f"by = {toml(indicator.by)}"
+    if indicator.of is not fresh.of:
+        yield f"of = {toml(indicator.of.plural)}"
+    for name in ("universe", "numerator", "denominator", "variable", "per", "decimals"):
+        value = getattr(indicator, name)
+        if value != getattr(fresh, name):
+            yield f"{name} = {toml(value)}"
+
+
+def _office(office: PlanOffice) -> Iterator[str]:
+    yield "[office]"
+    yield from _texts("name", office.name)
+    yield from _texts("legal_basis", office.legal_basis)
+    if office.contact:
+        yield f"contact = {toml(office.contact)}"
+    if office.symbols:
+        yield f"symbols = {toml(dict(office.symbols))}"
+
+
+def _protect(protect: Protection) -> Iterator[str]:
+    yield "[protect]"
+    yield f"method = {toml(protect.method)}"
+    if protect.then:
+        yield f"then = {toml(protect.then)}"
+    for name, value in protect.settings:
+        yield f"{name} = {toml(value)}"
+    if protect.import_published:
+        yield f"import_published = {toml(protect.import_published)}"
+    if protect.smallest_group is not None:
+        yield f"smallest_group = {protect.smallest_group}"
+
+
+def _output(output: PlanOutput) -> Iterator[str]:
+    yield "[output]"
+    yield f"folder = {toml(output.folder)}"
+    if output.office_folder:
+        yield f"office_folder = {toml(output.office_folder)}"
+    if output.date:
+        yield f"date = {output.date}"
+    yield f"formats = {toml(output.formats)}"
+    if output.languages:
+        yield f"languages = {toml(output.languages)}"
+    yield f"notes = {toml(output.notes)}"
+    yield f"evaluation = {toml(output.evaluation)}"
+    if output.original_store:
+        yield f"original_store = {toml(output.original_store)}"
+    if output.labels is not None:
+        yield f"labels = {toml(output.labels)}"

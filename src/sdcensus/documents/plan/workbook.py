@@ -1,0 +1,392 @@
+"""Plans in Excel workbooks: a row for each table, a row for each setting.
+
+The sheets become the same values as a ``plan.toml`` has, so the same checks serve both. What is
+wrong is told by sheet, row and column.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from sdcensus.documents.plan.sections import (
+    IndicatorSection,
+    OfficeSection,
+    OutputSection,
+    PlanHead,
+    ProtectSection,
+    TableSection,
+)
+from sdcensus.documents.schema.sections import Section
+from sdcensus.documents.toml.lines import KeyPath, read_small_file
+from sdcensus.documents.toml.mistakes import Mistakes
+from sdcensus.documents.workbooks.cell_names import cell_name
+from sdcensus.documents.workbooks.files import (
+    LARGEST_UNPACKED,
+    LARGEST_WORKBOOK,
+    read_workbook_file,
+)
+from sdcensus.documents.workbooks.ranges import check_workbook
+from sdcensus.errors import InputError, MissingExtra, unknown
+from sdcensus.model.plain_cells import text_of_cell
+from sdcensus.model.plan.vocabulary import SYMBOLS
+
+#: The sheets of a plan.
+PLAN, TABLES, INDICATORS, OFFICE = "plan", "tables", "indicators", "office"
+#: Other names under which people know the sheets, and those that are no part of the plan.
+_SHEETS = {
+    **{PLAN: PLAN, "settings": PLAN, TABLES: TABLES, "table": TABLES},
+    **{INDICATORS: INDICATORS, "indicator": INDICATORS, OFFICE: OFFICE},
+}
+_REMARKS = frozenset({"comment", "comments", "remark", "remarks", "note", "meaning", "help"})
+_HEADINGS = {
+    **{"table": "name", "table_name": "name", "id": "name", "heading": "title"},
+    **{"units": "of", "unit": "of", "population": "universe"},
+    **{"where": "universe", "condition": "universe", "filter": "universe"},
+    **{"row": "rows", "column": "columns", "axes": "by", "groups": "by"},
+}
+_SETTINGS: dict[str, KeyPath] = {
+    **{name: (name,) for name in PlanHead.model_fields},
+    **{name: ("protect", name) for name in ProtectSection.model_fields},
+    **{name: ("output", name) for name in OutputSection.model_fields},
+    "policy": ("policy", "file"),
+    "role": ("policy", "role"),
+}
+#: Other names of settings.
+_SYNONYMS: dict[str, KeyPath] = {
+    **{f"protect_{name}": ("protect", name) for name in ProtectSection.model_fields},
+    **{f"output_{name}": ("output", name) for name in OutputSection.model_fields},
+    **{"policy_file": ("policy", "file"), "policy_role": ("policy", "role")},
+    **{"programme_tables": ("tables",), "program": ("programme",), "steps": ("protect", "then")},
+    **{"format": ("output", "formats"), "language": ("output", "languages")},
+    "secret": ("secret",),
+}
+_SECTIONS: dict[str, type[Section]] = {"protect": ProtectSection, "output": OutputSection}
+_YES = frozenset({"yes", "y", "true", "1", "x", "si", "sí"})
+_NO = frozenset({"no", "n", "false", "0"})
+_LANGUAGE = re.compile(r"(.+?)\s*(?::\s*|\(\s*|\[\s*)([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*)\s*[)\]]?")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbookDocument:
+    """The values of a workbook and where each of them stands.
+
+    Attributes:
+        path: The file.
+        data: The values, as a TOML document would hold them.
+        places: Sheet, row and column of values, in words.
+    """
+
+    path: Path
+    data: dict[str, Any] = field(default_factory=dict)
+    places: dict[KeyPath, str] = field(default_factory=dict)
+
+    def line_of(self, *path: str | int) -> int:
+        """Workbooks have no lines."""
+        return 0
+
+    def where(self, *path: str | int) -> str:
+        """Sheet, row and column of a value, or of the nearest one around it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        if not path:
+            return ""
+        sheet = {"table": TABLES, "indicator": INDICATORS, "office": OFFICE}
+        return f"sheet {sheet.get(str(path[0]), PLAN)!r}"
+
+
+#: A row of a sheet: its number from 0, and its values.
+_Row = tuple[int, list[object]]
+
+
+def plan_sheets(path: Path) -> Mistakes:
+    """Read the sheets of a plan; the document, with what is wrong in it already."""
+    document = WorkbookDocument(path)
+    mistakes = Mistakes(document)
+    sheets = _sheets(path, mistakes)
+    if PLAN not in sheets:
+        mistakes.add(
+            (), "There is no sheet 'plan'. Add one, with a row for each setting: store, folder ..."
+        )
+    reader = _Sheets(document, mistakes)
+    reader.settings(sheets.get(PLAN, []))
+    reader.office(sheets.get(OFFICE, []))
+    reader.rows(TABLES, "table", TableSection, sheets.get(TABLES, []))
+    reader.rows(INDICATORS, "indicator", IndicatorSection, sheets.get(INDICATORS, []))
+    return mistakes
+
+
+def _sheets(path: Path, mistakes: Mistakes) -> dict[str, list[_Row]]:
+    """The rows of the sheets that make a plan, without empty ones and remarks."""
+    if path.suffix.lower() in (".xlsx", ".xlsm"):
+        content = read_workbook_file(path, what="plan")
+    else:
+        content = read_small_file(path, what="plan", largest=LARGEST_WORKBOOK)
+        check_workbook(io.BytesIO(content), name=str(path), largest=LARGEST_UNPACKED, what="plan")
+    try:
+        import python_calamine
+    except ImportError:
+        raise MissingExtra("formats", needed_for=f"Reading the workbook {path}") from None
+    found: dict[str, list[_Row]] = {}
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        for name in book.sheet_names:
+            plain = name.strip().casefold()
+            if plain in _SHEETS:
+                values = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+                if _SHEETS[plain] in found:
+                    mistakes.add((), f"There are two sheets {_SHEETS[plain]!r}. Keep one.")
+                found[_SHEETS[plain]] = list(_rows(values))
+            elif get_close_matches(plain, _SHEETS, n=1, cutoff=0.75):
+                mistakes.add((), unknown("sheet of a plan", name, _SHEETS))
+    except python_calamine.PasswordError:
+        raise InputError(f"{path} is locked with a password. Save it without one.") from None
+    except Exception:  # the reader has error types of its own for each of its file formats
+        raise InputError(f"{path} cannot be read as a workbook.") from None
+    return found
+
+
+def _rows(values: list[list[Any]]) -> Iterator[_Row]:
+    for number, row in enumerate(values):
+        cells = [text_of_cell(one.strip()) if isinstance(one, str) else one for one in row]
+        first = next((one for one in cells if one != ""), "")
+        if first != "" and not (isinstance(first, str) and first.startswith("#")):
+            yield number, cells
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheets:
+    """Puts the cells of sheets where the settings of a document stand."""
+
+    document: WorkbookDocument
+    mistakes: Mistakes
+
+    def settings(self, rows: list[_Row]) -> None:
+        """The sheet with a row for each setting."""
+        for name, value, place in self._pairs(PLAN, rows):
+            target = _SETTINGS.get(name) or _SYNONYMS.get(name)
+            if target is None:
+                self.mistakes.add((), f"{place}: {unknown('setting', name, _SETTINGS)}")
+                continue
+            self._put(target, value, place)
+
+    def office(self, rows: list[_Row]) -> None:
+        """The sheet about the office."""
+        known = [*(one for one in OfficeSection.model_fields if one != "symbols"), *SYMBOLS]
+        for raw, value, place in self._pairs(OFFICE, rows):
+            name, language = _in_language(raw)
+            name = re.sub(r"^(symbol|sign|office)s?_", "", name)
+            if name in SYMBOLS:
+                self._put(("office", "symbols", name), value, place)
+            elif name in known:
+                self._put(("office", name, *([language] if language else [])), value, place)
+            else:
+                self.mistakes.add((), f"{place}: {unknown('setting', raw, known)}")
+        self._settle_languages(("office",))
+
+    def rows(self, sheet: str, part: str, section: type[Section], rows: list[_Row]) -> None:
+        """A sheet with a row for each table or indicator."""
+        if not rows:
+            return
+        columns = self._columns(sheet, section, rows[0])
+        self.document.data[part] = []
+        for number, cells in rows[1:]:
+            said = [(at, one) for at, one in enumerate(cells) if one != "" and at in columns]
+            if not said:
+                continue
+            start: KeyPath = (part, len(self.document.data[part]))
+            self.document.data[part].append({})
+            self.document.places[start] = f"sheet {sheet!r}, row {number + 1}"
+            for at, value in said:
+                heading = str(rows[0][1][at])
+                place = _place(sheet, number, at, heading)
+                self._put((*start, *columns[at]), value, place, section)
+            self._settle_languages(start)
+        if not self.document.data[part]:
+            del self.document.data[part]
+
+    def _columns(self, sheet: str, section: type[Section], head: _Row) -> dict[int, KeyPath]:
+        """Which setting stands in which column."""
+        number, cells = head
+        known = list(section.model_fields)
+        if not any(_heading(one, section) in known for one in cells):
+            self.mistakes.add(
+                (),
+                f"{_place(sheet, number, 0)}: the first row has to hold the names of the columns:"
+                f" {', '.join(known)}. Move titles and remarks elsewhere, or begin them with #.",
+            )
+            return {}
+        found: dict[int, KeyPath] = {}
+        for at, cell in enumerate(cells):
+            if cell == "":
+                continue
+            name, language = _in_language(_plain(cell))
+            if name in _REMARKS:
+                continue
+            name = _heading(name, section)
+            place = _place(sheet, number, at)
+            path: KeyPath = (name, *([language] if language else []))
+            if name not in section.model_fields or (language and name != "title"):
+                self.mistakes.add((), f"{place}: {unknown('column', str(cell), known)}")
+            elif path in found.values():
+                self.mistakes.add((), f"{place}: the column {cell!r} stands there twice.")
+            else:
+                found[at] = path
+        return found
+
+    def _pairs(self, sheet: str, rows: list[_Row]) -> Iterator[tuple[str, object, str]]:
+        """Names and values of a sheet with a row for each, and where they stand."""
+        seen: set[str] = set()
+        for number, cells in rows:
+            name, value = _plain(cells[0]), cells[1] if len(cells) > 1 else ""
+            if value == "" or (name in ("setting", "settings") and _plain(value) == "value"):
+                continue
+            place = _place(sheet, number, 1, str(cells[0]))
+            if not name:
+                self.mistakes.add((), f"{place}: there is a value without the name of a setting.")
+            elif name in seen:
+                self.mistakes.add((), f"{place}: {cells[0]!r} stands there twice.")
+            else:
+                seen.add(name)
+                yield name, value, place
+
+    def _put(
+        self, path: KeyPath, value: object, place: str, section: type[Section] | None = None
+    ) -> None:
+        """Put the value of a cell where it belongs, as what its setting takes."""
+        owner = section or _SECTIONS.get(str(path[0]), PlanHead)
+        names = [one for one in path if one in owner.model_fields]
+        try:
+            made = _as_setting(value, owner, str(names[0]) if names else "")
+        except ValueError as error:
+            self.mistakes.add((), f"{place}: {error}")
+            return
+        self.document.places[path] = place
+        inner: Any = self.document.data
+        for step in path[:-1]:
+            if isinstance(inner, list):
+                inner = inner[int(step)]
+                continue
+            there = inner.setdefault(step, {})
+            if not isinstance(there, dict | list):  # a text without a language came first
+                there = inner[step] = {"": there}
+            inner = there
+        last = path[-1]
+        if isinstance(inner.get(last), dict):
+            inner[last][""] = made
+        else:
+            inner[last] = made
+
+    def _settle_languages(self, path: KeyPath) -> None:
+        """Texts of which one has no language: it is in the first language that is left."""
+        inner: Any = self.document.data
+        for step in path:
+            inner = inner.get(step, {}) if isinstance(inner, dict) else inner[int(step)]
+        output = self.document.data.get("output", {})
+        wanted = output.get("languages", []) if isinstance(output, dict) else []
+        for name, text in inner.items():
+            if not isinstance(text, dict) or "" not in text:
+                continue
+            free = [one for one in (*wanted, "en") if one not in text]
+            if not free:
+                self.mistakes.add((*path, name), f"say in which language {name!r} is: {name}:xx.")
+                text.pop("")
+                continue
+            inner[name] = {free[0]: text.pop(""), **text}
+
+
+def _plain(value: object) -> str:
+    """A name as it is compared: small letters, one line for blanks, dots and dashes."""
+    text = re.sub(r"[\s.\-]+", "_", str(value).strip().casefold())
+    return text.strip("_")
+
+
+def _in_language(name: str) -> tuple[str, str]:
+    """A heading and the language that it names.
+
+    Examples:
+        >>> _in_language("title:es"), _in_language("title_(es)"), _in_language("rows")
+        (('title', 'es'), ('title', 'es'), ('rows', ''))
+    """
+    found = _LANGUAGE.fullmatch(name)
+    return (found[1].strip("_ "), found[2]) if found else (name, "")
+
+
+def _heading(cell: object, section: type[Section]) -> str:
+    """The setting that a heading means, if it is one."""
+    name, _ = _in_language(_plain(cell))
+    return name if name in section.model_fields else _HEADINGS.get(name, name)
+
+
+def _place(sheet: str, row: int, column: int, heading: str = "") -> str:
+    called = f", {heading!r}" if heading else ""
+    return f"sheet {sheet!r}, row {row + 1}{called} (cell {cell_name(row, column)})"
+
+
+def _as_setting(value: object, section: type[Section], name: str) -> object:
+    """The value of a cell as its setting takes it; a ``ValueError`` says what it should be."""
+    kinds = _kinds(section, name)
+    if name == "date" and isinstance(value, datetime.datetime):
+        return value.date()
+    if name == "date" and isinstance(value, datetime.date):
+        return value
+    text = _text(value)
+    if bool in kinds:
+        if text.casefold() in _YES | _NO:
+            return text.casefold() in _YES
+        raise ValueError("should be yes or no")
+    if list in kinds:
+        # Each exemption is itself a list of axes with commas.
+        separator = r"[;\n]" if name == "exempt" else r"[,;\n]"
+        return [one.strip() for one in re.split(separator, text) if one.strip()]
+    if int in kinds or float in kinds:
+        try:
+            number = float(text)
+        except ValueError:
+            raise ValueError("should be a number") from None
+        if number.is_integer():
+            return int(number)
+        if float in kinds:
+            return number
+        raise ValueError("should be a whole number")
+    return text
+
+
+def _kinds(section: type[Section], name: str) -> set[type]:
+    """The plain types that a setting takes."""
+    if name not in section.model_fields:
+        return {str}
+    found: set[type] = set()
+    waiting: list[Any] = [section.model_fields[name].annotation]
+    while waiting:
+        one = waiting.pop()
+        origin = get_origin(one)
+        if origin is Annotated or origin in (Union, UnionType):
+            waiting += get_args(one)[:1] if origin is Annotated else get_args(one)
+        else:
+            found.add(origin or one)
+    return found
+
+
+def _text(value: object) -> str:
+    """The text of a cell; whole numbers without the fraction that Excel gives them."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ")
+    return str(value).strip()
+
+
+def section_settings() -> Mapping[str, KeyPath]:
+    """The settings of the sheet ``plan``, by name."""
+    return dict(_SETTINGS)

@@ -1,0 +1,288 @@
+"""Plans as Excel workbooks that read back equal: a form with lists to choose from."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from importlib import import_module
+from typing import Any
+
+from sdcensus.documents.plan.help import (
+    COLUMN_NOTES,
+    OFFICE_NOTES,
+    PART_NOTES,
+    SETTING_NOTES,
+)
+from sdcensus.documents.plan.text import measure_text
+from sdcensus.documents.plan.workbook import INDICATORS, OFFICE, PLAN, TABLES, section_settings
+from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.errors import MissingExtra
+from sdcensus.model.plan.plan import FORMAT_NAMES, Plan, PlannedIndicator, PlannedTable
+from sdcensus.model.plan.vocabulary import (
+    INDICATOR_KINDS,
+    METHOD_SETTINGS,
+    PROGRAMME_NAMES,
+    SCHEME_NAMES,
+    SETTING_WORDS,
+    STRENGTH_NAMES,
+    SYMBOLS,
+)
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.table_spec import Measure
+from sdcensus.model.text import Text
+
+#: Workbooks say when they were made. Ours are the same whenever they are made.
+_NO_CLOCK = datetime(2000, 1, 1)
+#: How many rows of a form have lists to choose from.
+_FORM_ROWS = 500
+_YES_OR_NO = ("yes", "no")
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "programme": PROGRAMME_NAMES,
+    "method": tuple(METHOD_SETTINGS),
+    "strength": STRENGTH_NAMES,
+    "scheme": SCHEME_NAMES,
+    **SETTING_WORDS,
+    **dict.fromkeys(
+        ("notes", "evaluation", "labels", "allow_bias", "import_published"), _YES_OR_NO
+    ),
+    "role": ("public", "registered", "staff", "production"),
+    "formats": FORMAT_NAMES,
+    "of": tuple(one.plural for one in Entity),
+    "measure": tuple(Measure),
+    "kind": tuple(INDICATOR_KINDS),
+}
+#: Lists from which one may deviate: several words, or a word with a condition.
+_OPEN = frozenset({"formats", "measure"})
+_PARTS = (
+    ("What is published", ("store", "programme", "tables", "mapping")),
+    ("How it is protected", ("method", "then")),
+    ("Within which rules", ("policy", "role")),
+    ("Where it goes", ("folder",)),
+)
+
+
+def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
+    """A plan as a workbook that reads back equal; the same bytes for the same plan.
+
+    Args:
+        plan: The plan.
+        comments: What stands above its settings.
+    """
+    try:
+        library = import_module("xlsxwriter")
+    except ImportError:
+        raise MissingExtra("formats", needed_for="Writing a plan as a workbook") from None
+    made = io.BytesIO()
+    book = plain_book(library, made, {"in_memory": True})
+    book.set_properties({"created": _NO_CLOCK, "title": "Plan"})
+    form = _Form(book)
+    languages = _languages(plan)
+    form.settings(PLAN, _plan_rows(plan, comments))
+    form.table(TABLES, _table_columns(languages), [_table(one, languages) for one in plan.tables])
+    form.table(
+        INDICATORS,
+        _indicator_columns(languages),
+        [_indicator(one, languages) for one in plan.indicators],
+    )
+    form.settings(OFFICE, _office_rows(plan, languages))
+    form.help()
+    book.close()
+    return made.getvalue()
+
+
+def _languages(plan: Plan) -> list[str]:
+    """Every language of the plan, for columns of their own."""
+    texts = [plan.office.name, plan.office.legal_basis]
+    texts += [one.title for one in plan.tables]
+    texts += [one.title for one in plan.indicators]
+    found = [] if plan.output is None else list(plan.output.languages)
+    found += [language for text in texts for language, _ in text.by_language]
+    return list(dict.fromkeys(found)) or ["en"]
+
+
+# ------------------------------------------------------------------ what stands in the sheets
+
+#: Name, value and meaning of a setting; a heading has no meaning.
+_Line = tuple[str, str, str]
+
+
+def _plan_rows(plan: Plan, comments: Sequence[str]) -> Iterator[_Line]:
+    values = _settings(plan)
+    for one in comments:
+        yield f"# {one}", "", ""
+    names = list(section_settings())
+    heads = {part[0]: title for title, part in _PARTS}
+    order = [one for one in names if one != "policy" and one != "role"]
+    order[order.index("folder") : order.index("folder")] = ["policy", "role"]
+    for name in order:
+        if name in heads:
+            yield f"# {heads[name]}", "", ""
+        yield name, values.get(name, ""), SETTING_NOTES[name]
+
+
+def _settings(plan: Plan) -> dict[str, str]:
+    values: dict[str, object] = {
+        "store": plan.store,
+        "programme": plan.programme,
+        "tables": plan.programme_tables,
+        "mapping": plan.mapping,
+    }
+    if plan.protect is not None:
+        values |= {"method": plan.protect.method, "then": plan.protect.then}
+        values |= dict(plan.protect.settings)
+        values["import_published"] = plan.protect.import_published
+        if plan.protect.smallest_group is not None:
+            values["smallest_group"] = plan.protect.smallest_group
+    if plan.policy is not None:
+        values |= {"policy": plan.policy.file, "role": plan.policy.role}
+    if plan.output is not None:
+        for name in ("folder", "office_folder", "date", "formats", "languages", "original_store"):
+            values[name] = getattr(plan.output, name)
+        for name in ("notes", "evaluation", "labels"):
+            values[name] = getattr(plan.output, name)
+    return {name: _cell(value, name) for name, value in values.items()}
+
+
+def _cell(value: object, name: str = "") -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ("; " if name == "exempt" else ", ").join(map(str, value))
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _table_columns(languages: Sequence[str]) -> list[str]:
+    titles = [f"title:{one}" for one in languages]
+    return ["name", *titles, "of", "universe", "rows", "columns", "measure"]
+
+
+def _indicator_columns(languages: Sequence[str]) -> list[str]:
+    titles = [f"title:{one}" for one in languages]
+    own = ["numerator", "denominator", "variable", "per", "decimals"]
+    return ["name", *titles, "kind", "by", "of", "universe", *own]
+
+
+def _titles(text: Text, languages: Sequence[str]) -> list[str]:
+    said = dict(text.by_language)
+    return [said.get(one, "") for one in languages]
+
+
+def _table(table: PlannedTable, languages: Sequence[str]) -> list[str]:
+    titles = _titles(table.title, languages)
+    axes = [_cell(table.rows), _cell(table.columns)]
+    return [table.name, *titles, table.of.plural, table.universe, *axes, measure_text(table)]
+
+
+def _indicator(one: PlannedIndicator, languages: Sequence[str]) -> list[str]:
+    kind = INDICATOR_KINDS[one.kind]
+    counted = "" if one.kind == "average-household-size" else one.of.plural
+    own = [one.numerator, one.denominator, one.variable]
+    per = _cell(one.per) if "per" in kind.settings else ""
+    titles = _titles(one.title, languages)
+    lead = [one.name, *titles, one.kind, _cell(one.by), counted, one.universe]
+    return [*lead, *own, per, _cell(one.decimals)]
+
+
+def _office_rows(plan: Plan, languages: Sequence[str]) -> Iterator[_Line]:
+    for name in ("name", "legal_basis"):
+        said = dict(getattr(plan.office, name).by_language)
+        for language in languages:
+            yield f"{name}:{language}", said.get(language, ""), OFFICE_NOTES[name]
+    yield "contact", plan.office.contact, OFFICE_NOTES["contact"]
+    yield "# Your own signs, where you have them", "", ""
+    signs = dict(plan.office.symbols)
+    for name, mark in SYMBOLS.items():
+        yield name, signs.get(name, ""), f"{OFFICE_NOTES[name]} Otherwise: {mark.sign}"
+
+
+# ------------------------------------------------------------------ how they look
+
+
+class _Form:
+    """Writes the sheets of one workbook."""
+
+    def __init__(self, book: Any) -> None:
+        def style(**properties: object) -> Any:
+            return book.add_format({"font_name": "Calibri", "font_size": 11, **properties})
+
+        self.book = book
+        self.head = style(bold=True, bottom=1, valign="top")
+        self.part = style(bold=True, font_color="#1F4E79")
+        self.name = style(valign="top")
+        # Texts, so that no spreadsheet takes 9.20 for a number or 1-2 for a date.
+        self.value = style(num_format="@", bg_color="#FFF9E5", border=1, border_color="#D9D9D9")
+        self.quiet = style(font_color="#666666", text_wrap=True, valign="top")
+
+    def settings(self, name: str, lines: Iterator[_Line]) -> None:
+        """A sheet with a row for each setting."""
+        sheet = self.book.add_worksheet(name)
+        for column, width in enumerate((24, 36, 90)):
+            sheet.set_column(column, column, width)
+        for column, word in enumerate(("setting", "value", "meaning")):
+            sheet.write_string(0, column, word, self.head)
+        sheet.freeze_panes(1, 0)
+        for row, (setting, value, meaning) in enumerate(lines, start=1):
+            if setting.startswith("#"):
+                sheet.write_string(row, 0, setting, self.part)
+                continue
+            sheet.write_string(row, 0, setting, self.name)
+            self._write(sheet, row, 1, value)
+            sheet.write_string(row, 2, meaning, self.quiet)
+            self._choices(sheet, setting, row, row, 1)
+
+    def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A sheet with a row for each table or indicator."""
+        sheet = self.book.add_worksheet(name)
+        sheet.freeze_panes(1, 1)
+        last = max(_FORM_ROWS, len(rows) + 100)
+        for at, column in enumerate(columns):
+            wide = column.startswith("title") or column in ("universe", "rows", "columns", "by")
+            sheet.set_column(at, at, 36 if wide else 18)
+            sheet.write_string(0, at, column, self.head)
+            plain = column.partition(":")[0]
+            sheet.write_comment(0, at, COLUMN_NOTES[plain], {"author": "", "width": 260})
+            self._choices(sheet, plain, 1, last, at)
+        for row, cells in enumerate(rows, start=1):
+            for at, cell in enumerate(cells):
+                self._write(sheet, row, at, cell)
+
+    def _write(self, sheet: Any, row: int, column: int, value: str) -> None:
+        if value:
+            sheet.write_string(row, column, value, self.value)
+        else:
+            sheet.write_blank(row, column, None, self.value)
+
+    def _choices(self, sheet: Any, name: str, first: int, last: int, column: int) -> None:
+        words = _CHOICES.get(name)
+        if words is None:
+            return
+        rule: dict[str, object] = {"validate": "list", "source": list(words)}
+        if name in _OPEN:
+            rule["show_error"] = False
+        else:
+            rule |= {"error_title": "Not in the list", "error_message": "Choose from the list."}
+        sheet.data_validation(first, column, last, column, rule)
+
+    def help(self) -> None:
+        """A sheet that explains the others."""
+        sheet = self.book.add_worksheet("help")
+        sheet.set_column(0, 0, 110)
+        row = 0
+        lines = [
+            "A plan says what is published, from what, protected how, delivered as what.",
+            "Sheet 'plan': one setting in a row. Empty means: not said.",
+            "Sheet 'tables': one table in a row. Lists are comma-separated.",
+            "Sheet 'indicators': figures that are computed from published counts.",
+            "Sheet 'office': who publishes, and the signs that you use.",
+            "Rows that begin with #, empty rows and other sheets are not read.",
+            "Check the plan with: sdcensus plan check FILE",
+            "",
+            *PART_NOTES["table"],
+            "",
+            *(f"{one.name}: {one.sentence}." for one in INDICATOR_KINDS.values()),
+        ]
+        for row, line in enumerate(lines):
+            sheet.write_string(row, 0, line, self.quiet if row else self.part)

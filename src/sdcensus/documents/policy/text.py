@@ -1,0 +1,167 @@
+"""Writing a policy as TOML, so that reading it back gives the same policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from sdcensus.documents.policy.exempt_sets import parse_record_set
+from sdcensus.documents.toml.text import toml, toml_key
+from sdcensus.errors import SpecError
+from sdcensus.model.policy.policy import (
+    AtLevel,
+    OnlineRules,
+    Policy,
+    RecordSet,
+    RoleRules,
+    VariableRule,
+    WhenSparse,
+)
+
+Data = dict[str, Any]
+
+_HEAD = "What may be asked, and what happens when it may not. One file for batch and web."
+_ABOUT = {
+    "limits": "axes, filters and geography all count",
+    "online": "read published numbers and code lists only",
+    "design": "may read true counts; decided once, by a person",
+    "exempt": "published exactly in every product; checked for differencing",
+    "never_together": "no table may hold all of one of these",
+    "decided": "decisions of design time; no counts",
+}
+
+
+def policy_data(policy: Policy) -> Data:
+    """A policy as the plain values of its document; what is as usual is left out."""
+    data: Data = {"name": policy.name, "lock": policy.lock}
+    data["limits"] = _given(policy.limits)
+    data["online"] = _online(policy.online)
+    design = _given(policy.design)
+    if policy.design.minimum_population_at:
+        sizes = policy.design.minimum_population_at
+        design["minimum_population_at"] = {str(at): size for at, size in sizes}
+    design["detail"] = [
+        {"population": one.population, "levels": _levels(one.levels)}
+        for one in policy.design.detail
+    ]
+    data["design"] = design
+    data["exempt"] = {"record_sets": [_record_set(one, policy) for one in policy.exempt]}
+    data["variable"] = {one.variable: _rule(one) for one in policy.variables}
+    combinations = [[str(one) for one in combination] for combination in policy.never_together]
+    data["never_together"] = {"combinations": combinations}
+    data["role"] = {one.role.value: _role(one) for one in policy.roles}
+    data["decided"] = {
+        "not_offered": [
+            {"at": str(one.at), "codes": list(one.codes)} for one in policy.decided.not_offered
+        ],
+        "detail": [
+            {"areas": str(one.at), "codes": list(one.codes), "levels": _levels(one.finest)}
+            for one in policy.decided.detail
+        ],
+    }
+    return {name: kept for name, one in data.items() if (kept := _without_empty(one, name)) != {}}
+
+
+def policy_text(policy: Policy) -> str:
+    """A policy as a TOML document.
+
+    Reading it back with the same schema gives the same policy.
+    """
+    data = policy_data(policy)
+    lines = [f"# {_HEAD}"]
+    lines += [f"{name} = {toml(data.pop(name))}" for name in ("name", "lock")]
+    for name, table in data.items():
+        lines += ["", *_table((name,), table, _ABOUT.get(name, ""))]
+    return "\n".join(lines) + "\n"
+
+
+def _given(rules: Any) -> Data:
+    """The settings of a group of rules that have a plain value."""
+    made = {one.name: getattr(rules, one.name) for one in fields(rules)}
+    return {name: value for name, value in made.items() if value is not None and value != ()}
+
+
+def _online(rules: OnlineRules) -> Data:
+    data = _given(rules)
+    if rules.mean_cell_size is None:
+        del data["when_sparse"]
+    if rules.when_sparse is not WhenSparse.C:
+        del data["below"]
+    if not rules.exclude_structural_zeros:
+        del data["exclude_structural_zeros"]
+    return data
+
+
+def _record_set(one: RecordSet, policy: Policy) -> str | Data:
+    try:
+        if parse_record_set(one.text, policy.schema) == one:
+            return one.text
+    except SpecError:
+        pass
+    made: Data = {"name": one.text} if one.text else {}
+    made |= {"of": one.of.value, "by": list(one.by)}
+    return made | ({"where": one.where} if one.where else {})
+
+
+def _rule(rule: VariableRule) -> Data:
+    data: Data = {}
+    if not rule.offered:
+        data["offered"] = False
+    if not rule.as_filter:
+        data["as_filter"] = False
+    if rule.finest_level:
+        data["finest_level"] = rule.finest_level
+    if rule.finest_area is not None:
+        data["finest_area"] = str(rule.finest_area)
+    if rule.units is not None:
+        data["units"] = [one.plural for one in rule.units]
+    return data
+
+
+def _role(rules: RoleRules) -> Data:
+    data = _given(rules)
+    del data["role"], data["online"]
+    return data if rules.online else data | {"online": "off"}
+
+
+def _levels(levels: tuple[AtLevel, ...]) -> Data:
+    return {one.variable: one.level or one.variable for one in levels}
+
+
+def _without_empty(value: Any, name: str) -> Any:
+    """Tables without their empty lists and tables; rules and roles may be empty themselves."""
+    if not isinstance(value, dict) or name in ("variable", "role"):
+        return value
+    return {key: one for key, one in value.items() if one not in ([], {})}
+
+
+def _table(path: tuple[str, ...], table: Mapping[str, Any], about: str) -> Iterator[str]:
+    """A table and the tables in it."""
+    plain = {key: one for key, one in table.items() if not _is_list_of_tables(one)}
+    inner: dict[str, Any] = {}
+    if path[0] in ("variable", "role") and len(path) == 1:
+        plain, inner = {}, plain
+    head = ".".join(map(toml_key, path))
+    if plain or not (inner or table):
+        yield f"[{head}]{f'  # {about}' if about else ''}"
+        for key, one in plain.items():
+            yield f"{toml_key(key)} = {toml(one)}"
+    blank = False
+    for key, one in inner.items():
+        yield from ([""] if blank else [])
+        yield from _table((*path, key), one, "")
+        blank = True
+    for key, entries in table.items():
+        for entry in entries if _is_list_of_tables(entries) else ():
+            yield from ([""] if blank or plain else [])
+            yield f"[[{head}.{toml_key(key)}]]"
+            yield from (f"{toml_key(name)} = {toml(one)}" for name, one in entry.items())
+            blank = True
+
+
+def _is_list_of_tables(value: object) -> bool:
+    """A list that is written with double brackets; record sets stand in theirs."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(one, dict) and "by" not in one for one in value)

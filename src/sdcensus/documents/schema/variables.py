@@ -1,0 +1,367 @@
+"""The variables of a schema: where they are read, what they are for, their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath, PureWindowsPath
+
+from sdcensus.documents.schema.codes import CodeList, CodeListReader, name_problem
+from sdcensus.documents.schema.sections import VariableSection, read_section
+from sdcensus.documents.schema.units import tables
+from sdcensus.documents.toml.languages import Languages
+from sdcensus.documents.toml.lines import KeyPath
+from sdcensus.documents.toml.mistakes import Mistakes
+from sdcensus.errors import SpecError, unknown
+from sdcensus.model.schema.code_lists import grid_codes
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.model.schema.variable import NEVER_STORED, EmptyField, Role, Variable, VariableSource
+from sdcensus.model.text import Text
+
+#: Decimal digits that are kept where the schema does not say how many.
+DECIMALS_OF_WEIGHTS = 6
+DECIMALS_OF_AMOUNTS = 2
+
+_CODE_SETTINGS = (
+    "codes",
+    "range",
+    "levels",
+    "level_labels",
+    "hierarchy",
+    "not_stated",
+    "not_applicable",
+)
+
+#: Names that mean devices on Windows, whatever their ending.
+_DEVICES = frozenset(
+    {"aux", "con", "nul", "prn"}
+    | {f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10)}
+)
+
+
+@dataclass(slots=True)
+class Variables:
+    """The variables that could be built, and the names of those that have mistakes."""
+
+    variables: list[Variable] = field(default_factory=list)
+    grids: list[GridSpec] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+
+
+def read_variables(
+    raw: object,
+    files: Mapping[str, Entity | None],
+    units: Schema,
+    languages: Languages,
+    mistakes: Mistakes,
+) -> Variables:
+    """All variables of ``[variable.NAME]``.
+
+    Args:
+        raw: The table ``variable``.
+        files: The kind of unit of each file that the document names, as far as it is known.
+        units: A schema without variables, whose entities say what a file's rows lie within.
+        languages: The languages of labels.
+        mistakes: Where mistakes are noted.
+    """
+    result = Variables()
+    geography = ""
+    sections: dict[str, VariableSection] = {}
+    for name, one in tables(raw, "variable", mistakes):
+        problem = name_problem(name) or _file_name_problem(name, sections)
+        if problem:
+            mistakes.add(("variable", name), problem)
+        section = read_section(VariableSection, one, ("variable", name), mistakes)
+        if section is None or problem or section.faulty:
+            result.broken.update({name, f"{name}_grid"})
+        if section is None:
+            continue
+        sections[name] = section
+        if section.role is Role.GEOGRAPHY:
+            if geography:
+                mistakes.add(
+                    ("variable", name, "role"),
+                    f"{geography!r} is the geography already, and a census has one. Other areas"
+                    " are levels or hierarchies of it, or ordinary variables.",
+                )
+            geography = geography or name
+    for name, section in sections.items():
+        built = _Builder(name, section, files, units, languages, mistakes).build()
+        if built is None:
+            result.broken.update({name, f"{name}_grid"})
+            continue
+        result.variables.append(built)
+        if section.grid is not None:
+            _add_grid(built, section, result, sections, mistakes)
+    return result
+
+
+def _file_name_problem(name: str, others: Iterable[str]) -> str:
+    """Why the column of a variable could not be a file of its own on every system."""
+    if name.startswith("_"):
+        return f"{name!r} cannot be a name of a variable: no underscore in front."
+    if name.lower() in _DEVICES:
+        return f"{name!r} cannot be the name of a file on Windows. Choose another name."
+    for other in others:
+        if other != name and other.lower() == name.lower():
+            return f"{name!r} and {other!r} differ only in capital letters. Choose another name."
+    return ""
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Builds one variable from its table."""
+
+    name: str
+    section: VariableSection
+    files: Mapping[str, Entity | None]
+    units: Schema
+    languages: Languages
+    mistakes: Mistakes
+
+    def build(self) -> Variable | None:
+        section = self.section
+        before = len(self.mistakes.found)
+        self._check_role()
+        file = self._file()
+        entity = self._entity(file)
+        codes = self._codes()
+        level_labels = () if codes is None else self._level_labels(codes)
+        texts = [self._text(one) for one in ("label", "description", "topic")]
+        self._check_map()
+        if len(self.mistakes.found) > before or file is None or entity is None or codes is None:
+            return None
+        return Variable(
+            name=self.name,
+            entity=entity,
+            codes=codes.codes,
+            hierarchies=codes.hierarchies,
+            leaf_level=codes.leaf_level,
+            level_labels=level_labels,
+            role=section.role,
+            label=texts[0] or Text.of(self.name, language=self.languages.first),
+            description=texts[1],
+            topic=texts[2],
+            unit=section.unit,
+            continuous=self._is_number,
+            decimals=self._decimals(),
+            map=section.map,
+            imputed=section.imputed is not None,
+            counts=section.counts,
+            counts_open=tuple(section.counts_open),
+            source=VariableSource(
+                file=file,
+                column=section.column or self.name,
+                empty=section.empty,
+                imputed=section.imputed,
+                width=section.width,
+            ),
+        )
+
+    @property
+    def _is_number(self) -> bool:
+        """Whether it is kept as a fixed-point number."""
+        return self.section.continuous or self.section.role in (Role.CONTINUOUS, Role.WEIGHT)
+
+    def _add(self, path: KeyPath, text: str) -> None:
+        self.mistakes.add(("variable", self.name, *path), text)
+
+    def _given(self, settings: Iterable[str]) -> list[str]:
+        return [one for one in settings if one in self.section.model_fields_set]
+
+    def _refuse(self, settings: Iterable[str], why: str) -> None:
+        for setting in self._given(settings):
+            self._add((setting,), f"{setting!r} cannot be given: {why}")
+
+    def _check_role(self) -> None:
+        """Settings that do not go with what the variable is."""
+        section = self.section
+        role = section.role
+        if role in NEVER_STORED:
+            why = f"a variable of role {str(role)!r} is read but never stored."
+            self._refuse((*_CODE_SETTINGS, "continuous", "decimals", "imputed", "unit"), why)
+        elif role is Role.WEIGHT:
+            self._refuse((*_CODE_SETTINGS, "empty", "imputed"), "a weight is a number above 0.")
+        elif self._is_number:
+            self._refuse(("codes", "range", "hierarchy"), "the variable is continuous.")
+        else:
+            self._refuse(("decimals",), "only a continuous variable has decimals.")
+            if section.codes is not None and section.range is not None:
+                self._add(("range",), "give either 'codes' or 'range', not both.")
+            doubtful = {"codes", "range", "continuous", "role"} & section.faulty
+            if section.codes is None and section.range is None and not doubtful:
+                self._add(
+                    (),
+                    "its codes are missing. Give 'codes', or 'range' for whole numbers, or"
+                    " continuous = true for amounts, or a role that needs none"
+                    f" ({', '.join(sorted(NEVER_STORED))}, weight).",
+                )
+        if self._is_number and role is Role.GEOGRAPHY:
+            self._add(("role",), "a geography has codes; it cannot be continuous.")
+        if self._is_number or role is Role.DIRECT_IDENTIFIER:
+            self._refuse(("width",), "it is for ids and codes that are written with leading zeros.")
+        if role is not Role.GEOGRAPHY:
+            self._refuse(("map", "grid"), 'it belongs to the variable of role "geography".')
+
+    def _file(self) -> str | None:
+        name = self.section.file
+        if "file" in self.section.faulty:
+            return None
+        if name is None:
+            if len(self.files) == 1:
+                return next(iter(self.files))
+            if self.files:
+                listed = ", ".join(self.files)
+                self._add((), f"the setting 'file' is missing: say which of {listed} holds it.")
+            return None
+        if name not in self.files:
+            self._add(("file",), unknown("file", name, self.files))
+            return None
+        return name
+
+    def _entity(self, file: str | None) -> Entity | None:
+        rows = self.files.get(file) if file is not None else None
+        asked = self.section.entity
+        if asked is None or rows is None or asked is rows:
+            return asked or rows
+        known = [spec.entity for spec in self.units.entities]
+        if not known:  # entities have mistakes of their own
+            return None
+        if asked not in known:
+            self._add(("entity",), unknown("entity", asked.value, [one.value for one in known]))
+            return None
+        if asked in self.files.values():
+            self._add(
+                ("entity",),
+                f"{asked.plural} have a file of their own; read the variable from there.",
+            )
+            return None
+        if self.units.entity(asked).derived_from is not rows:
+            self._add(
+                ("entity",),
+                f"the {asked.plural} do not come from the rows of {file!r} ({rows.plural}).",
+            )
+            return None
+        return asked
+
+    def _codes(self) -> CodeList | None:
+        section = self.section
+        if section.role in NEVER_STORED or section.role is Role.WEIGHT:
+            return CodeList()
+        if not self._is_number and section.codes is None and section.range is None:
+            return None
+        if section.role is Role.CONTINUOUS and not section.continuous:
+            section = section.model_copy(update={"continuous": True})
+        return CodeListReader(self.name, section, self.languages, self.mistakes).read()
+
+    def _text(self, setting: str) -> Text:
+        raw = getattr(self.section, setting)
+        return self.languages.text(raw, ("variable", self.name, setting), self.mistakes)
+
+    def _level_labels(self, codes: CodeList) -> tuple[tuple[str, Text], ...]:
+        if self.section.role in (*NEVER_STORED, Role.WEIGHT):  # refused already
+            return ()
+        known = [codes.leaf_level or self.name] if codes.codes else []
+        known += [level.name for one in codes.hierarchies for level in one.levels]
+        found = []
+        for name, raw in self.section.level_labels.items():
+            path: KeyPath = ("level_labels", name)
+            if name not in known:
+                self._add(path, unknown("level", name, known))
+            text = self.languages.text(raw, ("variable", self.name, *path), self.mistakes)
+            found.append((name, text))
+        return tuple(found)
+
+    def _decimals(self) -> int:
+        if not self._is_number:
+            return 0
+        if self.section.decimals is not None:
+            return self.section.decimals
+        is_weight = self.section.role is Role.WEIGHT
+        return DECIMALS_OF_WEIGHTS if is_weight else DECIMALS_OF_AMOUNTS
+
+    def _check_map(self) -> None:
+        name = self.section.map
+        if not name or self.section.role is not Role.GEOGRAPHY:
+            return
+        if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute():
+            self._add(("map",), "write the path of the map relative to the schema.")
+            return
+        path = self.mistakes.document.path.parent / name
+        if not path.is_file():
+            self._add(("map",), f"{path} does not exist. Check the name of the map.")
+
+
+def _add_grid(
+    variable: Variable,
+    section: VariableSection,
+    result: Variables,
+    sections: Mapping[str, VariableSection],
+    mistakes: Mistakes,
+) -> None:
+    """The extra variable of a geography: the cell of a square grid in which a unit lies."""
+    grid = section.grid
+    if grid is None or variable.source is None:
+        return
+    where: KeyPath = ("variable", variable.name, "grid")
+    name = f"{variable.name}_grid"
+    if name in sections:
+        mistakes.add(where, f"the grid makes the variable {name!r}, which there is already.")
+        return
+    try:
+        codes = grid_codes(grid.epsg, grid.cell, grid.extent)
+    except SpecError as error:
+        mistakes.add((*where, "extent"), str(error))
+        result.broken.add(name)
+        return
+    result.grids.append(
+        GridSpec(name, grid.x, grid.y, grid.epsg, grid.cell, _whole_cells(grid.extent, grid.cell))
+    )
+    result.variables.append(
+        Variable(
+            name=name,
+            entity=variable.entity,
+            codes=codes,
+            label=_grid_label(grid.cell),
+            description=_GRID_DESCRIPTION,
+            topic=variable.topic,
+            source=VariableSource(
+                file=variable.source.file, column=grid.x, empty=EmptyField.NOT_APPLICABLE
+            ),
+        )
+    )
+
+
+def _whole_cells(extent: tuple[int, int, int, int], cell: int) -> tuple[int, int, int, int]:
+    """The extent of the cells that cover an extent."""
+    x_low, y_low, x_high, y_high = extent
+    return (
+        x_low // cell * cell,
+        y_low // cell * cell,
+        -(-x_high // cell) * cell,
+        -(-y_high // cell) * cell,
+    )
+
+
+_GRID_DESCRIPTION = Text(
+    (
+        ("en", "The square of the grid in which a unit lies, by its coordinates."),
+        ("es", "El cuadrado de la cuadrícula en que está la unidad, según sus coordenadas."),
+        ("fr", "Le carreau de la grille où se trouve l’unité, d’après ses coordonnées."),
+        ("nl", "Het vierkant van het raster waarin de eenheid ligt, volgens haar coördinaten."),
+    )
+)
+
+
+def _grid_label(cell: int) -> Text:
+    size = f"{cell // 1000} km" if cell % 1000 == 0 else f"{cell} m"
+    return Text(
+        (
+            ("en", f"Grid cell of {size}"),
+            ("es", f"Celda de {size}"),
+            ("fr", f"Cellule de {size}"),
+            ("nl", f"Cel van {size}"),
+            ("pt", f"Célula de {size}"),
+        )
+    )

@@ -1,0 +1,61 @@
+"""Collecting the mistakes of a document, so that all of them are shown at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from sdcensus.documents.toml.lines import KeyPath
+from sdcensus.errors import DocumentError, Mistake
+
+
+class Document(Protocol):
+    """A document that a person wrote: its values, and where each of them stands."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        ...
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The values."""
+        ...
+
+    def line_of(self, *path: str | int) -> int:
+        """The line of a value, from 1; 0 where documents of this kind have no lines."""
+        ...
+
+    def where(self, *path: str | int) -> str:
+        """How a message calls the place of a value, besides its line."""
+        ...
+
+
+@dataclass(slots=True)
+class Mistakes:
+    """The mistakes found so far in one document."""
+
+    document: Document
+    found: dict[Mistake, None] = field(default_factory=dict)
+
+    def add(self, path: KeyPath, text: str) -> None:
+        """Note a mistake at the place of ``path``."""
+        where = self.document.where(*path)
+        self.found[Mistake(self.document.line_of(*path), f"{where}: {text}" if where else text)] = (
+            None
+        )
+
+    def add_all(self, path: KeyPath, texts: Iterable[str], *, most: int = 20) -> None:
+        """Note several mistakes at one line; beyond ``most``, how many more there are."""
+        listed = list(texts)
+        for text in listed[:most]:
+            self.add(path, text)
+        if len(listed) > most:
+            self.add(path, f"There are {len(listed) - most} more mistakes like these.")
+
+    def raise_if_any(self) -> None:
+        """Stop here if there was any mistake."""
+        if self.found:
+            raise DocumentError(str(self.document.path), self.found)

@@ -1,0 +1,42 @@
+"""Workbooks that users hand over, opened without trusting them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+from sdcensus.documents.toml.lines import read_small_file
+from sdcensus.documents.workbooks.ranges import check_workbook
+from sdcensus.errors import InputError
+
+#: A workbook that a person made is never larger; nor is it, unpacked.
+LARGEST_WORKBOOK = 64 * 1024 * 1024
+LARGEST_UNPACKED = 512 * 1024 * 1024
+#: How files begin that hold a workbook of the old format, or one that is locked.
+_LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def read_workbook_file(path: Path, *, what: str) -> bytes:
+    """The bytes of an ``.xlsx`` file, which is known to be a sound package of bearable size.
+
+    Raises:
+        InputError: It is not there, too large, locked, damaged or no workbook.
+    """
+    content = read_small_file(path, what=what, largest=LARGEST_WORKBOOK)
+    if content.startswith(_LOCKED):
+        raise InputError(
+            f"{path} is locked with a password, or of the format before .xlsx. Open it in a"
+            " spreadsheet program and save it as .xlsx without a password."
+        )
+    if not content.startswith(b"PK"):
+        raise InputError(f"{path} is no .xlsx workbook, or a damaged one.")
+    check_workbook(io.BytesIO(content), name=str(path), largest=LARGEST_UNPACKED, what=what)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as package:
+            names = package.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError):
+        raise InputError(f"{path} is no .xlsx workbook, or a damaged one.") from None
+    if "[Content_Types].xml" not in names:
+        raise InputError(f"{path} is no .xlsx workbook, or a damaged one.")
+    return content

@@ -1,0 +1,238 @@
+"""Reading tables back that were delivered with codes and columns of their receiver's.
+
+A delivered file shows each code once. The table has positions for a code at every level where it
+stands, and they get what the file shows for the same records. A position that can hold no record
+is 0. One that can, and that the file does not show, is withheld: nothing is known about it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sdcensus.errors import InputError
+from sdcensus.formats.read.raw import (
+    Int64,
+    NoPublishedTable,
+    RawTable,
+    positions_of,
+    values_and_flags,
+)
+from sdcensus.formats.tables.about import ZERO
+from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.spec.axis import TOTAL, Axis
+from sdcensus.model.spec.record_sets import leaves_in
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import Universe
+from sdcensus.model.text import Text
+
+#: The newest version of the description that is understood.
+VERSION = 1
+#: Where a position is shown by no code: it can hold no record, or it is not known what it holds.
+_EMPTY, _NOT_SHOWN = -1, -2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shown:
+    """How an axis is delivered.
+
+    Attributes:
+        places: For each row of the file, the place of its code.
+        size: How many codes there are.
+        source: For each position of the axis the place of the code that shows its records, or one
+            of the two reasons why there is none.
+    """
+
+    places: Int64
+    size: int
+    source: Int64
+
+
+def is_delivered(about: dict[str, Any]) -> bool:
+    """Whether a description is that of a delivered file."""
+    return "delivered" in about
+
+
+def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
+    """Refuse files of figures that are no counts of one table, and those of newer versions."""
+    version = about["delivered"]
+    if not isinstance(version, int) or version > VERSION:
+        raise InputError(f"{raw.path} was written by a newer version of sdcensus. Update it.")
+    if "specification" not in about or about.get("decimals") != 0:
+        raise NoPublishedTable(
+            f"{raw.path} holds figures of several tables, or computed from them, not the counts of"
+            " one table."
+        )
+
+
+def delivered_table(
+    raw: RawTable, about: dict[str, Any], spec: TableSpec, notes: tuple[Text, ...]
+) -> Table | SparseTable:
+    """The table of a delivered file, with all positions of its axes."""
+    axes = about.get("axes")
+    if not isinstance(axes, list) or len(axes) != len(spec.axes):
+        raise _damaged(raw, "axes")
+    shown = [
+        _shown(raw, one, axis, spec.universe) for one, axis in zip(axes, spec.axes, strict=True)
+    ]
+    values, flags = _values(raw, about)
+    numbers = np.zeros(raw.rows, dtype=np.uint64)
+    sizes = tuple(one.size for one in shown)
+    for one, weight in zip(shown, mixed_radix(sizes), strict=True):
+        numbers += one.places.astype(np.uint64) * np.uint64(weight)
+    raw.check_once(numbers)
+    if about.get("cells_not_listed") == ZERO:
+        return _sparse(raw, spec, shown, (values, flags), notes)
+    cells = math.prod(sizes)
+    if raw.rows != cells:
+        raise raw.incomplete(cells)
+    at = numbers.astype(np.int64)
+    grids = []
+    for array in (values, flags):
+        grid = np.zeros(cells, dtype=np.int64)
+        grid[at] = array
+        grids.append(grid.reshape(sizes)[np.ix_(*(np.maximum(one.source, 0) for one in shown))])
+    published, signs = grids
+    empty = _where(shown, _EMPTY)
+    withheld = _where(shown, _NOT_SHOWN) & ~empty
+    published = np.where(empty | withheld, 0, published)
+    signs = np.select([empty, withheld], [Flag.PUBLISHED, Flag.WITHHELD], signs)
+    return Table(spec, published, signs.astype(np.uint8), notes)
+
+
+def _where(shown: list[_Shown], reason: int) -> Any:
+    """The cells that one of their positions makes to be of a kind."""
+    found = np.zeros(tuple(one.source.size for one in shown), dtype=bool)
+    for at, one in enumerate(shown):
+        shape = [1] * len(shown)
+        shape[at] = -1
+        found |= (one.source == reason).reshape(shape)
+    return found
+
+
+def _sparse(
+    raw: RawTable,
+    spec: TableSpec,
+    shown: list[_Shown],
+    cells: tuple[Int64, Int64],
+    notes: tuple[Text, ...],
+) -> SparseTable:
+    values, flags = cells
+    if flags.any():
+        raise raw.mistake(
+            int(np.flatnonzero(flags)[0]),
+            "a table that lists its non-zero cells only has no signs.",
+        )
+    for one, axis in zip(shown, spec.axes, strict=True):
+        if (one.source == _NOT_SHOWN).any():
+            raise NoPublishedTable(
+                f"{raw.path} lists non-zero cells only, and leaves out codes of"
+                f" {axis.variable.name!r}: what is not listed need not be 0."
+            )
+    rows = np.flatnonzero(values)  # a written 0 says what an absent cell says
+    numbers = np.zeros(rows.size, dtype=np.uint64)
+    for one, weight in zip(shown, mixed_radix(spec.shape), strict=True):
+        # A code stands at as many positions as have it as their source.
+        order = np.argsort(one.source, kind="stable")
+        order = order[one.source[order] >= 0]
+        begins = np.searchsorted(one.source[order], np.arange(one.size + 1))
+        places = one.places[rows]
+        copies = np.diff(begins)[places]
+        rows, numbers = np.repeat(rows, copies), np.repeat(numbers, copies)
+        within = np.arange(rows.size) - np.repeat(np.cumsum(copies) - copies, copies)
+        at = order[np.repeat(begins[:-1][places], copies) + within]
+        numbers += at.astype(np.uint64) * np.uint64(weight)
+    sorted_by = np.argsort(numbers, kind="stable")
+    return SparseTable(spec, numbers[sorted_by], values[rows][sorted_by], notes)
+
+
+def _values(raw: RawTable, about: dict[str, Any]) -> tuple[Int64, Int64]:
+    marks, name = about.get("marks"), about.get("values")
+    known = {one.name.lower(): one for one in Mark if one}
+    if not isinstance(name, str) or not isinstance(marks, dict) or not set(marks) <= set(known):
+        raise _damaged(raw, "marks")
+    raw.column(name)
+    instead, beside = {}, set()
+    for word, sign in marks.items():
+        mark = known[word]
+        if mark.has_number:
+            beside.add(str(sign))
+        else:
+            own = mark.value in [flag.value for flag in Flag]
+            instead[str(sign)] = Flag(mark.value) if own else Flag.WITHHELD
+    signs = raw.column("flag") if marks else pa.nulls(raw.rows, pa.string()).fill_null("")
+    return values_and_flags(raw, name, signs, instead=instead, beside=beside)
+
+
+def _shown(raw: RawTable, document: object, axis: Axis, universe: Universe) -> _Shown:
+    where = f"axes, {axis.variable.name}"
+    try:
+        column, codes = document["column"], document["codes"]  # type: ignore[index]
+        words = [str(one["code"]) for one in codes]
+        levels = [str(one["level"]) for one in codes]
+        at = np.array([one["at"] for one in codes], dtype=np.int64)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        raise _damaged(raw, where) from None
+    if at.size and not (at.min() >= 0 and at.max() < len(axis.codes)):
+        raise _damaged(raw, where)
+    if len(set(zip(words, levels, strict=True))) != len(words):
+        raise _damaged(raw, where)
+    if len(set(words)) == len(words):
+        places = positions_of(raw.column(str(column)), words)
+    else:
+        places = _by_level(raw, str(column), words, levels)
+    if (places < 0).any():
+        row = int(np.flatnonzero(places < 0)[0])
+        code = raw.columns[str(column)][row].as_py()
+        raise raw.mistake(row, f"{code!r} is no code of {column!r} in this table.")
+    return _Shown(places, len(words), _sources(axis, universe, at))
+
+
+def _by_level(raw: RawTable, column: str, words: list[str], levels: list[str]) -> Int64:
+    """A code may stand at several levels: both together name a place."""
+    codes = raw.column(column)
+    names = list(dict.fromkeys(levels))
+    level = positions_of(raw.column(f"{column}_level"), names)
+    places = np.full(raw.rows, -1, dtype=np.int64)
+    for number, name in enumerate(names):
+        here = np.flatnonzero(level == number)
+        own = np.array([at for at, one in enumerate(levels) if one == name], dtype=np.int64)
+        inside = positions_of(codes.take(here), [words[at] for at in own])
+        places[here] = np.where(inside < 0, -1, own[inside])
+    return places
+
+
+def _sources(axis: Axis, universe: Universe, at: Int64) -> Int64:
+    """For each position of an axis, the place of the code that shows the same records."""
+    sets = _record_sets(axis, universe)
+    place_of = {sets[position]: place for place, position in reversed(list(enumerate(at.tolist())))}
+    source = np.array(
+        [place_of.get(held, _NOT_SHOWN if held else _EMPTY) for held in sets], dtype=np.int64
+    )
+    source[at] = np.arange(at.size)  # what is shown is what was published, also where it is empty
+    return source
+
+
+def _record_sets(axis: Axis, universe: Universe) -> list[bytes]:
+    """The leaves of each position that occur in a universe, as something to compare."""
+    inside = np.flatnonzero(leaves_in(universe, axis.variable))
+    sets: list[bytes] = []
+    for block in axis.blocks:
+        group = np.zeros(inside.size, dtype=np.int64)
+        if block.level != TOTAL:
+            group = axis.variable.level(block.level).group_array[inside]
+        order = np.argsort(group, kind="stable")
+        ends = np.searchsorted(group[order], np.arange(block.size + 1))
+        sets += [inside[order[low:high]].tobytes() for low, high in itertools.pairwise(ends)]
+    return sets
+
+
+def _damaged(raw: RawTable, what: str) -> InputError:
+    return InputError(f"{raw.path}: how the table is delivered ({what}) is damaged.")

@@ -1,0 +1,382 @@
+"""Reading published tables back, as anybody can who has the files.
+
+A file that sdcensus wrote describes itself: its code lists stand in ``NAME.about.json`` beside a
+csv file, or in the metadata of a Parquet file. Tables of other tools are read from their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdcensus.errors import InputError
+from sdcensus.formats.read.delivered import check_delivered, delivered_table, is_delivered
+from sdcensus.formats.read.foreign import ForeignTable, foreign_table, foreign_tables
+from sdcensus.formats.read.raw import (
+    Int64,
+    NoPublishedTable,
+    RawTable,
+    about_inside,
+    parse_about,
+    positions_of,
+    read_raw,
+    values_and_flags,
+)
+from sdcensus.formats.read.small_groups import small_groups
+from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
+from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.document import spec_from_json
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+
+#: How the names of files end that can be read back.
+READABLE = (".csv", ".parquet")
+_ABOUT = ".about.json"
+_WORKBOOK = ".xlsx"
+_SDMX = ".sdmx.csv"
+#: The columns with which the lines of an SDMX-CSV file begin.
+_SDMX_COLUMNS = {"STRUCTURE", "STRUCTURE_ID", "ACTION"}
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of a folder that was not read, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedFolder:
+    """The published tables of a folder, and its files that were not read."""
+
+    tables: tuple[PublishedTable, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+
+
+def read_published(path: str | Path) -> PublishedTable:
+    """Read one published table from a ``.csv`` or ``.parquet`` file.
+
+    Raises:
+        InputError: It is no such file, is damaged, or does not fit its description.
+    """
+    found = _read_file(Path(path), Path(path).name)
+    return foreign_tables([found])[0] if isinstance(found, ForeignTable) else found
+
+
+def read_published_folder(
+    folder: str | Path, *, skip_unreadable: bool = False
+) -> tuple[PublishedTable, ...]:
+    """Read all published tables of a folder and the folders in it.
+
+    Args:
+        folder: The folder.
+        skip_unreadable: Go on without files that cannot be read; else the first one is an error.
+    """
+    return scan_published(folder, skip_unreadable=skip_unreadable).tables
+
+
+def scan_published(
+    folder: str | Path,
+    *,
+    skip_unreadable: bool = False,
+    most_cells: int | None = None,
+    progress: Progress = no_progress,
+) -> PublishedFolder:
+    """Read all published tables of a folder, and say which files were left out.
+
+    A table that stands there twice, as csv and as Parquet, is read once.
+
+    Args:
+        folder: The folder.
+        skip_unreadable: Go on without files that cannot be read; else the first one is an error.
+        most_cells: Tables with more cells are left out, and not even read.
+        progress: Told how far it is.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        what = "is a file, not a folder" if root.exists() else "does not exist"
+        raise InputError(f"{root} {what}. Name the folder that holds the published tables.")
+    files = sorted(
+        (one.relative_to(root).as_posix(), one)
+        for one in root.rglob("*")
+        if one.is_file() and not any(part.startswith(".") for part in one.relative_to(root).parts)
+    )
+    found: list[PublishedTable | ForeignTable] = []
+    skipped = [
+        SkippedFile(name, "workbooks are for people; the same table as .csv or .parquet is read")
+        for name, path in files
+        if path.suffix.lower() == _WORKBOOK
+    ]
+    chosen = [
+        (name, path)
+        for name, path in files
+        if path.suffix.lower() in READABLE and not _has_twin(path)
+    ]
+    for at, (name, path) in enumerate(chosen):
+        progress("reading published tables", at / len(chosen))
+        try:
+            found.append(_read_file(path, name, most_cells))
+        except InputError as error:
+            if not skip_unreadable and not isinstance(error, NoPublishedTable):
+                raise
+            skipped.append(SkippedFile(name, str(error)))
+    tables = _in_order(found)
+    if not tables:
+        raise InputError(_nothing(root, skipped))
+    return PublishedFolder(tables, tuple(skipped))
+
+
+def _has_twin(path: Path) -> bool:
+    """Whether this is an SDMX-CSV file, and its table stands beside it in a form that is read."""
+    table, ending = path.name[: -len(_SDMX)], path.name[-len(_SDMX) :]
+    own = path.with_name(f"{path.stem}{_ABOUT}").is_file()  # a table that is called so itself
+    return (
+        not own
+        and ending.lower() == _SDMX
+        and any(path.with_name(f"{table}{one}").is_file() for one in READABLE)
+    )
+
+
+def _in_order(found: Sequence[PublishedTable | ForeignTable]) -> tuple[PublishedTable, ...]:
+    """All tables by name, each once; code lists of other tools' tables are made together."""
+    foreign = [one for one in found if isinstance(one, ForeignTable)]
+    tables = [one for one in found if isinstance(one, PublishedTable)]
+    tables += foreign_tables(foreign)
+    kept: list[PublishedTable] = []
+    for one in sorted(tables, key=lambda table: table.name):
+        if not any(_same(one, other) for other in kept):
+            kept.append(one)
+    return tuple(kept)
+
+
+def _same(one: PublishedTable, other: PublishedTable) -> bool:
+    if Path(one.name).with_suffix("") != Path(other.name).with_suffix(""):
+        return False
+    if isinstance(one.table, Table) and isinstance(other.table, Table):
+        return one.table == other.table
+    if isinstance(one.table, SparseTable) and isinstance(other.table, SparseTable):
+        return (
+            one.table.spec == other.table.spec
+            and np.array_equal(one.table.numbers, other.table.numbers)
+            and np.array_equal(one.table.published, other.table.published)
+            and one.table.small == other.table.small
+        )
+    return False
+
+
+def _nothing(root: Path, skipped: Sequence[SkippedFile]) -> str:
+    text = f"{root} holds no published table that can be read (.csv or .parquet)."
+    books = [one.name for one in skipped if one.name.lower().endswith(_WORKBOOK)]
+    others = [one for one in skipped if one.name not in books]
+    if others:
+        text += " " + " ".join(f"{one.name}: {one.reason}" for one in others[:3])
+    elif books:
+        text += (
+            f" There are only workbooks ({', '.join(books[:3])}), which are laid out for people."
+            " Write the same tables with --out NAME.csv or NAME.parquet."
+        )
+    return text
+
+
+# ---------------------------------------------------------------- one file
+
+
+def _read_file(
+    path: Path, name: str, most_cells: int | None = None
+) -> PublishedTable | ForeignTable:
+    ending = path.suffix.lower()
+    if ending == _WORKBOOK:
+        raise InputError(
+            f"{path}: workbooks are laid out for people. Give the same table as .csv or .parquet."
+        )
+    if ending not in READABLE:
+        raise InputError(f"{path}: published tables are read from .csv and .parquet files.")
+    if not path.is_file():
+        raise InputError(f"{path} does not exist, or is no file.")
+    about = _about_beside(path) if ending == ".csv" else None
+    if most_cells is not None:
+        _check_size(path, about if ending == ".csv" else about_inside(path), most_cells)
+    raw = read_raw(path, about)
+    _check_public(raw)
+    if raw.about is None:
+        if set(raw.columns) >= _SDMX_COLUMNS:
+            raise NoPublishedTable(
+                f"{path} is an SDMX-CSV file, whose code lists stand elsewhere. The same table as"
+                " .csv or .parquet is read."
+            )
+        return foreign_table(raw, name)
+    return _described(raw, raw.about, name)
+
+
+def _check_size(path: Path, about: dict[str, Any] | None, most: int) -> None:
+    """Leave out a table by what stands about it, before its values take memory."""
+    document = None if about is None else about.get("specification")
+    if not isinstance(document, dict):
+        return
+    cells = spec_from_json(document, where=str(path)).cells
+    if cells > most:
+        raise NoPublishedTable(
+            f"{path} has {cells:,} cells, and at most {most:,} are held at a time."
+        )
+
+
+def _about_beside(path: Path) -> dict[str, Any] | None:
+    beside = path.with_name(f"{path.stem}{_ABOUT}")
+    try:
+        text = beside.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None
+    return parse_about(text, str(beside))
+
+
+def _check_public(raw: RawTable) -> None:
+    """Refuse what must never lie among published files."""
+    if "cell_key" in raw.columns:
+        raise InputError(
+            f"{raw.path} holds cell keys: it is a confidential file of the office, not a published"
+            " table. Take it out of the folder, and find out who has seen it."
+        )
+    if "probability" in raw.columns and not {"deviation", "target"}.isdisjoint(raw.columns):
+        raise InputError(
+            f"{raw.path} holds a perturbation table: it is the noise itself, a confidential file of"
+            " the office. Take it out of the folder, and find out who has seen it."
+        )
+    if {"parts", "error_factor"} <= set(raw.columns):
+        raise InputError(
+            f"{raw.path} holds sums of published values, which say nothing that the table itself"
+            " does not say. Leave it out."
+        )
+
+
+def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTable:
+    delivered = is_delivered(about)
+    if delivered:
+        check_delivered(raw, about)
+    document = about.get("specification")
+    if not isinstance(document, dict):
+        raise InputError(
+            f'{raw.path}: what stands about the table has no code lists ("specification"); an'
+            " older version of sdcensus wrote it. Publish the table again; or take the description"
+            " away, and the table is read from its columns alone."
+        )
+    spec = spec_from_json(document, where=str(raw.path))
+    provenance = None
+    if not delivered or "provenance" in about:
+        provenance = _provenance(about.get("provenance"), raw.path)
+    if provenance is not None and provenance.spec_hash != spec.hash():
+        raise InputError(
+            f"{raw.path}: the code lists are not those of the table that was published; the"
+            " description was changed, or belongs to another table."
+        )
+    notes = _notes(about.get("notes", []), raw.path)
+    if delivered:
+        return PublishedTable(name, delivered_table(raw, about, spec, notes), provenance)
+    values, flags = values_and_flags(raw, _values_column(raw), raw.columns.get("flag"))
+    numbers = _numbers(raw, spec)
+    if about.get("cells_not_listed") in (ZERO, ZERO_OR_SMALL):
+        sparse = _sparse(raw, spec, numbers, values, flags, notes)
+        small = small_groups(raw, about, spec, values)
+        return PublishedTable(name, replace(sparse, small=small), provenance)
+    table = _dense(raw, spec, numbers, values, flags, notes)
+    return PublishedTable(name, table, provenance)
+
+
+def _notes(document: object, path: Path) -> tuple[Text, ...]:
+    made = []
+    for one in document if isinstance(document, list) else [None]:
+        if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
+            raise InputError(f'{path}: what readers should know ("notes") is damaged.')
+        made.append(Text.of(one))
+    return tuple(made)
+
+
+def _values_column(raw: RawTable) -> str:
+    raw.column("published")
+    return "published"
+
+
+def _provenance(document: object, path: Path) -> Provenance:
+    numbers = ("key_version", "smallest_group")
+    kinds = {one.name: int if one.name in numbers else str for one in fields(Provenance)}
+    # A rule that there is not is left out, as in every file from before there was one.
+    given = {"smallest_group": 0, **document} if isinstance(document, dict) else {}
+    if any(type(given.get(name)) is not kind for name, kind in kinds.items()):
+        raise InputError(f'{path}: how the table was made ("provenance") is damaged.')
+    return Provenance(**{name: given[name] for name in kinds})
+
+
+def _numbers(raw: RawTable, spec: TableSpec) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The number of the cell of each row, which must stand there once."""
+    numbers = np.zeros(raw.rows, dtype=np.uint64)
+    for axis, weight in zip(spec.axes, mixed_radix(spec.shape), strict=True):
+        at = _axis_positions(raw, axis)
+        if (at < 0).any():
+            row = int(np.flatnonzero(at < 0)[0])
+            code = raw.columns[axis.variable.name][row].as_py()
+            raise raw.mistake(
+                row, f"{code!r} is no code of {axis.variable.name!r} at the levels of this table."
+            )
+        numbers += at.astype(np.uint64) * np.uint64(weight)
+    raw.check_once(numbers)
+    return numbers
+
+
+def _axis_positions(raw: RawTable, axis: Axis) -> Int64:
+    codes = raw.column(axis.variable.name)
+    if len(axis.levels) < 2:
+        return positions_of(codes, [one.code for one in axis.codes])
+    # A code may stand at several levels: both together name a position.
+    level = positions_of(raw.column(f"{axis.variable.name}_level"), [b.level for b in axis.blocks])
+    at = np.full(raw.rows, -1, dtype=np.int64)
+    for number, block in enumerate(axis.blocks):
+        here = np.flatnonzero(level == number)
+        words = [one.code for one in axis.codes[block.start : block.start + block.size]]
+        inside = positions_of(codes.take(here), words)
+        at[here] = np.where(inside < 0, -1, inside + block.start)
+    return at
+
+
+def _dense(
+    raw: RawTable,
+    spec: TableSpec,
+    numbers: np.ndarray[Any, np.dtype[np.uint64]],
+    values: Int64,
+    flags: Int64,
+    notes: tuple[Text, ...],
+) -> Table:
+    if raw.rows != spec.cells:
+        raise raw.incomplete(spec.cells)
+    at = numbers.astype(np.int64)
+    published = np.zeros(spec.cells, dtype=np.int64)
+    published[at] = values
+    signs = np.zeros(spec.cells, dtype=np.uint8)
+    signs[at] = flags
+    return Table(spec, published.reshape(spec.shape), signs.reshape(spec.shape), notes)
+
+
+def _sparse(
+    raw: RawTable,
+    spec: TableSpec,
+    numbers: np.ndarray[Any, np.dtype[np.uint64]],
+    values: Int64,
+    flags: Int64,
+    notes: tuple[Text, ...],
+) -> SparseTable:
+    if flags.any():
+        row = int(np.flatnonzero(flags)[0])
+        raise raw.mistake(row, "a table that lists its non-zero cells only has no signs.")
+    order = np.argsort(numbers, kind="stable")
+    order = order[values[order] != 0]  # a written 0 says what an absent cell says
+    return SparseTable(spec, numbers[order], values[order], notes)

@@ -1,0 +1,201 @@
+"""What all workbooks share: how they look, and the sheet of notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from importlib import import_module
+from io import BytesIO
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
+
+from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.errors import MissingExtra
+from sdcensus.formats.tables.about import MADE
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.text import Text
+
+#: What a sheet can hold.
+MOST_ROWS = 1_048_576
+#: Workbooks say when they were made. Ours are the same whenever they are made.
+NO_CLOCK = datetime(2000, 1, 1)
+#: Cells from which on a sheet is written through to the disk instead of being held.
+_HELD = 100_000
+#: What a cell can hold.
+_MOST_SIGNS = 32_767
+_WIDEST, _NARROWEST, _NOTES_WIDTH = 44, 9, 110
+
+TABLE = Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"})
+NOTES = Text.of({"en": "Notes", "es": "Notas", "fr": "Notes", "nl": "Toelichting"})
+SIGNS = Text.of({"en": "Signs", "es": "Signos", "fr": "Signes", "nl": "Tekens"})
+HOW = Text.of(
+    {
+        "en": "How this table was made",
+        "es": "Cómo se hizo esta tabla",
+        "fr": "Comment ce tableau a été établi",
+        "nl": "Hoe deze tabel is gemaakt",
+    }
+)
+CODE = Text.of({"en": "Code", "es": "Código", "fr": "Code", "nl": "Code"})
+LEVEL = Text.of({"en": "Level", "es": "Nivel", "fr": "Niveau", "nl": "Niveau"})
+SEE = Text.of(
+    {
+        "en": "Values are protected. Please read the sheet Notes.",
+        "es": "Los valores están protegidos. Lea la hoja Notas.",
+        "fr": "Les valeurs sont protégées. Veuillez lire la feuille Notes.",
+        "nl": "De waarden zijn beschermd. Lees het blad Toelichting.",
+    }
+)
+
+#: A part of the notes: its heading, and lines with what stands in front of them.
+Section = tuple[str, Sequence[tuple[str, str]]]
+
+
+def library() -> Any:
+    """The library that writes workbooks."""
+    try:
+        return import_module("xlsxwriter")
+    except ImportError:
+        raise MissingExtra("formats", needed_for="Writing an .xlsx file") from None
+
+
+@contextmanager
+def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
+    """A new workbook in which no text is taken for a formula, number or link.
+
+    It is put together in memory and in a temporary folder, which both go when that fails, and
+    then written as a whole.
+
+    Args:
+        file: Where it is written.
+        title: What it is called.
+        cells: How many cells it will have.
+    """
+    writer = library()
+    made = BytesIO()
+    with TemporaryDirectory(prefix="sdcensus-", ignore_cleanup_errors=True) as folder:
+        options = {
+            "constant_memory": cells > _HELD,
+            "in_memory": cells <= _HELD,
+            "use_zip64": cells > 10 * _HELD,
+            "tmpdir": folder,
+        }
+        try:
+            book = plain_book(writer, made, options)
+            book.set_properties({"created": NO_CLOCK, "title": title[:255]})
+            yield book
+            book.close()
+        except writer.exceptions.FileCreateError as error:
+            raise OSError(*_told(error.args[0] if error.args else error)) from error
+        except OSError as error:
+            raise OSError(*_told(error)) from error
+    file.write(made.getbuffer())
+
+
+def _told(error: object) -> tuple[int, str]:
+    """What an error says, without the name of a temporary file."""
+    if isinstance(error, OSError):
+        return error.errno or 0, error.strerror or type(error).__name__
+    return 0, str(error)
+
+
+class Styles:
+    """How the cells of a workbook look."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._numbers: dict[tuple[str, bool], Any] = {}
+        self._indents: dict[tuple[int, bool], Any] = {}
+        self.title = self._style(bold=True, font_size=14)
+        self.quiet = self._style(font_color="#666666")
+        line: dict[str, object] = {"bottom": 1, "text_wrap": True, "valign": "bottom"}
+        self.head = self._style(bold=True, **line)
+        self.head_right = self._style(bold=True, align="right", **line)
+        self.head_code = self._style(font_color="#666666", align="right", font_size=9)
+        upper: dict[str, object] = {"align": "right", "text_wrap": True, "valign": "bottom"}
+        self.upper = self._style(bold=True, **upper)
+        self.upper_again = self._style(font_color="#999999", **upper)
+        self.head_axis = self._style(italic=True, font_color="#666666", align="right", font_size=9)
+        self.text, self.bold = self._style(), self._style(bold=True)
+        self.code = self._style(font_color="#666666")
+        self.sign = self._style(align="right")
+        self.bold_sign = self._style(align="right", bold=True)
+        self.wrapped = self._style(text_wrap=True, valign="top")
+
+    def _style(self, **properties: object) -> Any:
+        return self._book.add_format({"font_name": "Calibri", "font_size": 11, **properties})
+
+    def number(self, form: str = "#,##0", *, bold: bool = False) -> Any:
+        """How numbers of a form look, each made once."""
+        if (form, bold) not in self._numbers:
+            self._numbers[form, bold] = self._style(num_format=form, align="right", bold=bold)
+        return self._numbers[form, bold]
+
+    def label(self, indent: int = 0, *, bold: bool = False) -> Any:
+        """How a label looks that stands so far below the one that it belongs to."""
+        if not indent:
+            return self.bold if bold else self.text
+        if (indent, bold) not in self._indents:
+            self._indents[indent, bold] = self._style(indent=indent, bold=bold)
+        return self._indents[indent, bold]
+
+
+def put_text(sheet: Any, row: int, column: int, text: str, style: Any) -> None:
+    """Write a text as it is; one that no cell can hold is cut."""
+    if len(text) > _MOST_SIGNS:
+        text = text[: _MOST_SIGNS - 1] + "…"
+    sheet.write_string(row, column, text, style)
+
+
+def prepare(sheet: Any, *, head: int, top: int, first: int) -> None:
+    """What is told about a sheet before its first row.
+
+    Args:
+        sheet: The sheet.
+        head: The first row of the head of its columns.
+        top: The first row of numbers.
+        first: The first column of numbers.
+    """
+    sheet.freeze_panes(top, first)
+    sheet.repeat_rows(head, top - 1)
+    sheet.set_landscape()
+    sheet.set_paper(9)
+    sheet.fit_to_pages(1, 0)
+    sheet.hide_gridlines(2)
+
+
+def made_section(provenance: Provenance | None, language: str | None) -> Section:
+    """How a table was made, as a part of its notes."""
+    made = {} if provenance is None else provenance.to_json()
+    lines = [(MADE[name].show(language), str(made[name])) for name in MADE if made.get(name)]
+    return HOW.show(language), lines
+
+
+def write_notes(sheet: Any, styles: Styles, title: str, sections: Iterable[Section]) -> None:
+    """Write the parts of the notes that say anything, one below the other."""
+    sheet.set_column(0, 0, 24)
+    sheet.set_column(1, 1, _NOTES_WIDTH)
+    sheet.hide_gridlines(2)
+    sheet.set_paper(9)
+    sheet.fit_to_pages(1, 0)
+    row = 0
+    put_text(sheet, row, 0, title, styles.title)
+    for head, lines in sections:
+        if not lines:
+            continue
+        row += 2
+        put_text(sheet, row, 0, head, styles.bold)
+        for name, text in lines:
+            row += 1
+            # The height that wrapped text needs: programs that only show it compute none.
+            needed = sum(1 + len(line) // _NOTES_WIDTH for line in text.split("\n"))
+            sheet.set_row(row, 15.0 * min(needed, 27))
+            if name:
+                put_text(sheet, row, 0, name, styles.text)
+            put_text(sheet, row, 1, text, styles.wrapped)
+
+
+def column_width(longest: int, at_least: int) -> int:
+    """How wide a column is whose longest text that must not break has so many signs."""
+    return max(_NARROWEST, min(_WIDEST, max(longest + 1, at_least)))

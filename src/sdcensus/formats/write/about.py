@@ -1,0 +1,181 @@
+"""What a delivered file says about itself besides numbers; the same for the same table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sdcensus.formats.tables.about import ReadyText, languages_of, value_text
+from sdcensus.formats.write.columns import SIGNS, values_name
+from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.document import code_list_to_json, code_lists_of, spec_to_json
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+
+#: The version of this form.
+VERSION = 1
+#: Code lists that are written already, by the identity of a variable and its levels. Those are
+#: kept with them, so that no others take their place; to compare them by content would take as
+#: long as to write them.
+_WRITTEN: dict[tuple[int, ...], tuple[tuple[Variable | Level, ...], str]] = {}
+_MOST_WRITTEN = 64
+#: What stands in the place of a list of cells that a file leaves out.
+ALL_LISTED, ABSENT_ARE_ZERO = "none", "published as 0"
+
+
+def delivered_about(table: DeliveredTable) -> dict[str, Any]:
+    """Everything but the numbers, as plain values; the specification as text of JSON."""
+    return about_parts(
+        name=table.name,
+        title=table.title,
+        axes=table.axes,
+        spec=table.spec,
+        provenance=table.provenance,
+        unit=table.unit,
+        decimals=table.decimals,
+        marks=[(mark, table.sign(mark)) for mark in table.used_marks()],
+        notes=table.notes,
+        source=table.source,
+        date=table.date,
+    )
+
+
+def about_parts(
+    *,
+    name: str,
+    title: Text,
+    axes: Sequence[DeliveredAxis],
+    spec: TableSpec | None = None,
+    provenance: Provenance | None = None,
+    unit: Text = Text(),
+    decimals: int = 0,
+    marks: Sequence[tuple[Mark, str]] = (),
+    notes: Sequence[Text] = (),
+    source: Text = Text(),
+    date: str = "",
+    absent_are_zero: bool = False,
+) -> dict[str, Any]:
+    """The same from its parts, for a table that is never held whole.
+
+    Args:
+        name, title, axes, spec, provenance, unit, decimals, notes, source, date: As of a
+            ``DeliveredTable``.
+        marks: The marks that stand in the file, with the signs that it shows.
+        absent_are_zero: Whether cells that are not listed are published as 0.
+    """
+    made: dict[str, Any] = {
+        "delivered": VERSION,
+        "name": name,
+        "title": languages_of(title),
+        "unit": languages_of(unit),
+    }
+    if spec is not None:
+        made |= {"units": spec.of.plural, "measure": spec.measure.value}
+    made |= {
+        "values": values_name(decimals),
+        "decimals": decimals,
+        "flags": SIGNS if marks else "",
+        "axes": [_axis(axis, spec, at) for at, axis in enumerate(axes)],
+        "cells_not_listed": ABSENT_ARE_ZERO if absent_are_zero else ALL_LISTED,
+        "signs": {sign: languages_of(mark.meaning) for mark, sign in marks},
+        "marks": {mark.name.lower(): sign for mark, sign in marks},
+        "notes": [languages_of(note) for note in notes],
+    }
+    if source:
+        made["source"] = languages_of(source)
+    if date:
+        made["date"] = date
+    if provenance is not None:
+        made["provenance"] = provenance.to_json()
+    if spec is not None:
+        # Code lists only: what tells which records a cell is about, also to a program.
+        made["specification"] = _specification(spec)
+    return made
+
+
+def _specification(spec: TableSpec) -> ReadyText:
+    """The specification as text. Tables share their code lists, which are long."""
+    whole = spec_to_json(spec, code_lists=False)
+    lists = ",".join(_code_list(one, levels) for one, levels in code_lists_of(spec))
+    parts = [
+        f"{json.dumps(name)}:{f'[{lists}]' if name == 'code_lists' else _short(value)}"
+        for name, value in whole.items()
+    ]
+    return ReadyText("{" + ",".join(parts) + "}")
+
+
+def _code_list(variable: Variable, levels: Sequence[Level]) -> str:
+    key = (id(variable), *map(id, levels))
+    found = _WRITTEN.get(key)
+    if found is None:
+        found = (variable, *levels), _short(code_list_to_json(variable, levels))
+        if len(_WRITTEN) >= _MOST_WRITTEN:
+            _WRITTEN.clear()
+        _WRITTEN[key] = found
+    return found[1]
+
+
+def _short(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _axis(axis: DeliveredAxis, spec: TableSpec | None, at: int) -> dict[str, Any]:
+    made: dict[str, Any] = {"column": axis.column, "label": languages_of(axis.label)}
+    if not axis.unique:
+        made["level_column"] = f"{axis.column}_level"
+    if axis.geography:
+        made["geography"] = True
+    if spec is not None:
+        counted = spec.axes[at]
+        made |= {
+            "variable": counted.variable.name,
+            "levels": [level.name for level in counted.levels],
+            "total": counted.total,
+            "positions": len(counted.codes),
+        }
+    made["codes"] = [
+        _code(axis, place, with_position=spec is not None) for place in range(len(axis))
+    ]
+    return made
+
+
+def _code(axis: DeliveredAxis, place: int, *, with_position: bool) -> dict[str, Any]:
+    """One code: its label and level, the place of the code above it, its position in the table."""
+    made: dict[str, Any] = {"code": axis.codes[place]}
+    if axis.labels[place]:
+        made["label"] = languages_of(axis.labels[place])
+    made["level"] = axis.levels[place]
+    if axis.parents[place] != NO_PARENT:
+        made["in"] = axis.parents[place]
+    if with_position:
+        made["at"] = int(axis.positions[place])
+    return made
+
+
+def about_document(content: dict[str, Any]) -> str:
+    """The same as a document; a code of a list stands on one line, code lists on one."""
+    return "{\n" + ",\n".join(_lines(content)) + "\n}\n"
+
+
+def _lines(content: dict[str, Any]) -> Iterator[str]:
+    for name, value in content.items():
+        if name == "axes":
+            text = "[" + ",".join(map(_axis_text, value)) + "\n ]" if value else "[]"
+        else:
+            text = value_text(name, value)
+        yield f" {json.dumps(name)}: {text}"
+
+
+def _axis_text(axis: dict[str, Any]) -> str:
+    lines = [
+        f"   {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        for name, value in axis.items()
+        if name != "codes"
+    ]
+    codes = [f"    {json.dumps(one, ensure_ascii=False)}" for one in axis["codes"]]
+    listed = "[\n" + ",\n".join(codes) + "\n   ]" if codes else "[]"
+    return "\n  {\n" + ",\n".join([*lines, f'   "codes": {listed}']) + "\n  }"

@@ -1,0 +1,74 @@
+"""The columns of files for programs: codes, levels where they are needed, labels, values, signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError
+from sdcensus.model.published.delivery import DeliveredAxis
+
+#: What the column of counts is called, that of other figures, and that of signs.
+COUNTS, FIGURES, SIGNS = "published", "value", "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class WordColumn:
+    """A column that shows words of the codes of one axis.
+
+    Attributes:
+        name: What it is called.
+        axis: The number of the axis.
+        words: The word for each code of the axis.
+    """
+
+    name: str
+    axis: int
+    words: tuple[str, ...]
+
+
+def values_name(decimals: int) -> str:
+    """What the column of values is called: counts are whole numbers.
+
+    Examples:
+        >>> values_name(0), values_name(1)
+        ('published', 'value')
+    """
+    return FIGURES if decimals else COUNTS
+
+
+def word_columns(
+    axes: Sequence[DeliveredAxis], *, languages: Sequence[str] = (), labels: bool = True
+) -> tuple[WordColumn, ...]:
+    """The columns of codes, then of levels, then of labels; names that stand twice are refused.
+
+    Args:
+        axes: The axes of the table.
+        languages: Of the labels; several make a column for each.
+        labels: Whether there are columns of labels.
+    """
+    made = [WordColumn(axis.column, at, axis.codes) for at, axis in enumerate(axes)]
+    made += [
+        WordColumn(f"{axis.column}_level", at, axis.levels)
+        for at, axis in enumerate(axes)
+        if not axis.unique
+    ]
+    for at, axis in enumerate(axes if labels else ()):
+        for language in languages or (None,):
+            ending = f"_label_{language}" if len(languages) > 1 else "_label"
+            words = tuple(axis.label_of(place, language) for place in range(len(axis)))
+            made.append(WordColumn(f"{axis.column}{ending}", at, words))
+    check_names(one.name for one in made)
+    return tuple(made)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse a name that stands for two columns, one of which may be that of values or signs."""
+    seen = {COUNTS, FIGURES, SIGNS}
+    for name in names:
+        if name in seen:
+            raise SpecError(
+                f"The file would have two columns {name!r}: an axis is called like a column that"
+                " is made. Give its column another name."
+            )
+        seen.add(name)

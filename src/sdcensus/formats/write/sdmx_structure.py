@@ -1,0 +1,381 @@
+"""The structure of a delivered table as an SDMX-ML 2.1 structure message.
+
+Version 2.1 and not 3.0: every tool reads it, and the schema of 3.0 takes no code as the parent of
+another that begins with a digit or an underscore, such as ``0`` or ``_T``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from sdcensus.formats.write.identifiers import at_least_one_axis
+from sdcensus.formats.write.sdmx_names import (
+    CONFIDENTIALITY,
+    DECIMALS,
+    MEASURE,
+    POPULATED,
+    STATUS,
+    UNIT,
+    VERSION,
+    SdmxNames,
+)
+from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
+from sdcensus.model.text import Text
+
+#: What stands in the head of the message where the plan has no date; the schema asks for one.
+NO_DATE = "1970-01-01"
+
+#: How the annotation is called that holds a code as it was, a level, a note, how it was made.
+CODE, LEVEL, NOTE, PROVENANCE, SIGN = "CODE", "LEVEL", "NOTE", "PROVENANCE", "SIGN"
+
+_SCHEMAS = "http://www.sdmx.org/resources/sdmxml/schemas/v2_1"
+_NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_AGENCIES = Text.of({"en": "Agencies", "es": "Organismos", "fr": "Organismes", "nl": "Instanties"})
+_OFFICE = Text.of(
+    {
+        "en": "Statistical office",
+        "es": "Oficina de estadística",
+        "fr": "Office statistique",
+        "nl": "Statistisch bureau",
+    }
+)
+
+#: Names of what is no dimension.
+_CONCEPTS = {
+    MEASURE: Text.of(
+        {
+            "en": "Observation value",
+            "es": "Valor de la observación",
+            "fr": "Valeur de l’observation",
+            "nl": "Waarde van de waarneming",
+        }
+    ),
+    STATUS: Text.of(
+        {
+            "en": "Observation status",
+            "es": "Estado de la observación",
+            "fr": "Statut de l’observation",
+            "nl": "Status van de waarneming",
+        }
+    ),
+    CONFIDENTIALITY: Text.of(
+        {
+            "en": "Confidentiality status",
+            "es": "Confidencialidad",
+            "fr": "Statut de confidentialité",
+            "nl": "Vertrouwelijkheidsstatus",
+        }
+    ),
+    POPULATED: Text.of({"en": "Populated", "es": "Habitada", "fr": "Habitée", "nl": "Bewoond"}),
+    DECIMALS: Text.of({"en": "Decimals", "es": "Decimales", "fr": "Décimales", "nl": "Decimalen"}),
+    UNIT: Text.of(
+        {
+            "en": "Unit of measure",
+            "es": "Unidad de medida",
+            "fr": "Unité de mesure",
+            "nl": "Meeteenheid",
+        }
+    ),
+}
+_STATUSES = {
+    "A": Text.of(
+        {"en": "Normal value", "es": "Valor normal", "fr": "Valeur normale", "nl": "Normale waarde"}
+    ),
+    "O": Text.of(
+        {
+            "en": "Missing value",
+            "es": "Valor ausente",
+            "fr": "Valeur manquante",
+            "nl": "Ontbrekende waarde",
+        }
+    ),
+    "Q": Text.of(
+        {
+            "en": "Missing value; suppressed",
+            "es": "Valor ausente; suprimido",
+            "fr": "Valeur manquante\u202f; supprimée",
+            "nl": "Ontbrekende waarde; onderdrukt",
+        }
+    ),
+    "U": Text.of(
+        {
+            "en": "Low reliability",
+            "es": "Baja fiabilidad",
+            "fr": "Faible fiabilité",
+            "nl": "Geringe betrouwbaarheid",
+        }
+    ),
+}
+_CONFIDENTIALITIES = {
+    "A": Text.of(
+        {
+            "en": "Primary confidentiality due to small counts",
+            "es": "Confidencialidad primaria por recuentos pequeños",
+            "fr": "Confidentialité primaire due à de faibles effectifs",
+            "nl": "Primaire vertrouwelijkheid wegens kleine aantallen",
+        }
+    ),
+    "C": Text.of(
+        {
+            "en": "Confidential statistical information",
+            "es": "Información estadística confidencial",
+            "fr": "Information statistique confidentielle",
+            "nl": "Vertrouwelijke statistische informatie",
+        }
+    ),
+    "D": Text.of(
+        {
+            "en": "Secondary confidentiality set by the sender",
+            "es": "Confidencialidad secundaria fijada por el emisor",
+            "fr": "Confidentialité secondaire fixée par l’émetteur",
+            "nl": "Secundaire vertrouwelijkheid, door de afzender bepaald",
+        }
+    ),
+    "F": Text.of({"en": "Free", "es": "Libre", "fr": "Libre", "nl": "Vrij"}),
+    "N": Text.of(
+        {
+            "en": "Not for publication",
+            "es": "No se publica",
+            "fr": "Non publiable",
+            "nl": "Niet voor publicatie",
+        }
+    ),
+}
+_POPULATED = {
+    "1": Text.of(
+        {
+            "en": "The cell is populated",
+            "es": "La celda está habitada",
+            "fr": "La case est habitée",
+            "nl": "De cel is bewoond",
+        }
+    )
+}
+
+
+def structure_message(
+    table: DeliveredTable, names: SdmxNames, languages: Sequence[str]
+) -> Iterator[str]:
+    """The message in pieces: agency, code lists, concepts, data structure, dataflow.
+
+    Args:
+        table: The table.
+        names: Its identifiers.
+        languages: The languages of names; none for all that there are.
+    """
+    structures = [_agency(table, names, languages), _dataflow(table, names, languages)]
+    lists = _code_lists(table, names, languages)
+    namespaces = "".join(
+        f' xmlns:{short}="{_SCHEMAS}/{long}"'
+        for short, long in (("mes", "message"), ("str", "structure"), ("com", "common"))
+    )
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f"<mes:Structure{namespaces}>\n<mes:Header>"
+    yield _element("mes:ID", names.data_structure) + _element("mes:Test", "false")
+    yield _element("mes:Prepared", table.date or NO_DATE)
+    yield f"{_tag('mes:Sender', {'id': names.agency})}</mes:Header>\n<mes:Structures>\n"
+    yield from structures
+    yield "<str:Codelists>\n"
+    yield from lists
+    yield "</str:Codelists>\n"
+    yield _concepts(table, names, languages)
+    yield _data_structure(table, names, languages)
+    yield "</mes:Structures>\n</mes:Structure>\n"
+
+
+def _agency(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
+    office = _named("str:Agency", {"id": names.agency}, table.source or _OFFICE, "", languages)
+    own = {"id": "AGENCIES", "agencyID": "SDMX", "version": VERSION}
+    scheme = _named("str:AgencyScheme", own, _AGENCIES, "", languages, office)
+    return f"<str:OrganisationSchemes>\n{scheme}</str:OrganisationSchemes>\n"
+
+
+def _dataflow(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
+    notes = [
+        _annotation(f"NOTE_{at + 1}", NOTE, _said(one, "", languages))
+        for at, one in enumerate(table.notes)
+        if one
+    ]
+    notes += [
+        _annotation(f"SIGN_{one.name}", SIGN, _said(one.meaning, "", languages), table.sign(one))
+        for one in table.used_marks()
+    ]
+    if table.provenance is not None:
+        made = json.dumps(table.provenance.to_json(), ensure_ascii=False)
+        notes.append(_annotation("PROVENANCE", PROVENANCE, [("en", made)]))
+    structure = _reference("DataStructure", "datastructure", names, names.data_structure)
+    content = _element("str:Structure", structure, raw=True)
+    own = _maintained(names.dataflow, names)
+    flow = _named("str:Dataflow", own, table.title, table.name, languages, content, notes)
+    return f"<str:Dataflows>\n{flow}</str:Dataflows>\n"
+
+
+def _code_lists(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> Iterator[str]:
+    axes = at_least_one_axis(table)
+    for axis, component, ids in zip(axes, names.dimensions, names.codes, strict=True):
+        codes = "".join(_codes(axis, ids, languages))
+        yield _code_list(names, component, axis.label, axis.column, codes, languages)
+    fixed = {STATUS: _STATUSES, CONFIDENTIALITY: _CONFIDENTIALITIES}
+    fixed[UNIT] = {names.unit: table.unit}
+    if names.populated:
+        fixed[POPULATED] = _POPULATED
+    for component, meanings in fixed.items():
+        codes = "".join(
+            _named("str:Code", {"id": one}, text, one, languages) for one, text in meanings.items()
+        )
+        yield _code_list(names, component, _CONCEPTS[component], component, codes, languages)
+
+
+def _codes(axis: DeliveredAxis, ids: Sequence[str], languages: Sequence[str]) -> Iterator[str]:
+    for at, (own, above) in enumerate(zip(ids, axis.parents, strict=True)):
+        notes = []
+        if own != axis.codes[at]:
+            notes.append(_annotation(CODE, CODE, [], axis.codes[at]))
+        notes.append(_annotation(LEVEL, LEVEL, [], axis.levels[at]))
+        parent = ""
+        if above != NO_PARENT:
+            parent = _element("str:Parent", _tag("Ref", {"id": ids[above]}), raw=True)
+        yield _named(
+            "str:Code", {"id": own}, axis.labels[at], axis.codes[at], languages, parent, notes
+        )
+
+
+def _code_list(
+    names: SdmxNames,
+    component: str,
+    label: Text,
+    instead: str,
+    codes: str,
+    languages: Sequence[str],
+) -> str:
+    own = _maintained(names.code_list(component), names)
+    return _named("str:Codelist", own, label, instead, languages, codes)
+
+
+def _concepts(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
+    axes = zip(names.dimensions, at_least_one_axis(table), strict=True)
+    pairs = [(one, axis.label, axis.column) for one, axis in axes]
+    pairs += [
+        (one, text, one) for one, text in _CONCEPTS.items() if one != POPULATED or names.populated
+    ]
+    concepts = "".join(
+        _named("str:Concept", {"id": one}, text, instead, languages) for one, text, instead in pairs
+    )
+    own = _maintained(names.concepts, names)
+    scheme = _named("str:ConceptScheme", own, table.title, table.name, languages, concepts)
+    return f"<str:Concepts>\n{scheme}</str:Concepts>\n"
+
+
+def _data_structure(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
+    def identity(component: str) -> str:
+        own = {
+            "id": component,
+            "maintainableParentID": names.concepts,
+            "maintainableParentVersion": VERSION,
+            "agencyID": names.agency,
+            "package": "conceptscheme",
+            "class": "Concept",
+        }
+        return _element("str:ConceptIdentity", _tag("Ref", own), raw=True)
+
+    def coded(component: str) -> str:
+        list_of = _reference("Codelist", "codelist", names, names.code_list(component))
+        inside = _element("str:Enumeration", list_of, raw=True)
+        return _element("str:LocalRepresentation", inside, raw=True)
+
+    def numeric(kind: str) -> str:
+        inside = _tag("str:TextFormat", {"textType": kind})
+        return _element("str:LocalRepresentation", inside, raw=True)
+
+    def attribute(component: str, representation: str, *, mandatory: bool, cell: bool) -> str:
+        own = {"id": component, "assignmentStatus": "Mandatory" if mandatory else "Conditional"}
+        to = _tag("Ref", {"id": MEASURE})
+        level = _element("str:PrimaryMeasure", to, raw=True) if cell else "<str:None/>"
+        relation = _element("str:AttributeRelationship", level, raw=True)
+        return _element(
+            "str:Attribute", identity(component) + representation + relation, own, raw=True
+        )
+
+    dimensions = "".join(
+        _element(
+            "str:Dimension",
+            identity(one) + coded(one),
+            {"id": one, "position": str(at + 1)},
+            raw=True,
+        )
+        for at, one in enumerate(names.dimensions)
+    )
+    attributes = attribute(STATUS, coded(STATUS), mandatory=True, cell=True)
+    attributes += attribute(CONFIDENTIALITY, coded(CONFIDENTIALITY), mandatory=False, cell=True)
+    if names.populated:
+        attributes += attribute(POPULATED, coded(POPULATED), mandatory=False, cell=True)
+    attributes += attribute(DECIMALS, numeric("Integer"), mandatory=False, cell=False)
+    attributes += attribute(UNIT, coded(UNIT), mandatory=False, cell=False)
+    # An integer of SDMX has 32 bits.
+    kind = "Decimal" if table.decimals else "Long"
+    measure = _element(
+        "str:PrimaryMeasure", identity(MEASURE) + numeric(kind), {"id": MEASURE}, raw=True
+    )
+    lists = _element("str:DimensionList", dimensions, {"id": "DimensionDescriptor"}, raw=True)
+    lists += _element("str:AttributeList", attributes, {"id": "AttributeDescriptor"}, raw=True)
+    lists += _element("str:MeasureList", measure, {"id": "MeasureDescriptor"}, raw=True)
+    components = _element("str:DataStructureComponents", lists, raw=True)
+    own = _maintained(names.data_structure, names)
+    made = _named("str:DataStructure", own, table.title, table.name, languages, components)
+    return f"<str:DataStructures>\n{made}</str:DataStructures>\n"
+
+
+def _maintained(own: str, names: SdmxNames) -> dict[str, str]:
+    return {"id": own, "agencyID": names.agency, "version": VERSION}
+
+
+def _reference(kind: str, package: str, names: SdmxNames, own: str) -> str:
+    return _tag("Ref", {**_maintained(own, names), "package": package, "class": kind})
+
+
+def _said(text: Text, instead: str, languages: Sequence[str]) -> list[tuple[str, str]]:
+    """A text in those of the languages that it has, else in its first one."""
+    known = dict(text.by_language)
+    wanted = [one for one in languages if one in known] or list(known)[: 1 if languages else None]
+    return [(one, known[one]) for one in wanted] or [("en", instead)]
+
+
+def _named(
+    name: str,
+    attributes: Mapping[str, str],
+    text: Text,
+    instead: str,
+    languages: Sequence[str],
+    content: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """An element with annotations, names in several languages, and content."""
+    before = f"<com:Annotations>{''.join(notes)}</com:Annotations>" if notes else ""
+    called = _texts("com:Name", _said(text, instead, languages))
+    return _element(name, f"{before}{called}{content}", attributes, raw=True) + "\n"
+
+
+def _annotation(own: str, kind: str, texts: Iterable[tuple[str, str]], title: str = "") -> str:
+    content = _element("com:AnnotationTitle", title) if title else ""
+    content += _element("com:AnnotationType", kind) + _texts("com:AnnotationText", texts)
+    return _element("com:Annotation", content, {"id": own}, raw=True)
+
+
+def _texts(name: str, texts: Iterable[tuple[str, str]]) -> str:
+    return "".join(_element(name, text, {"xml:lang": language}) for language, text in texts)
+
+
+def _element(
+    name: str, content: str, attributes: Mapping[str, str] | None = None, *, raw: bool = False
+) -> str:
+    own = "".join(f" {key}={quoteattr(value)}" for key, value in (attributes or {}).items())
+    inside = content if raw else escape(_NOT_XML.sub(" ", content))
+    return f"<{name}{own}>{inside}</{name}>"
+
+
+def _tag(name: str, attributes: Mapping[str, str]) -> str:
+    own = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+    return f"<{name}{own}/>"

@@ -1,0 +1,291 @@
+"""Delivered tables as workbooks for people: a table in rows and columns, notes on their own sheet.
+
+A table with more rows or columns than a sheet holds goes on over further sheets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sdcensus.formats.shared import sheets
+from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepare, put_text
+from sdcensus.formats.write import files_of
+from sdcensus.formats.write.layout import choose_layout, combinations, indents, parts
+from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.spec.headings import number_text
+from sdcensus.model.text import Text
+
+#: What a sheet can hold.
+MOST_ROWS, MOST_COLUMNS = sheets.MOST_ROWS, 16_384
+
+_HEAD = 3  # title, unit, an empty line
+_VALUE = Text.of({"en": "Value", "es": "Valor", "fr": "Valeur", "nl": "Waarde"})
+_SHEETS = Text.of({"en": "Sheets", "es": "Hojas", "fr": "Feuilles", "nl": "Bladen"})
+_ABOUT = Text.of({"en": "About", "es": "Ficha", "fr": "À propos", "nl": "Over"})
+_UNIT = Text.of({"en": "Unit", "es": "Unidad", "fr": "Unité", "nl": "Eenheid"})
+_SOURCE = Text.of({"en": "Source", "es": "Fuente", "fr": "Source", "nl": "Bron"})
+_DATE = Text.of({"en": "Date", "es": "Fecha", "fr": "Date", "nl": "Datum"})
+_PART = Text.of(
+    {
+        "en": "Sheet {0} of {1}.",
+        "es": "Hoja {0} de {1}.",
+        "fr": "Feuille {0} sur {1}.",
+        "nl": "Blad {0} van {1}.",
+    }
+)
+
+
+def write(
+    table: DeliveredTable, folder: Path, *, languages: tuple[str, ...], labels: bool
+) -> tuple[Path, ...]:
+    """Write a workbook for each language.
+
+    Args:
+        table: The table.
+        folder: Where to.
+        languages: The languages; none for the first that each text has.
+        labels: Of no effect: workbooks are for people, who need labels.
+    """
+    paths = tuple(folder / one for one in files_of(table.name, "xlsx", languages))
+    for path, language in zip(paths, languages or (None,), strict=True):
+        title = table.title.show(language) or table.name
+        with new_file(path) as file, sheets.new_book(file, title, table.cells) as book:
+            _Workbook(book, table, language).write()
+    return paths
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A part of the table: numbers of its rows and columns, on a sheet of its own."""
+
+    name: str
+    rows: range
+    columns: range
+
+
+class _AxisWords:
+    """What is shown of an axis: codes and levels where they say something, and labels."""
+
+    def __init__(self, axis: DeliveredAxis, language: str | None) -> None:
+        self.axis = axis
+        self.labels = [axis.label_of(at, language) for at in range(len(axis))]
+        self.indents = indents(axis)
+        own = [at for at in range(len(axis)) if at != axis.total]
+        self.shows_codes = any(self.labels[at] != axis.codes[at] for at in own)
+        several = len({axis.levels[at] for at in own}) > 1
+        self.shows_levels = not axis.unique or (axis.geography and several)
+        self.heading = axis.label.show(language) or axis.column
+        heads = [sheets.CODE.show(language)] if self.shows_codes else []
+        heads += [sheets.LEVEL.show(language)] if self.shows_levels else []
+        #: The heads of its columns beside the rows.
+        self.heads = [*heads, self.heading]
+
+    def before(self, at: int) -> list[str]:
+        """What stands in front of the label of a code."""
+        words = [self.axis.codes[at]] if self.shows_codes else []
+        if self.shows_levels:
+            words.append("" if at == self.axis.total else self.axis.levels[at])
+        return words
+
+    def widths(self) -> list[int]:
+        """How wide its columns beside the rows are."""
+        longest = [0] * len(self.heads)
+        for at, label in enumerate(self.labels):
+            words = [*self.before(at), "  " * self.indents[at] + label]
+            longest = [max(one, len(word)) for one, word in zip(longest, words, strict=True)]
+        # A heading may break into two lines, and has a filter; what stands below may not break.
+        return [
+            column_width(one, len(head) // 2 + 5)
+            for head, one in zip(self.heads, longest, strict=True)
+        ]
+
+
+class _Workbook:
+    """One workbook: a table in one language."""
+
+    def __init__(self, book: Any, table: DeliveredTable, language: str | None) -> None:
+        self.book, self.table, self.language = book, table, language
+        self.styles = Styles(book)
+        chosen = choose_layout(table)
+        self.values = chosen.grid(table.values)
+        self.marks = None if table.marks is None else chosen.grid(table.marks)
+        self.down = [_AxisWords(table.axes[at], language) for at in chosen.down]
+        self.across = [_AxisWords(table.axes[at], language) for at in chosen.across]
+        self.unit = table.unit.show(language)
+        self.heads = [head for words in self.down for head in words.heads]
+        if self.across and not self.down:
+            self.heads = [""]  # so that there is a place for the headings of what stands across
+        self.first = len(self.heads)
+        self.top = _HEAD + max(2 * len(self.across), 1)
+        self.forms = {mark: _form(table, mark) for mark in Mark if mark.has_number}
+
+    def write(self) -> None:
+        """Write all sheets."""
+        made = [(one, self.book.add_worksheet(one.name)) for one in self._sheets()]
+        notes = self.book.add_worksheet(sheets.NOTES.show(self.language))
+        for at, (part, sheet) in enumerate(made, 1):
+            said = _PART.show(self.language).format(at, len(made)) if len(made) > 1 else ""
+            self._write_sheet(sheet, part, said)
+        title = self.table.title.show(self.language) or self.table.name
+        sections = self._sections([part for part, _ in made])
+        sheets.write_notes(notes, self.styles, title, sections)
+
+    def _sheets(self) -> list[_Sheet]:
+        rows = parts([one.axis for one in self.down], MOST_ROWS - self.top)
+        columns = parts([one.axis for one in self.across], MOST_COLUMNS - self.first)
+        name = sheets.TABLE.show(self.language)
+        pairs = [(some, others) for some in rows for others in columns]
+        if len(pairs) == 1:
+            return [_Sheet(name, *pairs[0])]
+        return [_Sheet(f"{name} {at}", *pair) for at, pair in enumerate(pairs, 1)]
+
+    # ------------------------------------------------------------------ the table
+
+    def _write_sheet(self, sheet: Any, part: _Sheet, said: str) -> None:
+        columns = list(combinations([one.axis for one in self.across], part.columns))
+        rows = combinations([one.axis for one in self.down], part.rows)
+        prepare(sheet, head=_HEAD, top=self.top, first=self.first)
+        widths = [one for words in self.down for one in words.widths()] or [12] * self.first
+        for at, one in enumerate(widths):
+            sheet.set_column(at, at, one)
+        across = self._column_width()
+        sheet.set_column(self.first, self.first + len(columns) - 1, across)
+        put_text(sheet, 0, 0, self.table.title.show(self.language), self.styles.title)
+        about = [f"{self.unit}." if self.unit else "", sheets.SEE.show(self.language), said]
+        put_text(sheet, 1, 0, " ".join(filter(None, about)), self.styles.quiet)
+        self._write_heads(sheet, columns, across)
+        whole_columns = [bool(one) and _whole(self.across, one) for one in columns]
+        for at, places in enumerate(rows):
+            row = self.top + at
+            self._write_row_words(sheet, row, places)
+            bold = bool(places) and _whole(self.down, places)
+            self._write_numbers(
+                sheet, row, part, part.rows.start + at, [bold or one for one in whole_columns]
+            )
+        if self.down and len(part.rows) > 1:
+            sheet.autofilter(self.top - 1, 0, self.top + len(part.rows) - 1, self.first - 1)
+
+    def _column_width(self) -> int:
+        """One width for all columns of numbers: what no label and no number is too wide for."""
+        largest = max(abs(int(self.values.max(initial=0))), abs(int(self.values.min(initial=0))))
+        form = number_text(largest // 10**self.table.decimals)
+        digits = len(form) + (self.table.decimals + 1 if self.table.decimals else 0)
+        digits += max((len(self.table.sign(one)) + 1 for one in self.table.used_marks()), default=0)
+        labels = [label for words in self.across for label in words.labels] or [self.unit]
+        longest = max((len(word) for label in labels for word in label.split()), default=0)
+        return min(column_width(digits, longest + 2), 24)
+
+    def _write_heads(self, sheet: Any, columns: Sequence[tuple[int, ...]], across: int) -> None:
+        """Of each axis that stands side by side: codes, and labels below; the first outermost."""
+        styles = self.styles
+        for level, words in enumerate(self.across):
+            row = _HEAD + 2 * level
+            put_text(sheet, row, self.first - 1, words.heading, styles.head_axis)
+            if words.shows_codes:
+                for at, places in enumerate(columns):
+                    code = words.axis.codes[places[level]]
+                    put_text(sheet, row, self.first + at, code, styles.head_code)
+            last = level == len(self.across) - 1
+            shown = [words.labels[places[level]] for places in columns]
+            sheet.set_row(row + 1, 15.0 * _lines([*shown, *(self.heads if last else [])], across))
+            if last:
+                break
+            for at, places in enumerate(columns):
+                again = at > 0 and columns[at - 1][: level + 1] == places[: level + 1]
+                style = styles.upper_again if again else styles.upper
+                put_text(sheet, row + 1, self.first + at, shown[at], style)
+        for at, head in enumerate(self.heads):
+            put_text(sheet, self.top - 1, at, head, styles.head)
+        labels = [self.unit or _VALUE.show(self.language)]
+        if self.across:
+            labels = [self.across[-1].labels[places[-1]] for places in columns]
+        for at, label in enumerate(labels):
+            put_text(sheet, self.top - 1, self.first + at, label, styles.head_right)
+
+    def _write_row_words(self, sheet: Any, row: int, places: tuple[int, ...]) -> None:
+        column = 0
+        for words, at in zip(self.down, places, strict=True):
+            for word in words.before(at):
+                put_text(sheet, row, column, word, self.styles.code)
+                column += 1
+            style = self.styles.label(words.indents[at], bold=at == words.axis.total)
+            put_text(sheet, row, column, words.labels[at], style)
+            column += 1
+        if self.first and not self.down:
+            put_text(sheet, row, 0, self.unit, self.styles.text)
+
+    def _write_numbers(
+        self, sheet: Any, row: int, part: _Sheet, at: int, bold: Sequence[bool]
+    ) -> None:
+        chosen = slice(part.columns.start, part.columns.stop)
+        numbers = self.values[at, chosen]
+        shown = (numbers / 10**self.table.decimals if self.table.decimals else numbers).tolist()
+        marks = [0] * len(shown) if self.marks is None else self.marks[at, chosen].tolist()
+        styles = self.styles
+        for column, (number, value, thick) in enumerate(
+            zip(shown, marks, bold, strict=True), self.first
+        ):
+            mark = Mark(value)
+            if mark.has_number:
+                sheet.write_number(row, column, number, styles.number(self.forms[mark], bold=thick))
+            else:
+                sign = styles.bold_sign if thick else styles.sign
+                put_text(sheet, row, column, self.table.sign(mark), sign)
+
+    # ------------------------------------------------------------------ the notes
+
+    def _sections(self, made: Sequence[_Sheet]) -> Iterator[Section]:
+        table, language = self.table, self.language
+        yield sheets.NOTES.show(language), [("", note.show(language)) for note in table.notes]
+        signs = [(table.sign(one), one.meaning.show(language)) for one in table.used_marks()]
+        yield sheets.SIGNS.show(language), signs
+        about = [
+            (_UNIT.show(language), self.unit),
+            (_SOURCE.show(language), table.source.show(language)),
+            (_DATE.show(language), table.date),
+        ]
+        yield _ABOUT.show(language), [(name, text) for name, text in about if text]
+        if len(made) > 1:
+            yield _SHEETS.show(language), [(one.name, self._extent(one)) for one in made]
+        yield sheets.made_section(table.provenance, language)
+
+    def _extent(self, part: _Sheet) -> str:
+        """From where to where a sheet goes, in the words of its rows and columns."""
+        both = ((self.down, part.rows), (self.across, part.columns))
+        return "; ".join(
+            f"{_named(axes, numbers[0])} … {_named(axes, numbers[-1])}"
+            for axes, numbers in both
+            if axes and numbers
+        )
+
+
+def _named(axes: Sequence[_AxisWords], number: int) -> str:
+    """A row or column by the labels of its codes."""
+    (places,) = combinations([one.axis for one in axes], range(number, number + 1))
+    return " × ".join(words.labels[at] for words, at in zip(axes, places, strict=True))
+
+
+def _whole(axes: Sequence[_AxisWords], places: tuple[int, ...]) -> bool:
+    return all(at == words.axis.total for words, at in zip(axes, places, strict=True))
+
+
+def _form(table: DeliveredTable, mark: Mark) -> str:
+    """How Excel shows a number: thousands apart, and its sign around or behind it."""
+    form = "#,##0" + ("." + "0" * table.decimals if table.decimals else "")
+    if mark is Mark.NONE:
+        return form
+    sign = table.sign(mark)
+    if len(sign) == 3 and sign[1] == " ":  # a pair of brackets
+        return f"\\{sign[0]}{form}\\{sign[2]}"
+    return form + "".join(f"\\{one}" for one in f" {sign}")
+
+
+def _lines(labels: Sequence[str], across: int) -> int:
+    """How many lines the longest of some labels needs."""
+    return min(max((math.ceil(len(one) / max(across - 1, 1)) for one in labels), default=1) or 1, 6)

@@ -1,0 +1,223 @@
+"""True counts and cell keys of a table. Confidential."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.kernels.cells.rollup import regroup
+from sdcensus.kernels.cells.tabulate import Combine, identity
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.layout import Layout
+from sdcensus.model.schema.implications import PairRule
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.axis import TOTAL, Axis, Block, parse_axis
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import restrict
+
+Integers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the numbers of a cube come from: which secret made its keys, which data it counts.
+
+    Attributes:
+        key_space: How its keys add up.
+        secret_id: The secret that made them.
+        data_version: The data.
+        rules: What the schema of the data declares impossible. They come with every cube, so that
+            no question can be asked without them.
+    """
+
+    key_space: KeySpace
+    secret_id: str = ""
+    data_version: str = ""
+    rules: tuple[PairRule, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cell(Confidential):
+    """One cell with its codes and labels, in the order of the axes."""
+
+    codes: tuple[str, ...]
+    labels: tuple[str, ...]
+    count: int
+    key: int
+
+    def __repr__(self) -> str:
+        return f"<Cell {'×'.join(self.codes)}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cube(Confidential):
+    """True counts with their cell keys on every code of a table, totals and empty cells included.
+
+    Counts and keys both add up, so margins and coarser tables need no second look at the records.
+    """
+
+    spec: TableSpec
+    origin: Origin
+    values: Accumulators
+
+    def __post_init__(self) -> None:
+        for name, array in self.values.items():
+            if array.shape != self.spec.shape:
+                raise SpecError(f"{self.spec.title}: {name} needs the shape {self.spec.shape}.")
+
+    def __repr__(self) -> str:
+        return f"<Cube {'×'.join(map(str, self.spec.shape)) or 'one cell'}: confidential>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has."""
+        return self.spec.shape
+
+    @property
+    def count(self) -> npt.NDArray[np.int64]:
+        """True counts."""
+        return self.values.count
+
+    @property
+    def key(self) -> npt.NDArray[np.uint32]:
+        """Cell keys, below the modulus of the key space."""
+        return self.values.key
+
+    @property
+    def weight(self) -> npt.NDArray[np.int64] | None:
+        """Sums of weights in fixed point, if they were asked for."""
+        return self.values.weight
+
+    def rollup(self, *by: str) -> Cube:
+        """The table on fewer or coarser axes, from these cells alone.
+
+        Axes are written as in plans; each level must be one that this table shows or a coarser
+        one. Axes that are not named are summed over.
+        """
+        axes = rolled_axes(self.spec, by)
+        wanted = {axis.variable.name: axis for axis in axes}
+        kept = [axis.variable.name for axis in self.spec.axes if axis.variable.name in wanted]
+        order = [kept.index(axis.variable.name) for axis in axes]
+        sums: dict[str, Integers] = {}
+        for name, array, combine in self.values.parts(self.origin.key_space):
+            for at in reversed(range(len(self.spec.axes))):
+                mine = self.spec.axes[at]
+                array = _roll_axis(array, at, mine, wanted.get(mine.variable.name), combine)
+            sums[name] = array.transpose(order)
+        values = Accumulators.from_sums(sums, self.origin.key_space)
+        return Cube(self.spec.with_axes(axes), self.origin, values)
+
+    def select(self, **codes: str) -> Cube:
+        """The part of the table with these codes: ``cube.select(sex="1", ed="P01")``."""
+        spec, chosen = selection(self.spec, codes)
+        index = tuple(chosen.get(at, slice(None)) for at in range(len(self.spec.axes)))
+        # The ellipsis keeps a single cell an array.
+        return Cube(spec, self.origin, self.values.map(lambda array: array[(*index, ...)]))
+
+    def cells(self, *, language: str | None = None) -> Iterator[Cell]:
+        """Every cell with its codes and labels, the last axis running fastest."""
+        axes = self.spec.axes
+        labels = [[code.label.show(language) or code.code for code in axis.codes] for axis in axes]
+        for at in itertools.product(*(range(size) for size in self.shape)):
+            yield Cell(
+                tuple(axis.codes[one].code for axis, one in zip(axes, at, strict=True)),
+                tuple(names[one] for names, one in zip(labels, at, strict=True)),
+                int(self.count[at]),
+                int(self.key[at]),
+            )
+
+
+def rolled_axes(spec: TableSpec, by: Sequence[str]) -> tuple[Axis, ...]:
+    """Axes to which a table is rolled up; only what it shows itself can be named."""
+    variables = {axis.variable.name: axis.variable for axis in spec.axes}
+
+    def named(name: str) -> Variable:
+        if name not in variables:
+            raise UnknownName("axis", name, known=variables, where="The table to roll up: ")
+        return variables[name]
+
+    axes = tuple(parse_axis(text, named) for text in by)
+    if len({axis.variable.name for axis in axes}) != len(axes):
+        raise SpecError("A variable can be only one axis of a table.")
+    return axes
+
+
+def selection(spec: TableSpec, codes: Mapping[str, str]) -> tuple[TableSpec, dict[int, int]]:
+    """The table that is left when codes are chosen, and the chosen position of each axis."""
+    universe = spec.universe
+    chosen: dict[int, int] = {}
+    for variable, code in codes.items():
+        at = spec.position(variable)
+        axis = spec.axes[at]
+        chosen[at] = position = axis.position(str(code))
+        one = axis.codes[position]
+        if not one.is_total:
+            block = next(block for block in axis.blocks if block.level == one.level)
+            level = axis.variable.level(one.level)
+            universe = restrict(
+                universe, axis.variable, level.group_array == position - block.start
+            )
+    rest = tuple(axis for at, axis in enumerate(spec.axes) if at not in chosen)
+    return replace(spec, axes=rest, universe=universe, name=""), chosen
+
+
+def _roll_axis(
+    array: Integers, at: int, mine: Axis, target: Axis | None, combine: Combine
+) -> Integers:
+    """Replace an axis of an array by the levels of ``target``; sum it away without one."""
+    empty = identity(combine, array.dtype)
+
+    def rolled(block: Block, group: npt.NDArray[np.int64], size: int) -> Integers:
+        part = np.take(array, range(block.start, block.start + block.size), axis=at)
+        return regroup(part, at, group, size, combine, empty)
+
+    if target is None:
+        whole = mine.blocks[-1]
+        summed = rolled(whole, np.zeros(whole.size, dtype=np.int64), 1)
+        return summed.reshape((*array.shape[:at], *array.shape[at + 1 :]))
+    parts = [rolled(*block_behind(mine, wanted), wanted.size) for wanted in target.blocks]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=at)
+
+
+def block_behind(mine: Axis, wanted: Block) -> tuple[Block, npt.NDArray[np.int64]]:
+    """The coarsest block of an axis from which a wanted one adds up, and its groups."""
+    if wanted.level == TOTAL:
+        return mine.blocks[-1], np.zeros(mine.blocks[-1].size, dtype=np.int64)
+    goal = mine.variable.level(wanted.level).group_array
+    for block in reversed(mine.blocks):
+        if block.level == wanted.level:
+            return block, np.arange(block.size)  # codes without leaves stay in their places
+        if block.level == TOTAL:
+            continue
+        fine = mine.variable.level(block.level).group_array
+        group = np.zeros(block.size, dtype=np.int64)
+        group[fine] = goal
+        if (group[fine] == goal).all():
+            return block, group
+    shown = ", ".join(block.level for block in mine.blocks if block.level != TOTAL)
+    raise SpecError(
+        f"{mine.variable.name}@{wanted.level} is finer than what the table shows of"
+        f" {mine.variable.name!r} ({shown}). Tabulate it instead of rolling up."
+    )
+
+
+def finish(spec: TableSpec, origin: Origin, base: Mapping[str, Integers]) -> Cube:
+    """Make a cube from accumulators on the base groups of its axes, adding every margin."""
+    layout = Layout(spec)
+    full: dict[str, Integers] = {}
+    for name, array in base.items():
+        combine = Accumulators.combine_of(name, origin.key_space)
+        cells = np.full(layout.size, identity(combine, array.dtype), dtype=array.dtype)
+        corner = tuple(slice(0, size) for size in spec.base_shape)
+        cells.reshape(layout.shape)[corner] = array
+        layout.add_margins(cells, combine)
+        full[name] = layout.shown(cells)
+    return Cube(spec, origin, Accumulators.from_sums(full, origin.key_space))

@@ -1,0 +1,217 @@
+"""A plan: what is published, from what, protected how, delivered as what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from sdcensus.errors import UnknownName
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.text import Text
+
+#: A setting of a method: a text, a number, a choice, or several texts.
+Setting = str | int | float | bool | tuple[str, ...]
+
+#: The formats in which tables are delivered, by name.
+FORMAT_NAMES = ("csv", "parquet", "xlsx", "json-stat", "sdmx-csv", "px")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTable:
+    """A table of a plan, as it is written.
+
+    Attributes:
+        name: How the plan and its files call it.
+        title: What stands above the table, in one or more languages.
+        rows, columns: Its axes, in the grammar of plans.
+        universe: The condition for what is counted; empty for everything.
+        of, measure: What is counted, and how.
+        share: The condition of ``measure = "share(…)"``: of the records of each cell, the
+            percentage that fulfils it is published. Empty for a table of counts.
+    """
+
+    name: str
+    title: Text = Text()
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    universe: str = ""
+    of: Entity = Entity.PERSON
+    measure: Measure = Measure.COUNT
+    share: str = ""
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """All axes, those of the rows first."""
+        return (*self.rows, *self.columns)
+
+    def spec(self, schema: Schema) -> TableSpec:
+        """The table without its numbers, checked against a schema."""
+        return TableSpec.build(
+            schema,
+            self.by,
+            of=self.of,
+            universe=self.universe or None,
+            measure=self.measure,
+            name=self.name,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedIndicator:
+    """Figures computed from published counts, as a plan writes them.
+
+    Attributes:
+        name, title: As of a table.
+        kind: What is computed, by name.
+        by: For which groups, in the grammar of plans.
+        of: What is counted.
+        universe: The condition for what is counted; empty for everything.
+        numerator, denominator: Conditions, for kinds that divide two counts.
+        variable: For kinds that need one: medians, means, distributions.
+        per: What a ratio is given per.
+        decimals: How many digits behind the point are published.
+    """
+
+    name: str
+    title: Text = Text()
+    kind: str = "share"
+    by: tuple[str, ...] = ()
+    of: Entity = Entity.PERSON
+    universe: str = ""
+    numerator: str = ""
+    denominator: str = ""
+    variable: str = ""
+    per: int = 100
+    decimals: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOffice:
+    """Who publishes, for notes and for the heads of files.
+
+    Attributes:
+        name: The office.
+        legal_basis: The law by which it protects data and publishes.
+        contact: Where readers can ask.
+        symbols: The office's own signs, by the name of what they mean.
+    """
+
+    name: Text = Text()
+    legal_basis: Text = Text()
+    contact: str = ""
+    symbols: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Protection:
+    """How the tables of a plan are protected.
+
+    Attributes:
+        method: The name of a method.
+        then: Names of the steps after it.
+        settings: What is said about them, by name; the perturbation file among it.
+        import_published: Whether numbers that were published before for the same records, by
+            another method or from other data, are taken over instead of drawn anew.
+        smallest_group: Groups that are published below this are not broken down further; not
+            below that of the policy.
+    """
+
+    method: str
+    then: tuple[str, ...] = ()
+    settings: tuple[tuple[str, Setting], ...] = ()
+    import_published: bool = False
+    smallest_group: int | None = None
+
+    def __repr__(self) -> str:
+        # What is said about a method may be what nobody outside may know.
+        return f"<Protection {' then '.join((self.method, *self.then))}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPolicy:
+    """The policy that a plan obeys: its file, and the role in which it asks."""
+
+    file: str
+    role: str = "production"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOutput:
+    """Where and how a plan delivers.
+
+    Attributes:
+        folder: For what is published.
+        office_folder: For what only the office may see; never inside ``folder``. Empty for the
+            one that ``for_office`` names.
+        date: The date that is written into files, as ISO text; empty for none.
+        formats, languages: Of the files, by name.
+        notes: Whether notes for readers are written.
+        evaluation: Whether an evaluation is written to the office folder.
+        original_store: For the evaluation: the store before its records were swapped, if they
+            were; from the folder of the plan.
+        labels: Whether csv and parquet files have columns of labels; ``None`` for tables of the
+            plan's own only, since those of a programme have codes that their readers know.
+    """
+
+    folder: str
+    office_folder: str = ""
+    date: str = ""
+    formats: tuple[str, ...] = ("csv",)
+    languages: tuple[str, ...] = ()
+    notes: bool = True
+    evaluation: bool = False
+    original_store: str = ""
+    labels: bool | None = None
+
+    @property
+    def for_office(self) -> str:
+        """The folder for what only the office may see: the one that is named, or one beside."""
+        return self.office_folder or f"{PurePath(self.folder).as_posix()}.office"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is published, from what, protected how, delivered as what.
+
+    Attributes:
+        store: The census store, as the plan writes it: from the folder of the plan.
+        tables: Tables of the plan's own.
+        programme: The name of a ready-made programme of tables; empty for none.
+        programme_tables: Which of its tables, as patterns such as ``1.*``; empty for all.
+        mapping: The file that connects the store's variables to the programme's breakdowns.
+        indicators: Figures that are computed from published counts.
+        office: Who publishes.
+        protect, policy, output: How, within what, and where to; ``None`` where the plan is silent.
+        folder: Where the plan lies.
+        file: What the plan is called.
+    """
+
+    store: str
+    tables: tuple[PlannedTable, ...] = ()
+    programme: str = ""
+    programme_tables: tuple[str, ...] = ()
+    mapping: str = ""
+    indicators: tuple[PlannedIndicator, ...] = ()
+    office: PlanOffice = PlanOffice()
+    protect: Protection | None = None
+    policy: PlanPolicy | None = None
+    output: PlanOutput | None = None
+    folder: Path = field(default=Path(), compare=False)
+    file: str = field(default="plan.toml", compare=False)
+
+    def table(self, name: str) -> PlannedTable:
+        """The table of that name."""
+        for one in self.tables:
+            if one.name == name:
+                return one
+        raise UnknownName("table in the plan", name, known=[one.name for one in self.tables])
+
+    def path(self, text: str) -> Path:
+        """A file or folder that the plan names."""
+        return self.folder / text
+
+    def specs(self, schema: Schema) -> tuple[TableSpec, ...]:
+        """All tables without their numbers."""
+        return tuple(one.spec(schema) for one in self.tables)

@@ -1,0 +1,310 @@
+"""What is wrong with a policy: numbers out of range, unknown names, rules against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sdcensus.errors import SpecError, UnknownName, unknown
+from sdcensus.model.policy.rules import (
+    AtLevel,
+    Place,
+    UserRole,
+    VariableRule,
+    WhenSparse,
+)
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser
+
+if TYPE_CHECKING:
+    from sdcensus.model.policy.policy import Policy
+
+Found = Iterator[tuple[Place, str]]
+
+
+def problems_of(policy: Policy) -> tuple[tuple[Place, str], ...]:
+    """Everything that keeps a policy from being used, with where it stands in a document."""
+    return tuple(
+        problem
+        for part in (
+            _limits,
+            _online,
+            _exempt,
+            _variables,
+            _never_together,
+            _roles,
+            _design,
+            _detail,
+            _decided,
+        )
+        for problem in part(policy)
+    )
+
+
+def _limits(policy: Policy) -> Found:
+    for name in ("dimensions", "cells"):
+        yield from _whole(("limits", name), getattr(policy.limits, name), 1)
+
+
+def _online(policy: Policy) -> Found:
+    rules = policy.online
+    for name in ("mean_cell_size", "mean_cell_size_of_table"):
+        size = getattr(rules, name)
+        if size is not None and not (_is_number(size) and 0 <= size < math.inf):
+            yield ("online", name), f"'{name}' should be a number, 0 or more."
+    sizes = (rules.mean_cell_size, rules.mean_cell_size_of_table)
+    if rules.exclude_structural_zeros and sizes == (None, None):
+        yield (
+            ("online", "exclude_structural_zeros"),
+            "This is about mean cell sizes: set 'mean_cell_size' or 'mean_cell_size_of_table'.",
+        )
+    yield from _whole(("online", "minimum_population"), rules.minimum_population, 0)
+    yield from _whole(("online", "brackets"), rules.brackets, 1)
+    yield from _whole(("online", "below"), rules.below, 1)
+    yield from _whole(("online", "smallest_group"), rules.smallest_group, 2)
+    for name in ("ones", "ones_and_twos"):
+        share = getattr(rules, name)
+        if share is not None and not (_is_number(share) and 0 <= share <= 1):
+            yield ("online", name), f"'{name}' is a share: from 0 to 1, such as 0.25."
+    share = rules.broken_down
+    if share is not None and not (_is_number(share) and 0 <= share < 1):
+        yield (
+            ("online", "broken_down"),
+            "'broken_down' is a share from 0 to below 1, such as 0.02: at 1 the rule says nothing.",
+        )
+    chance = rules.recovery
+    if chance is not None and not (_is_number(chance) and 0 < chance < 1):
+        yield (
+            ("online", "recovery"),
+            "'recovery' is a chance above 0 and below 1, such as 0.10. At 0 no table with noise"
+            " could be published; at 1 the rule says nothing.",
+        )
+    if rules.when_sparse is WhenSparse.C:
+        where: Place = ("online", "when_sparse")
+        if rules.mean_cell_size is None:
+            yield where, "'c' is for sparse areas: say from when on, by mean_cell_size."
+        if policy.exempt:
+            yield (
+                where,
+                "'c' cannot go with totals that are published exactly ([exempt]): a withheld value"
+                ' would be the exact total less the others. Use "withhold-area", or exempt no'
+                " totals.",
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(where: Place, value: int | None, least: int) -> Found:
+    if value is not None and not (type(value) is int and value >= least):
+        yield where, f"{where[-1]!r} should be a whole number, {least} or more."
+
+
+def _exempt(policy: Policy) -> Found:
+    for at, one in enumerate(policy.exempt):
+        try:
+            one.spec(policy.schema)
+        except SpecError as error:
+            yield ("exempt", "record_sets", at), f"{one.text!r}: {error}"
+
+
+def _variables(policy: Policy) -> Found:
+    names = [one.variable for one in policy.variables]
+    for rule in policy.variables:
+        where: Place = ("variable", rule.variable)
+        if names.count(rule.variable) > 1:
+            yield where, f"There are two rules for {rule.variable!r}."
+        variable, text = _variable(policy.schema, rule.variable)
+        if variable is None:
+            yield where, text
+            continue
+        if rule.finest_level:
+            try:
+                variable.level(rule.finest_level)
+            except SpecError as error:
+                yield (*where, "finest_level"), str(error)
+        if rule.finest_area is not None:
+            yield from _area(policy, rule.finest_area, (*where, "finest_area"))
+        yield from _units(policy, rule, variable, (*where, "units"))
+
+
+def _units(policy: Policy, rule: VariableRule, variable: Variable, where: Place) -> Found:
+    if rule.units is None:
+        return
+    if not rule.offered:
+        yield where, "'units' says on which tables it is offered, and offered = false says on none."
+    elif not rule.units:
+        yield where, 'Name units, such as ["households"]; to offer it nowhere: offered = false.'
+    having = [
+        spec.entity
+        for spec in policy.schema.entities
+        if variable.entity in policy.schema.lineage(spec.entity)
+    ]
+    for at, unit in enumerate(rule.units):
+        if unit not in having:
+            known = [one.plural for one in having]
+            yield (*where, at), unknown(f"kind of unit with {rule.variable!r}", unit.plural, known)
+
+
+def _variable(schema: Schema, name: str) -> tuple[Variable | None, str]:
+    """The variable, or why tables cannot be made by it."""
+    try:
+        variable = schema.variable(name)
+    except UnknownName:
+        known = [one.name for one in schema.variables if one.is_axis]
+        return None, unknown("variable", name, known)
+    if not variable.is_axis:
+        return None, f"Tables cannot be made by {name!r}, so a rule about it says nothing."
+    return variable, ""
+
+
+def _area(policy: Policy, at: AtLevel, where: Place) -> Found:
+    """Whether areas of that kind exist."""
+    areas = policy.areas
+    known = [f"{one.name}@{level.name}" for one in areas for level in one.levels()]
+    if at.variable not in [one.name for one in areas]:
+        yield where, unknown("geography", str(at), known)
+        return
+    try:
+        policy.level(at)
+    except SpecError as error:
+        yield where, str(error)
+
+
+def _never_together(policy: Policy) -> Found:
+    for number, combination in enumerate(policy.never_together):
+        where: Place = ("never_together", "combinations", number)
+        names = [one.variable for one in combination]
+        if len(set(names)) < 2:
+            text = "A combination names two or more different variables."
+            if names:
+                text += f" To take {names[0]!r} away altogether, set offered = false for it."
+            yield where, text
+        elif len(set(names)) < len(names):
+            yield where, "A combination names each variable once."
+        for at, one in enumerate(combination):
+            yield from _at_level(policy, one, (*where, at))
+
+
+def _at_level(policy: Policy, at: AtLevel, where: Place) -> Found:
+    variable, text = _variable(policy.schema, at.variable)
+    if variable is None:
+        yield where, text
+        return
+    try:
+        policy.level(at)
+    except SpecError as error:
+        yield where, str(error)
+
+
+def _roles(policy: Policy) -> Found:
+    named: list[UserRole] = []
+    for rules in policy.roles:
+        where: Place = ("role", rules.role.value)
+        if rules.role in named:
+            yield where, f"There are two tables for the role {rules.role.value!r}."
+        named.append(rules.role)
+        for name in ("dimensions", "cells", "cells_per_hour", "tables_per_day", "jobs"):
+            yield from _whole((*where, name), getattr(rules, name), 1)
+        if not rules.online and rules.role in (UserRole.PUBLIC, UserRole.REGISTERED):
+            yield (
+                (*where, "online"),
+                f"The rules on published numbers cannot be off for the role {rules.role.value!r}:"
+                " they are made for those who ask online. Leave the rules out of [online] instead,"
+                " if nobody needs them.",
+            )
+
+
+def _design(policy: Policy) -> Found:
+    rules = policy.design
+    for name in ("minimum_population", "minimum_category"):
+        yield from _whole(("design", name), getattr(rules, name), 0)
+    for at, population in rules.minimum_population_at:
+        where: Place = ("design", "minimum_population_at", str(at))
+        yield from _area(policy, at, where)
+        yield from _whole(where, population, 0)
+    if rules.one_household_cells is not None:
+        kinds = {one.entity for one in policy.schema.entities}
+        why = ""
+        if not {Entity.PERSON, Entity.HOUSEHOLD} <= kinds:
+            why = "This census has no households of persons"
+        elif policy.schema.path(Entity.PERSON, Entity.HOUSEHOLD) is None:
+            why = "The persons of this census do not lie in households"
+        if why:
+            yield ("design", "one_household_cells"), f"{why}, so no cell can be known to be one."
+
+
+def _detail(policy: Policy) -> Found:
+    entries = policy.design.detail
+    lowest: dict[str, AtLevel] = {}
+    for at, detail in enumerate(entries):
+        where: Place = ("design", "detail", at)
+        yield from _whole((*where, "population"), detail.population, 0)
+        if [one.population for one in entries].count(detail.population) > 1:
+            yield where, f"Two entries are for areas from {detail.population:,} people on."
+        if not detail.levels:
+            yield where, 'An entry names levels, such as levels = { age = "five_year" }.'
+        for one in detail.levels:
+            yield from _at_level(policy, one, (*where, "levels", one.variable))
+    for detail in sorted(entries, key=lambda one: -one.population):
+        where = ("design", "detail", entries.index(detail))
+        for one in detail.levels:
+            if any(_at_level(policy, one, ())):
+                continue
+            finer = lowest.get(one.variable)
+            level = policy.level(one)
+            if finer is not None and strictly_coarser(
+                policy.level(finer).group_array, level.group_array
+            ):
+                yield (
+                    (*where, "levels", one.variable),
+                    f"{one} is finer than {finer}, which larger areas get. Smaller areas get the"
+                    " same level or a coarser one.",
+                )
+            lowest[one.variable] = one
+    yield from _nothing_coarser(policy, lowest)
+
+
+def _nothing_coarser(policy: Policy, lowest: dict[str, AtLevel]) -> Found:
+    """Variables that would be as fine in the smallest areas as in the largest."""
+    for name, one in lowest.items():
+        entries = [
+            (at, detail) for at, detail in enumerate(policy.design.detail) if one in detail.levels
+        ]
+        at, detail = min(entries, key=lambda entry: entry[1].population)
+        if detail.population == 0:
+            continue
+        levels = list(policy.schema.variable(name).levels())
+        if not coarser_levels(policy.level(one), levels):
+            yield (
+                ("design", "detail", at, "levels", name),
+                f"{one} has no coarser level, so there is none for smaller areas. Name a finer"
+                " level here, or say population = 0 if areas of every size get this one.",
+            )
+
+
+def _decided(policy: Policy) -> Found:
+    for at, hidden in enumerate(policy.decided.not_offered):
+        yield from _codes(policy, hidden.at, hidden.codes, ("decided", "not_offered", at))
+    for at, detail in enumerate(policy.decided.detail):
+        where: Place = ("decided", "detail", at)
+        yield from _area(policy, detail.at, (*where, "areas"))
+        yield from _codes(policy, detail.at, detail.codes, where)
+        for one in detail.finest:
+            yield from _at_level(policy, one, (*where, "levels", one.variable))
+
+
+def _codes(policy: Policy, at: AtLevel, codes: tuple[str, ...], where: Place) -> Found:
+    """Whether a level has these codes."""
+    found = list(_at_level(policy, at, where))
+    yield from found
+    if found:
+        return
+    known = [one.code for one in policy.level(at).codes]
+    for code in codes:
+        if code not in known:
+            yield (*where, "codes"), f"{at}: {unknown('code', code, known)}"

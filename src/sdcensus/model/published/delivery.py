@@ -1,0 +1,287 @@
+"""Published tables in the shape in which they are delivered: columns, codes, labels. Public.
+
+A table is computed on the levels of its axes, where a code that has no parts stands at several
+levels. Who receives it wants each code once, in an order and under a name of his own. A delivered
+table says so, and every format is written from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.published.figures import Support
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.variable import Role
+from sdcensus.model.spec.axis import TOTAL, Axis
+from sdcensus.model.spec.headings import table_heading, units_text, variable_heading
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import LANGUAGES, Text
+
+Int64 = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.uint8]
+Number = TypeVar("Number", bound=np.generic)
+
+#: No parent, where positions of parents are given.
+NO_PARENT = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeliveredAxis:
+    """One axis as it is delivered.
+
+    Attributes:
+        column: How files call it.
+        label: Its heading.
+        positions: For each code that is delivered, where it stands on the axis of the table.
+        codes, labels: The codes, and what they are called.
+        levels: The level of each code (``_T`` for the total).
+        parents: For each code the place of the code above it among ``codes``, or ``NO_PARENT``.
+        total: The place of the total among ``codes``, if it is there.
+        geography: Whether its codes are areas.
+    """
+
+    column: str
+    label: Text
+    positions: Int64
+    codes: tuple[str, ...]
+    labels: tuple[Text, ...]
+    levels: tuple[str, ...]
+    parents: tuple[int, ...]
+    total: int | None = None
+    geography: bool = False
+
+    def __post_init__(self) -> None:
+        size = self.positions.size
+        if not len(self.codes) == len(self.labels) == len(self.levels) == len(self.parents) == size:
+            raise SpecError(f"Column {self.column!r}: every code needs a label, level and parent.")
+        self.positions.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def unique(self) -> bool:
+        """Whether a code alone tells the position; else its level is needed as well."""
+        return len(set(self.codes)) == len(self.codes)
+
+    def label_of(self, at: int, language: str | None = None) -> str:
+        """The label of a code, or the code itself where it has none."""
+        return self.labels[at].show(language) or self.codes[at]
+
+    def depth(self, at: int) -> int:
+        """How many codes stand above one, the total not counted; for indents."""
+        above, depth = self.parents[at], 0
+        while above != NO_PARENT and above != self.total:
+            above, depth = self.parents[above], depth + 1
+        return depth
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class DeliveredTable:
+    """A published table, or figures computed from published tables, ready to be written.
+
+    Attributes:
+        name: How its files are called.
+        title: What stands above it.
+        axes: Its axes; ``values`` has one dimension for each.
+        values: Published numbers as integers with ``decimals`` digits behind the point; 0 where a
+            mark says that there is none.
+        marks: A ``Mark`` for every cell, or ``None`` if there are none.
+        decimals: How many of the digits of a value stand behind the point.
+        unit: What is counted or measured.
+        rows: How many of the axes stand in rows where a table is laid out; ``None`` for the first.
+        notes: What readers should know.
+        provenance: How the numbers were made; ``None`` for figures from several tables.
+        spec: The table that was published, where the cells are those of one.
+        source: Whose numbers these are.
+        date: The date of the publication as ISO text; empty for none.
+        signs: The office's own signs for marks, where it does not use ours.
+        support: What values rest on that are sums of several published ones; ``None`` where each
+            is one.
+    """
+
+    name: str
+    title: Text
+    axes: tuple[DeliveredAxis, ...]
+    values: Int64
+    marks: Marks | None = None
+    decimals: int = 0
+    unit: Text = Text()
+    rows: int | None = None
+    notes: tuple[Text, ...] = ()
+    provenance: Provenance | None = None
+    spec: TableSpec | None = None
+    source: Text = Text()
+    date: str = ""
+    signs: tuple[tuple[Mark, str], ...] = ()
+    support: Support | None = None
+
+    def __post_init__(self) -> None:
+        if self.values.shape != self.shape:
+            raise SpecError(f"{self.name}: values need the shape {self.shape}.")
+        if self.values.dtype != np.int64:
+            raise SpecError(f"{self.name}: values are whole numbers of 64 bits.")
+        if self.marks is not None:
+            if self.marks.shape != self.shape:
+                raise SpecError(f"{self.name}: marks need the shape {self.shape}.")
+            if not self.marks.any():
+                object.__setattr__(self, "marks", None)
+            elif self.values[~self.numbered].any():
+                raise SpecError("A cell whose mark stands for a number holds none.")
+        columns = [axis.column for axis in self.axes]
+        if len(set(columns)) != len(columns):
+            raise SpecError(f"{self.name}: two columns have the same name.")
+
+    def __repr__(self) -> str:
+        return f"<DeliveredTable {self.name}: {'×'.join(map(str, self.shape)) or 'one cell'}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many codes each axis has."""
+        return tuple(len(axis) for axis in self.axes)
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return math.prod(self.shape)
+
+    @property
+    def numbered(self) -> npt.NDArray[np.bool_]:
+        """Where a number stands."""
+        if self.marks is None:
+            return np.ones(self.shape, dtype=bool)
+        return np.isin(self.marks, [one.value for one in Mark if one.has_number])
+
+    def used_marks(self) -> tuple[Mark, ...]:
+        """The marks that stand in the table."""
+        if self.marks is None:
+            return ()
+        found = set(np.unique(self.marks).tolist())
+        return tuple(one for one in Mark if one and one.value in found)
+
+    def sign(self, mark: Mark) -> str:
+        """The sign of a mark: the office's own, or ours."""
+        return dict(self.signs).get(mark, mark.sign)
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages of title and labels."""
+        texts = [self.title, *(axis.label for axis in self.axes)]
+        texts += [label for axis in self.axes for label in axis.labels]
+        return tuple(dict.fromkeys(key for text in texts for key, _ in text.by_language))
+
+    def with_notes(self, *notes: Text) -> Self:
+        """The same table with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+
+def delivered_axis(axis: Axis, *, column: str = "", label: Text | None = None) -> DeliveredAxis:
+    """An axis as it is: every position, under the name of its variable."""
+    codes = axis.codes
+    return DeliveredAxis(
+        column=column or axis.variable.name,
+        label=label or axis.variable.label or Text.of(variable_heading(axis.variable)),
+        positions=np.arange(len(codes), dtype=np.int64),
+        codes=tuple(one.code for one in codes),
+        labels=tuple(one.label for one in codes),
+        levels=tuple(one.level for one in codes),
+        parents=parents_of(axis),
+        total=len(codes) - 1 if axis.total else None,
+        geography=axis.variable.role is Role.GEOGRAPHY,
+    )
+
+
+def parents_of(axis: Axis) -> tuple[int, ...]:
+    """For each position of an axis, the position at the next coarser level that it lies in.
+
+    Where trees do not nest, a code has the first coarser group that holds all of it.
+    """
+    made: list[int] = []
+    for at, block in enumerate(axis.blocks):
+        found = np.full(block.size, NO_PARENT, dtype=np.int64)
+        for above in axis.blocks[at + 1 :]:
+            low = np.full(block.size, above.size, dtype=np.int64)
+            high = np.full(block.size, -1, dtype=np.int64)
+            np.minimum.at(low, block.group, above.group)
+            np.maximum.at(high, block.group, above.group)
+            fits = (low == high) & (found == NO_PARENT)
+            found[fits] = above.start + low[fits]
+        if axis.total and block.level != TOTAL:
+            found[found == NO_PARENT] = len(axis.codes) - 1  # codes without leaves
+        made += found.tolist()
+    return tuple(made)
+
+
+def delivered_cells(
+    array: npt.NDArray[Number], axes: Sequence[DeliveredAxis]
+) -> npt.NDArray[Number]:
+    """What an array holds for the cells of a table, for those that are delivered."""
+    for at, axis in enumerate(axes):
+        if not np.array_equal(axis.positions, np.arange(array.shape[at])):
+            array = np.take(array, axis.positions, axis=at)
+    # A single cell is contiguous, and would get an axis of its own.
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def heading_of(spec: TableSpec, axes: Sequence[DeliveredAxis]) -> Text:
+    """What a table shows, in words: in the languages of its labels, then in our own.
+
+    The first language is shown where one is asked for that is not there; it is that of the labels.
+    """
+    labels = {key for axis in axes for one in axis.labels for key, _ in one.by_language}
+    spoken = (*sorted(labels), *(one for one in LANGUAGES if one not in labels))
+    return Text.of({one: table_heading(spec, one) for one in spoken})
+
+
+def deliver(
+    table: Table,
+    *,
+    name: str = "",
+    title: Text | None = None,
+    axes: Sequence[DeliveredAxis] | None = None,
+    provenance: Provenance | None = None,
+    rows: int | None = None,
+    source: Text = Text(),
+    date: str = "",
+    signs: tuple[tuple[Mark, str], ...] = (),
+) -> DeliveredTable:
+    """A published table in the shape in which it is delivered.
+
+    Args:
+        table: The table.
+        name: How its files are called.
+        title: What stands above it; by default what it shows, in words.
+        axes: Its axes in the order of those of the table; by default each as it is.
+        provenance: How it was made.
+        rows: How many of the axes stand in rows where the table is laid out.
+        source: Whose numbers these are.
+        date: The date of the publication.
+        signs: The office's own signs for marks.
+    """
+    spec = table.spec
+    shown = tuple(delivered_axis(one) for one in spec.axes) if axes is None else tuple(axes)
+    if len(shown) != len(spec.axes):
+        raise SpecError(f"{spec.title}: every axis of the table is delivered, and no other.")
+    return DeliveredTable(
+        name=name or spec.name or "table",
+        title=title or heading_of(spec, shown),
+        axes=shown,
+        values=delivered_cells(table.published, shown),
+        marks=None if table.flags is None else delivered_cells(table.flags, shown),
+        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
+        rows=rows,
+        notes=table.notes,
+        provenance=provenance,
+        spec=spec,
+        source=source,
+        date=date,
+        signs=signs,
+    )

@@ -1,0 +1,389 @@
+"""Shares, ratios, medians and means from published counts, in whole numbers. Public.
+
+Nothing here has ever seen a true count. Values are integers with some digits behind the point,
+rounded half to even; limits for brackets are fixed numbers, so that they tell nothing about how
+counts were changed. A sum of published counts has the error of all of them: what it rests on goes
+along with it, and its limit grows with the number of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, told
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.schema.variable import Level, Variable
+
+Int64 = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+Array = npt.NDArray[Any]
+
+#: More digits behind the point than this say nothing, and might not fit 64 bits.
+MOST_DECIMALS = 6
+#: Counts that are reliable whatever they are sums of; their squares fit 64 bits.
+_LARGE = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a figure is unreliable, and when it is not given at all.
+
+    Attributes:
+        low_below: A figure stands in brackets if a published count behind it is below this, a sum
+            of several below this times the square root of their number, or if half of a sum or more
+            comes from counts below this.
+        none_below: It is not given if the published count that it is divided by is below this.
+    """
+
+    low_below: int = 10
+    none_below: int = 3
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.none_below <= self.low_below:
+            raise SpecError("Limits of reliability are 1 or more, that for brackets the larger.")
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Support:
+    """What sums of published counts rest on.
+
+    Attributes:
+        parts: How many published counts each is the sum of.
+        small: How much of each comes from published counts below the limit for brackets.
+    """
+
+    parts: Int64
+    small: Int64
+
+    @classmethod
+    def of(cls, counts: Int64, limits: Limits = DEFAULT_LIMITS) -> Support:
+        """What single published counts rest on: themselves."""
+        return cls(np.ones_like(counts), np.where(counts < limits.low_below, counts, 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Published counts or sums of them, and marks where some have no number.
+
+    Attributes:
+        counts: The counts.
+        marks: What stands where there is none, if anything does.
+        support: What they rest on; ``None`` where each is one published count.
+    """
+
+    counts: Int64
+    marks: Marks | None = None
+    support: Support | None = None
+
+    @property
+    def missing(self) -> Mask:
+        """Where there is no number."""
+        if self.marks is None:
+            return np.zeros(self.counts.shape, dtype=bool)
+        return np.asarray(self.marks != 0)
+
+    def each(self, function: Callable[[Array], Array]) -> Counted:
+        """The same of every array: an excerpt, another order, another shape."""
+        support = self.support
+        return Counted(
+            np.asarray(function(self.counts)),
+            None if self.marks is None else np.asarray(function(self.marks)),
+            None
+            if support is None
+            else Support(np.asarray(function(support.parts)), np.asarray(function(support.small))),
+        )
+
+    def along_last(self, places: Int64) -> Counted:
+        """Those at some places of the last axis, in that order."""
+        return self.each(lambda array: array[..., places])
+
+    def summed(self, limits: Limits = DEFAULT_LIMITS) -> Counted:
+        """The sums along the last axis; one of which a part is missing is missing."""
+        support = Support.of(self.counts, limits) if self.support is None else self.support
+        return Counted(
+            np.asarray(self.counts.sum(axis=-1)),
+            None if self.marks is None else np.asarray(self.marks.max(axis=-1, initial=0)),
+            Support(np.asarray(support.parts.sum(axis=-1)), np.asarray(support.small.sum(axis=-1))),
+        )
+
+    def low(self, limits: Limits = DEFAULT_LIMITS) -> Mask:
+        """Where a figure that rests on the count is unreliable."""
+        support = Support.of(self.counts, limits) if self.support is None else self.support
+        square = np.minimum(self.counts, _LARGE) ** 2
+        few = (self.counts < limits.low_below) | (square < limits.low_below**2 * support.parts)
+        return np.asarray(few | (2 * support.small >= self.counts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """Figures as integers with ``decimals`` digits behind the point, and their marks."""
+
+    values: Int64
+    marks: Marks
+    decimals: int
+
+
+@dataclass(frozen=True, slots=True)
+class NumberClass:
+    """A code that stands for numbers: its lowest and its highest, ``None`` for "and over".
+
+    Attributes:
+        code: The code.
+        place: Where it stands in its level.
+        lower, upper: The numbers.
+    """
+
+    code: str
+    place: int
+    lower: int
+    upper: int | None
+
+
+def number_classes(
+    variable: Variable, level: Level, *, mean: bool, name: str = ""
+) -> tuple[NumberClass, ...]:
+    """The classes of numbers of a level, ascending, for a mean or a median of them.
+
+    Args:
+        variable: The variable.
+        level: One of its levels.
+        mean: Whether a mean is asked for; else a median.
+        name: How whoever asks calls the variable.
+
+    Raises:
+        SpecError: Its codes are no numbers, or it is continuous and has no method for the figure.
+    """
+    shown = name or repr(variable.name)
+    if variable.continuous and mean:
+        raise SpecError(
+            told(
+                "figures.continuous-mean",
+                "{variable} is an amount, and there is no method yet that protects means of"
+                " amounts; the middles of its classes would be guesses. Ask for counts by its"
+                " levels.",
+                variable=shown,
+            )
+        )
+    valid = [code for code in level.codes if not code.is_missing]
+    if variable.continuous and len(valid) < 2:
+        raise SpecError(
+            told(
+                "figures.continuous-median",
+                "{variable} is an amount without levels, so no classes are published that a median"
+                " could be taken from. Give it levels in the schema.",
+                variable=shown,
+            )
+        )
+    classes = [
+        NumberClass(code.code, place, code.lower, code.upper)
+        for place, code in enumerate(level.codes)
+        if code.lower is not None and not code.is_missing
+    ]
+    if not classes or len(classes) < len(valid):
+        what = told(
+            "figures.no-median",
+            "The codes of {variable} do not stand for numbers, so they have no median.",
+            variable=shown,
+        )
+        if mean:
+            what = told(
+                "figures.no-mean",
+                "The codes of {variable} do not stand for numbers, so they have no mean.",
+                variable=shown,
+            )
+        raise SpecError(what)
+    return tuple(sorted(classes, key=lambda one: one.lower))
+
+
+def quotient(
+    numerator: Counted,
+    denominator: Counted,
+    *,
+    per: int = 100,
+    decimals: int = 1,
+    share: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Figures:
+    """One published count per so many of another.
+
+    Args:
+        numerator, denominator: The published counts.
+        per: What the figure is given per: 100 for percentages.
+        decimals: How many digits stand behind the point.
+        share: Whether the first is a part of the second: its share is never above the whole, also
+            where the two were changed in different directions.
+        limits: When a figure is unreliable.
+
+    Examples:
+        >>> one = Counted(np.array([12, 31, 5])), Counted(np.array([30, 30, 0]))
+        >>> figures = quotient(*one, share=True)
+        >>> figures.values.tolist(), figures.marks.tolist()
+        ([400, 1000, 0], [0, 0, 4])
+    """
+    scale = _scale(per, decimals)
+    enough = denominator.counts >= limits.none_below
+    below = np.where(enough, denominator.counts, 1)
+    values = rounded(numerator.counts * scale, below)
+    if share:
+        values = np.minimum(values, scale)
+    low = numerator.low(limits) | denominator.low(limits)
+    return _marked(values, enough, low, (numerator, denominator), decimals)
+
+
+def complement(figures: Figures, *, per: int = 100) -> Figures:
+    """The rest of a share: both add up to the whole."""
+    there = figures.marks != Mark.NOT_AVAILABLE
+    whole = _scale(per, figures.decimals)
+    numbered = np.isin(figures.marks, [Mark.NONE, Mark.LOW_RELIABILITY]) & there
+    values = np.where(numbered, whole - figures.values, 0)
+    return Figures(values, figures.marks, figures.decimals)
+
+
+def median(
+    counts: Counted,
+    lower: Sequence[int],
+    upper: Sequence[int | None],
+    *,
+    decimals: int = 1,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Figures:
+    """The middle value, from published counts of classes of whole numbers along the last axis.
+
+    Within the class of the middle, people are spread evenly from its lowest value up to the
+    lowest of the next class. Where the middle lies in a class without an end, none is given.
+
+    Args:
+        counts: The published counts; the last axis has the classes, ascending.
+        lower, upper: The lowest and highest value of each class; ``None`` for "and over".
+        decimals: How many digits stand behind the point.
+        limits: When a figure is unreliable.
+    """
+    if counts.counts.ndim == 1:
+        single = median(counts.each(_lined), lower, upper, decimals=decimals, limits=limits)
+        return Figures(single.values.reshape(()), single.marks.reshape(()), decimals)
+    scale = _scale(1, decimals)
+    whole = counts.summed(limits)
+    values, size = counts.counts, whole.counts
+    reached = np.cumsum(values, axis=-1)
+    at = np.argmax(2 * reached >= size[..., None], axis=-1)
+    own = np.take_along_axis(values, at[..., None], axis=-1)[..., 0]
+    before = np.take_along_axis(reached, at[..., None], axis=-1)[..., 0] - own
+    low = np.array(lower, dtype=np.int64)[at]
+    ends = [1 if end is None else end - start + 1 for start, end in zip(lower, upper, strict=True)]
+    width = np.array(ends, dtype=np.int64)[at]
+    closed = np.array([end is not None for end in upper])[at]
+    enough = (size >= limits.none_below) & (own > 0) & closed
+    below = np.where(enough, 2 * own, 1)
+    whole_numbers = _wide([*lower, *(end for end in upper if end is not None)], size, scale)
+    low, own, width = (one.astype(whole_numbers) for one in (low, own, width))
+    above = (2 * low * own + (size - 2 * before) * width) * scale
+    found = rounded(np.where(enough, above, 0), below)
+    return _marked(found, enough, whole.low(limits), (whole,), decimals)
+
+
+def mean(
+    counts: Counted,
+    lower: Sequence[int],
+    upper: Sequence[int | None],
+    *,
+    decimals: int = 1,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Figures:
+    """The mean, from published counts of classes of whole numbers along the last axis.
+
+    A class counts with its middle; one without an end with its lowest value.
+
+    Args:
+        counts: The published counts; the last axis has the classes.
+        lower, upper: The lowest and highest value of each class; ``None`` for "and over".
+        decimals: How many digits stand behind the point.
+        limits: When a figure is unreliable.
+    """
+    if counts.counts.ndim == 1:
+        single = mean(counts.each(_lined), lower, upper, decimals=decimals, limits=limits)
+        return Figures(single.values.reshape(()), single.marks.reshape(()), decimals)
+    scale = _scale(1, decimals)
+    twice = [2 * a if b is None else a + b for a, b in zip(lower, upper, strict=True)]
+    whole = counts.summed(limits)
+    size = whole.counts
+    whole_numbers = _wide(twice, size, scale)
+    total = counts.counts.astype(whole_numbers) @ np.array(twice, dtype=whole_numbers)
+    enough = size >= limits.none_below
+    found = rounded(np.where(enough, total * scale, 0), np.where(enough, 2 * size, 1))
+    return _marked(found, enough, whole.low(limits), (whole,), decimals)
+
+
+def rounded(numerator: Int64, denominator: Int64) -> Int64:
+    """Whole numbers nearest to quotients, ties to the even one; denominators are above 0.
+
+    Examples:
+        >>> rounded(np.array([5, 7, 9, -5]), np.array([2, 2, 4, 2])).tolist()
+        [2, 4, 2, -2]
+    """
+    top = np.asarray(numerator)
+    if top.dtype == object:  # beyond 64 bits
+        pairs = zip(top.ravel().tolist(), np.asarray(denominator).ravel().tolist(), strict=True)
+        exact = [round(Fraction(above, below)) for above, below in pairs]
+        return np.array(exact, dtype=np.int64).reshape(top.shape)
+    whole, rest = np.divmod(top, denominator)
+    twice = 2 * rest
+    up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))
+    return np.asarray(whole + up)
+
+
+def _scale(per: int, decimals: int) -> int:
+    if type(per) is not int or per < 1:
+        raise SpecError(told("figures.per", "Figures are given per a whole number, 1 or more."))
+    if type(decimals) is not int or not 0 <= decimals <= MOST_DECIMALS:
+        raise SpecError(
+            told(
+                "figures.decimals",
+                "Figures have from 0 to {most} digits behind the point.",
+                most=MOST_DECIMALS,
+            )
+        )
+    if per > 1_000_000 or per * 10**decimals > 10**9:
+        raise SpecError(
+            told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")
+        )
+    return int(per * 10**decimals)
+
+
+def _lined(array: Array) -> Array:
+    """One line of classes as a table of lines: single numbers beyond 64 bits are no arrays."""
+    return array[None]
+
+
+def _wide(numbers: Sequence[int], size: Int64, scale: int) -> type[np.int64] | type[object]:
+    """Whole numbers in which sums of so many of these numbers can be held: 64 bits or any size."""
+    largest = max((abs(one) for one in numbers), default=0) + 1
+    if largest * scale >= 1 << 62:
+        raise SpecError(
+            told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")
+        )
+    most = 4 * largest * scale * (int(size.max(initial=0)) + 1)
+    return np.int64 if most < 1 << 62 else object
+
+
+def _marked(
+    values: Int64, enough: Mask, low: Mask, behind: Sequence[Counted], decimals: int
+) -> Figures:
+    """Values with their marks: what stands for a missing count comes first."""
+    marks = np.where(low, np.uint8(Mark.LOW_RELIABILITY), np.uint8(Mark.NONE))
+    marks = np.where(enough, marks, np.uint8(Mark.NOT_AVAILABLE))
+    for one in behind:
+        if one.marks is not None:
+            marks = np.where(one.missing, one.marks, marks)
+    marks = marks.astype(np.uint8)
+    numbered = (marks == Mark.NONE) | (marks == Mark.LOW_RELIABILITY)
+    return Figures(np.where(numbered, values, 0).astype(np.int64), marks, decimals)

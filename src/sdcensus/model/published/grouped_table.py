@@ -1,0 +1,121 @@
+"""A published table on groups that nobody declared: sums of published values. Public."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.frames import frame
+from sdcensus.model.published.table import Flag
+from sdcensus.model.spec.table_spec import TableSpec
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedAxis:
+    """One axis: groups of codes, or the codes themselves where nothing was grouped."""
+
+    variable: str
+    codes: tuple[str, ...]
+    labels: tuple[str, ...]
+    grouped: bool
+
+    def position(self, code: str) -> int:
+        """The position of a group or code."""
+        if code not in self.codes:
+            raise UnknownName("group or code", code, known=self.codes, where=f"{self.variable}: ")
+        return self.codes.index(code)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedTable:
+    """Sums of published values, each with how many values it is a sum of.
+
+    Each added value brings its own deviation, so the error of a sum grows with the square root of
+    their number. A group that is a declared code is that code's published value.
+
+    Attributes:
+        spec: The published table behind it.
+        axes: What the groups are.
+        published: The sums; 0 where a flag stands instead of a number.
+        parts: How many published values each of them is made of.
+        flags: A ``Flag`` for every cell, or ``None`` if every cell has a number.
+    """
+
+    spec: TableSpec
+    axes: tuple[GroupedAxis, ...]
+    published: Int64
+    parts: Int64
+    flags: npt.NDArray[np.uint8] | None = None
+
+    def __post_init__(self) -> None:
+        shape = tuple(len(axis.codes) for axis in self.axes)
+        for array in (self.published, self.parts, self.flags):
+            if array is None:
+                continue
+            if array.shape != shape:
+                raise SpecError(f"A table on groups needs values of the shape {shape}.")
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        shape = "×".join(str(len(axis.codes)) for axis in self.axes) or "one cell"
+        return f"<GroupedTable of {self.spec.title}: {shape}>"
+
+    @property
+    def error_factor(self) -> npt.NDArray[np.float64]:
+        """The standard error of each sum, as a multiple of that of one published value."""
+        return np.asarray(np.sqrt(self.parts), dtype=np.float64)
+
+    def standard_error(self, variance: float) -> npt.NDArray[np.float64]:
+        """The standard error of each sum, for those who may know the variance of one value."""
+        return np.asarray(np.sqrt(self.parts * variance), dtype=np.float64)
+
+    def bound(self, max_deviation: int) -> Int64:
+        """How far each sum can be from the truth, for those who may know the largest deviation."""
+        return self.parts * max_deviation
+
+    def value(self, **codes: str) -> int | None:
+        """The sum for one group or code of every axis; the total where none is named."""
+        at = self._index(codes)
+        flagged = self.flags is not None and bool(self.flags[at])
+        return None if flagged else int(self.published[at])
+
+    def parts_of(self, **codes: str) -> int:
+        """How many published values that sum is made of."""
+        return int(self.parts[self._index(codes)])
+
+    def _index(self, codes: dict[str, str]) -> tuple[int, ...]:
+        names = [axis.variable for axis in self.axes]
+        for name in codes:
+            if name not in names:
+                raise UnknownName("axis", name, known=names)
+        return tuple(axis.position(str(codes.get(axis.variable, "_T"))) for axis in self.axes)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The cells as columns: groups, labels, sums, number of parts, error, flags."""
+        columns: dict[str, list[Any]] = {}
+        positions = np.indices(self.published.shape).reshape(len(self.axes), -1)
+        for kind in ("", "_label"):
+            for axis, at in zip(self.axes, positions, strict=True):
+                words = axis.labels if kind else axis.codes
+                columns[f"{axis.variable}{kind}"] = [words[one] for one in at.tolist()]
+        signs = [0] * self.published.size if self.flags is None else self.flags.ravel().tolist()
+        numbers = self.published.ravel().tolist()
+        columns["published"] = [
+            None if sign else one for one, sign in zip(numbers, signs, strict=True)
+        ]
+        columns["parts"] = self.parts.ravel().tolist()
+        columns["error_factor"] = [round(math.sqrt(one), 2) for one in columns["parts"]]
+        if self.flags is not None:
+            columns["flag"] = [Flag(sign).sign for sign in signs]
+        return columns
+
+    def to_pandas(self) -> Any:
+        """The cells as a data frame of pandas, one row for each."""
+        return frame(self.columns())

@@ -1,0 +1,392 @@
+"""What was used when numbers were published, so that a later run cannot change them by accident.
+
+The lock lies in the folder of the office and only its owner can read it. It holds how the numbers
+were made, the settings of the method among it, and a digest of the values of every table; never
+the secret, a count or a key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from enum import StrEnum
+from typing import Any
+
+from sdcensus.errors import SpecError, StoreError
+from sdcensus.model.json_text import parse_json
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.schema.schema import CensusInfo
+
+FORMAT_NAME = "sdcensus-publication-lock"
+FORMAT_VERSION = 2
+LOCK_FILE = "publication.lock"
+
+
+#: Reference dates so close are about much the same people.
+CLOSE_DAYS = 366
+
+
+class EventKind(StrEnum):
+    """What happened to published numbers."""
+
+    FIRST = "first publication"
+    ADDITION = "further tables"
+    REVISION = "revision"
+    REKEYING = "re-keying"
+    SMALLEST_GROUP = "smallest group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Making:
+    """How the numbers of some tables were made.
+
+    Attributes:
+        method, method_version, fingerprint, data_version, key_version, secret_id,
+        package_version: As in the provenance of published files.
+        settings: What decides the numbers, as the method tells it: look-up, exempt tables, a
+            digest of the perturbation. Confidential.
+        consistent: Whether the same records have the same number in every table.
+        store: Where the store lay.
+        census: Which census it was: its code, or its name where it has none.
+        reference_date: The date to which its records refer.
+        series: Which of the censuses of this lock; tables of other ones have other records.
+        smallest_group: Groups that are published below this are not broken down; 0 for no rule,
+            as in every lock from before there was one.
+        people: The mark of its people; empty where an older version did not keep it.
+    """
+
+    method: str
+    method_version: str
+    fingerprint: str
+    data_version: str
+    key_version: int
+    secret_id: str
+    package_version: str
+    settings: str = ""
+    consistent: bool = False
+    store: str = ""
+    census: str = ""
+    reference_date: str = ""
+    series: str = ""
+    smallest_group: int = 0
+    people: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        provenance: Provenance,
+        *,
+        settings: Mapping[str, object],
+        consistent: bool,
+        store: str = "",
+        info: CensusInfo | None = None,
+        series: str = "",
+        people: str = "",
+    ) -> Making:
+        """From the provenance of a table and the settings of its method."""
+        known = provenance.to_json()
+        del known["spec_hash"]
+        text = json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return cls(
+            **known,  # type: ignore[arg-type]
+            settings=text,
+            consistent=consistent,
+            store=store,
+            census="" if info is None else census_name(info),
+            reference_date="" if info is None else info.reference_date,
+            series=series,
+            people=people,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Making by {self.method}: confidential>"
+
+    @property
+    def decides(self) -> tuple[str | int | bool, ...]:
+        """What decides the numbers; where the store lay and who counted do not."""
+        return (
+            *(self.method, self.method_version, self.settings, self.fingerprint),
+            *(self.data_version, self.key_version, self.secret_id, self.series),
+            self.smallest_group,
+        )
+
+    @property
+    def lookup(self) -> str | None:
+        """How keys were looked up; ``None`` for a method that looks none up."""
+        settings = _flat(parse_json(self.settings or "{}"))
+        found = (one for name, one in settings.items() if name.split(": ")[-1] == "lookup")
+        named = next(found, None)
+        return named if isinstance(named, str) else None
+
+    def changed_settings(self, other: Making) -> tuple[str, ...]:
+        """The names of the settings that another making has otherwise."""
+        mine, theirs = _flat(parse_json(self.settings)), _flat(parse_json(other.settings))
+        return tuple(name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedTable:
+    """A published table.
+
+    Attributes:
+        name: What the plan calls it.
+        title: What it shows, in the grammar of plans.
+        plan: The plan that published it.
+        series: The census, as in its making.
+        spec_hash: Which table it is.
+        cells: How many cells it has.
+        digest: A digest of its published values.
+        entry: The id of its values in the registry.
+        making: Which of the makings of the lock.
+        event: Which event published its present values.
+    """
+
+    name: str
+    title: str
+    plan: str
+    series: str
+    spec_hash: str
+    cells: int
+    digest: str
+    entry: str
+    making: int
+    event: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockEvent:
+    """Something that happened to published numbers.
+
+    Attributes:
+        name: What the office calls it.
+        kind: What it was.
+        date: The date of the plan; empty where the plan has none.
+        plan: The plan.
+        tables: How many tables were published for the first time or changed.
+        changed: How many published numbers changed.
+    """
+
+    name: str
+    kind: EventKind
+    date: str = ""
+    plan: str = ""
+    tables: int = 0
+    changed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PublicationLock:
+    """Everything that was published, and how.
+
+    Attributes:
+        makings: How numbers were made, each way once.
+        tables: The published tables, each once.
+        events: What happened, in its order.
+    """
+
+    makings: tuple[Making, ...] = ()
+    tables: tuple[LockedTable, ...] = ()
+    events: tuple[LockEvent, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<PublicationLock of {len(self.tables)} tables: confidential>"
+
+    @property
+    def looks(self) -> int:
+        """How many times the numbers were drawn anew, the first time included."""
+        # Several plans may take part in one re-keying.
+        return 1 + len({one.name for one in self.events if one.kind is EventKind.REKEYING})
+
+    def table(self, spec_hash: str, series: str = "") -> LockedTable | None:
+        """The published table of that specification, of one census."""
+        for one in self.tables:
+            if (one.spec_hash, one.series) == (spec_hash, series):
+                return one
+        return None
+
+    def series_of(self, info: CensusInfo) -> str:
+        """The census of the lock whose records these are; a new name if there is none.
+
+        The same code is the same census. Without codes, reference dates more than a year apart
+        are different ones: a date that was corrected must not hide that numbers change.
+        """
+        for one in self.makings:
+            apart = days_apart(one.reference_date, info.reference_date)
+            if info.code and one.census == census_name(info):
+                return one.series
+            if not info.code and one.series.startswith("name:") and (apart or 0) <= CLOSE_DAYS:
+                return one.series
+        taken = {one.series for one in self.makings}
+        made = f"code:{census_name(info)}" if info.code else f"name:{info.reference_date}"
+        return made if made not in taken else f"{made} {len(taken)}"
+
+    def making(self, table: LockedTable) -> Making:
+        """How the numbers of a table were made."""
+        return self.makings[table.making]
+
+    def event(self, name: str, plan: str = "") -> LockEvent | None:
+        """The event of that name: of one plan, or of any."""
+        found = (one for one in self.events if one.name == name and plan in ("", one.plan))
+        return next(found, None)
+
+    def key_version(self, series: str | None = None, plan: str = "") -> int | None:
+        """The highest key version of what is out; ``None`` if there is nothing.
+
+        Args:
+            series: Of one census only.
+            plan: Of one plan only.
+        """
+        return max(
+            (
+                self.making(one).key_version
+                for one in self.tables
+                if series in (None, one.series) and plan in ("", one.plan)
+            ),
+            default=None,
+        )
+
+    def lookup(self, series: str | None = None, plan: str = "") -> str | None:
+        """How keys were looked up for what was published last; ``None`` if nothing was.
+
+        Args:
+            series: Of one census only.
+            plan: Of one plan, if it has published anything; else of all.
+        """
+        tables = [one for one in self.tables if series in (None, one.series)]
+        own = [one for one in tables if one.plan == plan]
+        latest = sorted(own or tables, key=lambda one: one.event, reverse=True)
+        found = (self.making(one).lookup for one in latest)
+        return next((one for one in found if one is not None), None)
+
+    def smallest_group(self, series: str) -> int:
+        """The smallest group of what was published last of a census; 0 for no rule."""
+        own = [one for one in self.tables if one.series == series]
+        newest = max((one.event for one in own), default=0)
+        sizes = [self.making(one).smallest_group for one in own if one.event == newest]
+        return max(sizes, default=0)
+
+    def with_event(
+        self,
+        event: LockEvent,
+        tables: Mapping[str, tuple[LockedTable, Making]],
+    ) -> PublicationLock:
+        """The lock after an event.
+
+        Args:
+            event: What happened.
+            tables: The tables that were published for the first time or changed, by the hash of
+                their specification, and how they were made.
+        """
+        makings = list(self.makings)
+        kept = {(one.spec_hash, one.series): one for one in self.tables}
+        for spec_hash, (table, making) in tables.items():
+            at = next((at for at, one in enumerate(makings) if one.decides == making.decides), None)
+            if at is None:
+                at = len(makings)
+                makings.append(making)
+            kept[spec_hash, table.series] = replace(table, making=at, event=len(self.events))
+        return PublicationLock(
+            makings=tuple(makings), tables=tuple(kept.values()), events=(*self.events, event)
+        )
+
+    def to_json(self) -> str:
+        """The lock as the text of its file."""
+        content = {
+            "format": FORMAT_NAME,
+            "version": FORMAT_VERSION,
+            "confidential": "For the office only. Never publish this file.",
+            "makings": [
+                {**asdict(one), "settings": parse_json(one.settings)} for one in self.makings
+            ],
+            "tables": [asdict(one) for one in self.tables],
+            "events": [asdict(one) for one in self.events],
+        }
+        return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, *, where: str = LOCK_FILE) -> PublicationLock:
+        """Read what ``to_json`` made.
+
+        Raises:
+            StoreError: It is damaged, or a newer version wrote it.
+        """
+        try:
+            content = parse_json(text)
+            if content["format"] != FORMAT_NAME:
+                raise ValueError("format")
+            version = int(content["version"])
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise _damaged(where) from None
+        if version > FORMAT_VERSION:
+            raise StoreError(f"{where} was written by a newer sdcensus. Update sdcensus.")
+        try:
+            lock = cls(
+                makings=tuple(_making(one) for one in content["makings"]),
+                tables=tuple(LockedTable(**one) for one in content["tables"]),
+                events=tuple(
+                    LockEvent(**{**one, "kind": EventKind(one["kind"])})
+                    for one in content["events"]
+                ),
+            )
+            lock._check()
+        except (ValueError, LookupError, TypeError, AttributeError, SpecError):
+            raise _damaged(where) from None
+        return lock
+
+    def _check(self) -> None:
+        hashes = [(one.spec_hash, one.series) for one in self.tables]
+        fits = all(
+            0 <= one.making < len(self.makings) and 0 <= one.event < len(self.events)
+            for one in self.tables
+        )
+        if not fits or len(set(hashes)) != len(hashes):
+            raise ValueError("tables")
+
+
+def census_name(info: CensusInfo) -> str:
+    """What tells a census from others: its code, or its name where it has none."""
+    return "|".join(info.code) or info.name
+
+
+def days_apart(first: str, second: str) -> int | None:
+    """How many days lie between two dates; ``None`` where one is not known.
+
+    Examples:
+        >>> days_apart("2021-05-09", "2021-01-01")
+        128
+    """
+    try:
+        return abs((date.fromisoformat(first) - date.fromisoformat(second)).days)
+    except ValueError:
+        return None
+
+
+def _making(one: Mapping[str, Any]) -> Making:
+    text = json.dumps(one["settings"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    made = Making(**{**one, "settings": text})
+    if type(made.key_version) is not int or type(made.smallest_group) is not int:
+        raise TypeError("key version")
+    return made
+
+
+def _flat(settings: Any, before: str = "") -> dict[str, object]:
+    """Settings by name; those of the parts of a pipeline under the name of the part."""
+    if not isinstance(settings, dict):
+        return {}
+    made: dict[str, object] = {}
+    for name, value in settings.items():
+        if name == "parts" and isinstance(value, list):
+            for part in value:
+                made |= _flat(part, f"{part.get('name', '')}: " if isinstance(part, dict) else "")
+        elif name != "name":
+            made[f"{before}{name}"] = value
+    return made
+
+
+def _damaged(where: str) -> StoreError:
+    return StoreError(
+        f"{where} is damaged. Restore it from a backup: without it nobody can tell which published"
+        " numbers a run would change."
+    )

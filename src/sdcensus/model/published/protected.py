@@ -1,0 +1,58 @@
+"""A protected table with what belongs to it: the public part, and the office's part kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
+
+Keys = npt.NDArray[np.uint32]
+Numbers = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Audit(Confidential):
+    """What the office needs to replay every number of a protected table.
+
+    Attributes:
+        cube: True counts and cell keys.
+        effective_keys: The keys that were really looked up, from the keys of cells and from their
+            numbers in the table; ``None`` where a method looks nothing up.
+        stages: The published values after each step but the last, by name of the step.
+        empty_keys: The keys of empty cells where those are perturbed, below 2**32.
+        unchanged: The numbers of cells that are published as they are whatever their keys:
+            exempt ones, and empty ones that must be empty. ``None`` where there are none.
+    """
+
+    cube: Cube | SparseCube
+    effective_keys: Callable[[Keys, Numbers], Keys] | None = None
+    stages: tuple[tuple[str, Table | SparseTable], ...] = ()
+    empty_keys: Keys | None = None
+    unchanged: Callable[[], Numbers] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Audit of {self.cube.spec.title}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Protected(Confidential):
+    """What a method makes of a cube.
+
+    ``table`` and ``provenance`` are public. The audit is not, which is why the whole cannot be
+    pickled: give away the table, or write it to a file.
+    """
+
+    table: Table | SparseTable
+    provenance: Provenance
+    audit: Audit
+
+    def __repr__(self) -> str:
+        return f"<Protected {self.table.spec.title} by {self.provenance.method}: with audit>"

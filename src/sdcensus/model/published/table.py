@@ -1,0 +1,326 @@
+"""Published tables. Public: what is in them may be shown to anyone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
+from sdcensus.model.frames import frame
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.small_groups import SmallGroups
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+
+Int64 = npt.NDArray[np.int64]
+
+#: The column of a sparse table that tells which of its cells are not broken down.
+NOT_BROKEN_DOWN = "not_broken_down"
+
+#: What is said where a file does not list all cells.
+ABSENT = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0.",
+        "es": "Las celdas que no figuran se publican con valor 0.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
+    }
+)
+
+#: The same under the rule of the smallest group.
+_ABSENT_OR_SMALL = Text.of(
+    {
+        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
+        " is marked as not broken down, of one that is published as 0, or of one that is not"
+        " shown: those are not shown.",
+        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
+        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
+        " muestra: esas no se muestran.",
+        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
+        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
+        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
+        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
+        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
+        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
+    }
+)
+
+
+class Flag(IntEnum):
+    """Why a cell has no number; ``PUBLISHED`` cells have one. The values are those of ``Mark``."""
+
+    PUBLISHED = 0
+    WITHHELD = 1
+    BELOW_THRESHOLD = 2
+    NOT_BROKEN_DOWN = 7
+
+    @property
+    def sign(self) -> str:
+        """What stands in the cell instead of a number."""
+        return Mark(self.value).sign
+
+    @property
+    def meaning(self) -> Text:
+        """What the sign means, for a legend."""
+        return Mark(self.value).meaning
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCell:
+    """One cell as it is published: its codes and labels in the order of the axes."""
+
+    codes: tuple[str, ...]
+    labels: tuple[str, ...]
+    published: int | None
+    flag: Flag = Flag.PUBLISHED
+
+    @property
+    def text(self) -> str:
+        """The number, or the sign that stands for it."""
+        return self.flag.sign if self.published is None else str(self.published)
+
+
+def _check_whole(spec: TableSpec, published: Int64) -> None:
+    """Refuse fractions: measures would cut them off without a word."""
+    if published.dtype.kind not in "iu":
+        raise SpecError(
+            f"{spec.title}: published values are whole numbers, in an array of integers. Round"
+            " fractions first, and mark cells without a number by a flag."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Published values of every cell of a table, totals included.
+
+    Attributes:
+        spec: What the table shows.
+        published: The published values; 0 where a flag stands instead of a number.
+        flags: A ``Flag`` for every cell, or ``None`` if every cell has a number.
+        notes: What readers should know, in one or more languages.
+    """
+
+    spec: TableSpec
+    published: Int64
+    flags: npt.NDArray[np.uint8] | None = None
+    notes: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in (self.published, self.flags):
+            if array is not None and array.shape != self.spec.shape:
+                raise SpecError(f"{self.spec.title}: values need the shape {self.spec.shape}.")
+        _check_whole(self.spec, self.published)
+        if self.flags is not None:
+            if not self.flags.any():
+                object.__setattr__(self, "flags", None)
+            elif self.published[self.flags != 0].any():
+                raise SpecError("A cell with a flag holds no number.")
+            else:
+                self.flags.flags.writeable = False
+        self.published.flags.writeable = False
+
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.spec.shape)) or "one cell"
+        return f"<Table {self.spec.title}: {shape}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has, totals included."""
+        return self.spec.shape
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        mine, theirs = self._flags(), other._flags()
+        return (
+            self.spec == other.spec
+            and self.shape == other.shape
+            and bool((self.published == other.published).all())
+            and bool((mine == theirs).all())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, which is large
+
+    def _flags(self) -> npt.NDArray[np.uint8]:
+        return np.zeros(self.shape, dtype=np.uint8) if self.flags is None else self.flags
+
+    def value(self, **codes: str) -> int | None:
+        """The published value of one cell; an axis that is not named stands at its total."""
+        at = []
+        for axis in self.spec.axes:
+            at.append(axis.position(str(codes.get(axis.variable.name, "_T"))))
+        for name in codes:
+            self.spec.position(name)
+        index = tuple(at)
+        return None if self._flags()[index] else int(self.published[index])
+
+    def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
+        """The published values of cells by their numbers, the last axis running fastest."""
+        return self.published.reshape(-1)[numbers.astype(np.int64)]
+
+    def with_notes(self, *notes: Text) -> Self:
+        """The same table with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def cells(self, *, language: str | None = None) -> Iterator[PublishedCell]:
+        """Every cell with its codes and labels, the last axis running fastest."""
+        axes = self.spec.axes
+        labels = [[one.label.show(language) or one.code for one in axis.codes] for axis in axes]
+        flags = self._flags().reshape(-1).tolist()
+        values = self.published.reshape(-1).tolist()
+        positions = itertools.product(*(range(size) for size in self.shape))
+        for at, value, flag in zip(positions, values, flags, strict=True):
+            yield PublishedCell(
+                tuple(axis.codes[one].code for axis, one in zip(axes, at, strict=True)),
+                tuple(names[one] for names, one in zip(labels, at, strict=True)),
+                None if flag else value,
+                Flag(flag),
+            )
+
+    def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
+        """The cells as columns: codes, levels where there are several, labels, values, flags."""
+        positions = np.indices(self.shape).reshape(len(self.shape), -1)
+        flags = None if self.flags is None else self.flags.reshape(-1)
+        return _columns(self.spec, positions, self.published.reshape(-1), flags, language)
+
+    def to_pandas(self, *, language: str | None = None) -> Any:
+        """The cells as a data frame of pandas, one row for each."""
+        return frame(self.columns(language=language))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseTable:
+    """Published values of a table too large to hold whole.
+
+    It holds the cells whose published value is not 0, whatever the truth is: a cell that is
+    absent is published as 0. A written 0 must not mean "not truly empty". Where small groups are
+    not broken down, it is published as 0 unless one of them holds it; then it is not shown.
+
+    Attributes:
+        spec: What the table shows.
+        numbers: Cells in mixed radix over the positions of the axes, ascending.
+        published: The published value of each of them, never 0.
+        notes: What readers should know.
+        small: Which groups are not broken down; ``None`` where there is no such rule.
+    """
+
+    spec: TableSpec
+    numbers: npt.NDArray[np.uint64]
+    published: Int64
+    notes: tuple[Text, ...] = ()
+    small: SmallGroups | None = None
+
+    def __post_init__(self) -> None:
+        if self.numbers.shape != self.published.shape or self.numbers.ndim != 1:
+            raise SpecError(f"{self.spec.title}: every cell needs one value.")
+        _check_whole(self.spec, self.published)
+        if (self.published == 0).any():
+            raise SpecError("A sparse table holds no cell that is published as 0.")
+        if (self.numbers[1:] <= self.numbers[:-1]).any():
+            raise SpecError("The cells of a sparse table stand in ascending order.")
+        self.numbers.flags.writeable = False
+        self.published.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<SparseTable {self.spec.title}: {'×'.join(map(str, self.spec.shape))}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has, totals included."""
+        return self.spec.shape
+
+    def positions(self) -> Int64:
+        """For each cell that is held, its position on each axis; one row for each axis."""
+        rows = [positions_on(self.shape, at, self.numbers) for at in range(len(self.shape))]
+        return np.stack(rows) if rows else np.zeros((0, self.numbers.size), dtype=np.int64)
+
+    def value(self, **codes: str) -> int | None:
+        """The published value of one cell; an axis that is not named stands at its total."""
+        number = 0
+        for axis, weight in zip(self.spec.axes, mixed_radix(self.shape), strict=True):
+            number += weight * axis.position(str(codes.get(axis.variable.name, "_T")))
+        for name in codes:
+            self.spec.position(name)
+        cell = np.array([number], dtype=np.uint64)
+        return None if self.flags_at(cell)[0] else int(self.at(cell)[0])
+
+    def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
+        """The published values of cells by their numbers; 0 for those that are not held."""
+        return values_at(self.numbers, self.published, numbers)
+
+    def flags_at(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+        """Why cells have no number, by their numbers: a ``Flag`` for each."""
+        if self.small is None:
+            return np.zeros(numbers.size, dtype=np.uint8)
+        hidden = self.small.hidden(self.spec, self.numbers, self.published, numbers)
+        return np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), np.uint8(0)).astype(np.uint8)
+
+    @property
+    def absent(self) -> Text:
+        """What readers are told of the cells that are not held."""
+        return ABSENT if self.small is None else _ABSENT_OR_SMALL
+
+    @property
+    def not_broken_down(self) -> npt.NDArray[np.bool_] | None:
+        """Which of the cells that are held are not broken down; ``None`` without such a rule."""
+        return None if self.small is None else self.published < self.small.smallest
+
+    def whole(self) -> Table:
+        """The same table with all its cells; ask for it only where that many can be held."""
+        published = np.zeros(self.spec.cells, dtype=np.int64)
+        published[self.numbers.astype(np.int64)] = self.published
+        flags = None
+        if self.small is not None:
+            flags = self.flags_at(np.arange(self.spec.cells, dtype=np.uint64)).reshape(self.shape)
+        return Table(self.spec, published.reshape(self.shape), flags, self.notes)
+
+    def with_notes(self, *notes: Text) -> Self:
+        """The same table with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
+        """The cells that are held as columns; absent cells are published as 0, or not shown."""
+        columns = _columns(self.spec, self.positions(), self.published, None, language)
+        if self.not_broken_down is not None:
+            columns[NOT_BROKEN_DOWN] = self.not_broken_down.astype(int).tolist()
+        return columns
+
+    def to_pandas(self, *, language: str | None = None) -> Any:
+        """The cells that are held as a data frame of pandas; see ``columns``."""
+        return frame(self.columns(language=language))
+
+
+def _columns(
+    spec: TableSpec,
+    positions: Sequence[Int64] | Int64,
+    published: Int64,
+    flags: npt.NDArray[np.uint8] | None,
+    language: str | None,
+) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for kind in ("", "_level", "_label"):
+        for axis, at in zip(spec.axes, positions, strict=True):
+            words = [one.code for one in axis.codes]
+            if kind == "_label":
+                words = [one.label.show(language) or one.code for one in axis.codes]
+            elif kind == "_level":
+                if len(axis.levels) < 2:
+                    continue
+                words = [one.level for one in axis.codes]
+            columns[f"{axis.variable.name}{kind}"] = np.array(words, dtype=object)[at].tolist()
+    numbers: list[int | None] = published.tolist()
+    if flags is not None:
+        signs = flags.tolist()
+        numbers = [None if sign else one for one, sign in zip(numbers, signs, strict=True)]
+        columns["published"] = numbers
+        columns["flag"] = [Flag(sign).sign for sign in signs]
+    else:
+        columns["published"] = numbers
+    return columns

@@ -1,0 +1,255 @@
+"""A census described once: its units, variables, keys and impossible combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from sdcensus.errors import SpecError, UnknownName, told
+from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.source import FileSource
+from sdcensus.model.schema.variable import CodeKind, Role, Variable
+from sdcensus.model.text import Text
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CensusInfo:
+    """What census this is. ``code`` are the first parts of every canonical record id."""
+
+    name: str
+    country: str = ""
+    code: tuple[str, ...] = ()
+    reference_date: str = ""
+    languages: tuple[str, ...] = ("en",)
+
+
+class KeyScope(StrEnum):
+    """Whether a key belongs to this census or follows a person through the years."""
+
+    CENSUS = "census"
+    PERSON_NUMBER = "person-number"
+
+
+class HouseholdKey(StrEnum):
+    """Whether a household has a key of its own or that of its reference person."""
+
+    OWN = "own"
+    REFERENCE_PERSON = "reference-person"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """A column that already holds record keys: integers, or decimals with ``digits`` digits."""
+
+    column: str
+    digits: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRules:
+    """How records get their keys."""
+
+    scope: KeyScope = KeyScope.CENSUS
+    household: HouseholdKey = HouseholdKey.OWN
+    reference_person: str = ""
+    space: KeySpace = KeySpace()
+    columns: tuple[tuple[Entity, KeyColumn], ...] = ()
+
+    def column_of(self, entity: Entity) -> KeyColumn | None:
+        """The column with existing keys of ``entity``, if there is one."""
+        return dict(self.columns).get(entity)
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """A combination that cannot occur: a structural zero of tables, an edit rule of records."""
+
+    when: str
+    label: Text = Text()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitIdentity:
+    """Counts of two kinds of units that are the same number, or a multiple of it.
+
+    Each unit of the kind ``each`` that fulfils the condition, as far as it has the variables, holds
+    ``times`` units of the kind ``holds`` that fulfil it. So counts of the one, times that number,
+    are counts of the other, by whatever else the larger units are told apart.
+
+    Attributes:
+        each: The larger units.
+        holds: What lies in them.
+        when: The condition; about variables of ``holds`` and of what holds them.
+        times: How many.
+    """
+
+    each: Entity
+    holds: Entity
+    when: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GridSpec:
+    """Square cells over a map: the variable that is made from two columns of coordinates.
+
+    ``extent`` is ``(x_low, y_low, x_high, y_high)``; cells start at multiples of ``cell``.
+    """
+
+    variable: str
+    x: str
+    y: str
+    epsg: int
+    cell: int
+    extent: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CensusFile:
+    """A named file of the schema: which units its rows are, and how to read it."""
+
+    name: str
+    entity: Entity
+    source: FileSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """Everything that the office says about a census, checked as a whole when it is built."""
+
+    census: CensusInfo
+    entities: tuple[EntitySpec, ...]
+    variables: tuple[Variable, ...]
+    keys: KeyRules = KeyRules()
+    impossible: tuple[Impossible, ...] = ()
+    grids: tuple[GridSpec, ...] = ()
+    files: tuple[CensusFile, ...] = ()
+    identities: tuple[UnitIdentity, ...] = ()
+    _by_name: MappingProxyType[str, Variable] = field(init=False, repr=False, compare=False)
+    _made: dict[Callable[..., object], Any] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        by_name = {variable.name: variable for variable in self.variables}
+        if len(by_name) != len(self.variables):
+            raise SpecError("Two variables have the same name.")
+        object.__setattr__(self, "_by_name", MappingProxyType(by_name))
+
+    def kept(self, make: Callable[[Schema], Made]) -> Made:
+        """What a function makes of this schema alone: made once, as a schema never changes."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
+
+    def variable(self, name: str) -> Variable:
+        """The variable of that name."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            # Whoever names a level alone is shown of which variable it is one.
+            levels = [
+                f"{one.name}@{level.name}"
+                for one in self.variables
+                for level in one.levels()
+                if level.name.casefold() == name.casefold() and level.name != one.leaf_level
+            ]
+            raise UnknownName("variable", name, known=levels or self._by_name) from None
+
+    def entity(self, entity: Entity) -> EntitySpec:
+        """How records of that kind are identified."""
+        for one in self.entities:
+            if one.entity is entity:
+                return one
+        known = [one.entity.plural for one in self.entities]
+        raise UnknownName(
+            "kind of unit", entity.plural, known=known, where=told("where.census", "In this census")
+        )
+
+    def parents(self, entity: Entity) -> tuple[Entity, ...]:
+        """What directly holds such a unit: a person has a household and may have a family."""
+        within = self.entity(entity).within
+        derived = [one.entity for one in self.entities if one.derived_from is entity]
+        return tuple(dict.fromkeys([*([within] if within else []), *derived]))
+
+    def may_lack(self, entity: Entity, parent: Entity) -> bool:
+        """Whether a unit of that kind may have no such parent."""
+        kind = entity
+        while kind is not parent:
+            spec = self.entity(kind)
+            if spec.within is None or spec.optional:
+                return True
+            kind = spec.within
+        return False
+
+    def path(self, entity: Entity, ancestor: Entity) -> tuple[Entity, ...] | None:
+        """The kinds on the way up from ``entity`` to ``ancestor``; ``None`` if there is no way."""
+        paths: list[tuple[Entity, ...]] = [(entity,)]
+        for path in paths:
+            if path[-1] is ancestor:
+                return path[1:]
+            paths.extend((*path, parent) for parent in self.parents(path[-1]))
+        return None
+
+    def lineage(self, entity: Entity) -> tuple[Entity, ...]:
+        """The kind itself and everything that holds it, nearest first."""
+        chain = [entity]
+        for one in chain:
+            chain.extend(parent for parent in self.parents(one) if parent not in chain)
+        return tuple(chain)
+
+    def file(self, name: str) -> CensusFile:
+        """The file of that name."""
+        for one in self.files:
+            if one.name == name:
+                return one
+        raise UnknownName("file", name, known=[one.name for one in self.files])
+
+    def usable(self, entity: Entity) -> tuple[Variable, ...]:
+        """The variables by which units of that kind can be tabulated: their own and inherited."""
+        lineage = self.lineage(entity)
+        return tuple(one for one in self.variables if one.is_axis and one.entity in lineage)
+
+    def inherited_missing(self, entity: Entity, variable: Variable) -> int | None:
+        """The leaf that a unit takes when it has no ancestor to inherit ``variable`` from.
+
+        ``None`` where that cannot happen.
+        """
+        path = self.path(entity, variable.entity) or ()
+        if not any(map(self.may_lack, (entity, *path), path)):
+            return None
+        position = variable.position_of(CodeKind.NOT_APPLICABLE)
+        if position is None:
+            position = variable.position_of(CodeKind.NOT_STATED)
+        if position is None:
+            raise SpecError(
+                told(
+                    "units.none-above",
+                    "Some {units} may have no {above}, so {variable!r} needs a 'not_applicable'"
+                    " code in the schema before they can be counted by it.",
+                    units=entity.many,
+                    above=variable.entity.single,
+                    variable=variable.name,
+                )
+            )
+        return position
+
+    @property
+    def geography(self) -> Variable | None:
+        """The variable with the finest areas, if the census has one."""
+        return next((one for one in self.variables if one.role is Role.GEOGRAPHY), None)
+
+    def weight(self, entity: Entity) -> Variable | None:
+        """The weight that applies to units of that kind: their own or an inherited one."""
+        for kind in self.lineage(entity):
+            for one in self.variables:
+                if one.role is Role.WEIGHT and one.entity is kind:
+                    return one
+        return None

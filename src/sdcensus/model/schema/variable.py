@@ -1,0 +1,267 @@
+"""Variables, their codes, and the levels at which they may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError, UnknownName, told
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.text import Text
+
+Made = TypeVar("Made")
+
+#: How many things that were made of a variable are kept with it.
+MOST_MADE = 24
+
+
+class CodeKind(StrEnum):
+    """Whether a code is a value or one of the two ways to have none."""
+
+    VALID = "valid"
+    NOT_STATED = "not_stated"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class Role(StrEnum):
+    """What a variable is for; an ordinary variable has none."""
+
+    DIRECT_IDENTIFIER = "direct-identifier"
+    RECORD_ID = "record-id"
+    HOUSEHOLD_LINK = "household-link"
+    GEOGRAPHY = "geography"
+    WEIGHT = "weight"
+    KEY = "key"
+    SENSITIVE = "sensitive"
+    CONTINUOUS = "continuous"
+
+
+#: Roles whose columns are read (for ids or for a check of presence) and never stored.
+NEVER_STORED = frozenset({Role.DIRECT_IDENTIFIER, Role.RECORD_ID, Role.HOUSEHOLD_LINK})
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One code of a code list.
+
+    ``lower`` and ``upper`` are the whole numbers that it stands for, both included, where it
+    stands for numbers; ``upper`` is ``None`` for "and over".
+    """
+
+    code: str
+    label: Text = Text()
+    kind: CodeKind = CodeKind.VALID
+    lower: int | None = None
+    upper: int | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the code says that there is no value."""
+        return self.kind is not CodeKind.VALID
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A partition of the leaves of a variable: one group of leaves for each of its codes."""
+
+    name: str
+    codes: tuple[Code, ...]
+    group: tuple[int, ...]
+    #: For each leaf, the position of its code at this level: ``group`` as an array.
+    group_array: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        positions = set(self.group)
+        if positions - set(range(len(self.codes))):
+            raise SpecError(f"Level {self.name!r} groups a leaf under a code that it has not.")
+        array = np.array(self.group, dtype=np.int64)
+        array.flags.writeable = False
+        object.__setattr__(self, "group_array", array)
+
+    def refines(self, other: Level) -> bool:
+        """Whether every group of this level lies inside one group of ``other``."""
+        seen: dict[int, int] = {}
+        pairs = zip(self.group, other.group, strict=True)
+        return all(seen.setdefault(mine, theirs) == theirs for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """A tree over the leaves of a variable: levels from the finest to the coarsest."""
+
+    name: str
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        for fine, coarse in zip(self.levels, self.levels[1:], strict=False):
+            if not fine.refines(coarse):
+                raise SpecError(
+                    f"Hierarchy {self.name!r}: level {fine.name!r} does not nest in"
+                    f" {coarse.name!r}. Put them in hierarchies of their own."
+                )
+
+
+class EmptyField(StrEnum):
+    """What an empty field of the file means."""
+
+    PROBLEM = "problem"
+    NOT_STATED = "not_stated"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableSource:
+    """Where a variable is read from; the store does not keep this."""
+
+    file: str
+    column: str
+    empty: EmptyField = EmptyField.PROBLEM
+    imputed: str | None = None
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A variable of the census.
+
+    Attributes:
+        name: How plans, tables and predicates call it.
+        entity: The kind of unit that it describes.
+        codes: Its leaves: values in code-list order, then "not applicable", then "not stated".
+        hierarchies: Trees over the leaves; levels have different names throughout a variable.
+        leaf_level: The name of the leaves as a level (``occupation@unit``).
+        level_labels: What levels are called where people read them, for those that have a label.
+        continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
+        label, description, topic, unit, role: What they say.
+        map: File name of a GeoJSON map with the areas, for a geography.
+        imputed: Whether the store has a column that says where the value was imputed.
+        counts: The units whose number in each record its codes say, such as persons for the size
+            of a household.
+        counts_open: Codes that stand for their number and more.
+        source: Where it is read from.
+    """
+
+    name: str
+    entity: Entity
+    codes: tuple[Code, ...] = ()
+    hierarchies: tuple[Hierarchy, ...] = ()
+    leaf_level: str = ""
+    level_labels: tuple[tuple[str, Text], ...] = ()
+    role: Role | None = None
+    label: Text = Text()
+    description: Text = Text()
+    topic: Text = Text()
+    unit: str = ""
+    continuous: bool = False
+    decimals: int = 0
+    map: str = ""
+    imputed: bool = False
+    counts: Entity | None = None
+    counts_open: tuple[str, ...] = ()
+    source: VariableSource | None = None
+    _levels: tuple[Level, ...] = field(init=False, repr=False, compare=False)
+    _made: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.leaf_level:
+            object.__setattr__(self, "leaf_level", self.name)
+        levels = [one for hierarchy in self.hierarchies for one in hierarchy.levels]
+        if self.codes:
+            levels.insert(0, Level(self.leaf_level, self.codes, tuple(range(len(self.codes)))))
+        object.__setattr__(self, "_levels", tuple(levels))
+        for level in self.levels():
+            if len(level.group) != len(self.codes):
+                raise SpecError(f"Level {level.name!r} of {self.name!r} does not cover its codes.")
+
+    @property
+    def stored(self) -> bool:
+        """Whether a store holds a column for it."""
+        return self.role not in NEVER_STORED
+
+    @property
+    def is_axis(self) -> bool:
+        """Whether tables can be made by it."""
+        return self.stored and any(not code.is_missing for code in self.codes)
+
+    def levels(self) -> Iterator[Level]:
+        """Its levels: the leaves first, then those of each hierarchy."""
+        return iter(self._levels)
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Something that is made of this variable alone: made once, as the variable never changes.
+
+        Few such things are kept. Tables that ask for the same share them.
+        """
+        found: Made | None = self._made.get(key)
+        if found is None:
+            found = make()
+            if len(self._made) < MOST_MADE:
+                self._made[key] = found
+        return found
+
+    def level(self, name: str | None = None) -> Level:
+        """The level of that name; the leaves when none is named."""
+        if name is None or name == self.name:
+            name = self.leaf_level
+        for level in self.levels():
+            if level.name == name:
+                return level
+        known = [level.name for level in self.levels()]
+        raise UnknownName(
+            "level",
+            name,
+            known=known,
+            where=told("where.variable", "Variable {name!r}", name=self.name),
+        )
+
+    def level_label(self, name: str) -> Text:
+        """What the schema calls the level of that name for readers; empty if it has no label."""
+        return next((label for one, label in self.level_labels if one == name), Text())
+
+    def position_of(self, kind: CodeKind) -> int | None:
+        """The position of the first leaf of that kind, if there is one."""
+        for position, code in enumerate(self.codes):
+            if code.kind is kind:
+                return position
+        return None
+
+    @property
+    def missing_position(self) -> int | None:
+        """The leaf to use where a value is missing: "not stated", else "not applicable"."""
+        stated = self.position_of(CodeKind.NOT_STATED)
+        return self.position_of(CodeKind.NOT_APPLICABLE) if stated is None else stated
+
+
+def smallest_width(size: int) -> npt.DTypeLike:
+    """The smallest unsigned type for positions below ``size``.
+
+    Examples:
+        >>> smallest_width(256).__name__, smallest_width(257).__name__
+        ('uint8', 'uint16')
+    """
+    if size <= 1 << 8:
+        return np.uint8
+    return np.uint16 if size <= 1 << 16 else np.uint32
+
+
+def common_refinement(levels: Sequence[Level]) -> tuple[npt.NDArray[np.int64], int]:
+    """The coarsest partition of the leaves that is at least as fine as every given level.
+
+    Nested levels give their finest one. Groups are numbered by their first leaf, except that a
+    level which is itself the refinement keeps its own order of codes.
+
+    Returns:
+        For each leaf the number of its group, and how many groups there are.
+    """
+    finest = max(levels, key=lambda level: len(level.codes))
+    if all(finest.refines(level) for level in levels):
+        return finest.group_array, len(finest.codes)
+    stacked = np.stack([level.group_array for level in levels])
+    _, first, inverse = np.unique(stacked, axis=1, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    return rank[inverse.reshape(-1)].astype(np.int64), int(first.size)

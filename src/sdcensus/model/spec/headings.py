@@ -1,0 +1,286 @@
+"""What a table is called where people read it: its units, its axes, the records it is about."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.cube.layout import positions_of
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.record_sets import is_product, leaves_in
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.universe import Universe
+from sdcensus.model.text import Text
+
+_UNITS = {
+    Entity.PERSON: Text.of(
+        {"en": "persons", "es": "personas", "fr": "personnes", "nl": "personen"}
+    ),
+    Entity.FAMILY: Text.of(
+        {"en": "families", "es": "familias", "fr": "familles", "nl": "gezinnen"}
+    ),
+    Entity.HOUSEHOLD: Text.of(
+        {"en": "households", "es": "hogares", "fr": "ménages", "nl": "huishoudens"}
+    ),
+    Entity.DWELLING: Text.of(
+        {"en": "dwellings", "es": "viviendas", "fr": "logements", "nl": "woningen"}
+    ),
+    Entity.BUILDING: Text.of(
+        {"en": "buildings", "es": "edificios", "fr": "bâtiments", "nl": "gebouwen"}
+    ),
+}
+_BY = Text.of({"en": "by", "es": "por", "fr": "par", "nl": "naar"})
+_TO = Text.of({"en": "to", "es": "a", "fr": "à", "nl": "tot en met"})
+_CONDITION = Text.of(
+    {
+        "en": "a condition on",
+        "es": "una condición sobre",
+        "fr": "une condition sur",
+        "nl": "een voorwaarde voor",
+    }
+)
+_NOTHING = Text.of(
+    {
+        "en": "No record fulfils the condition",
+        "es": "Ningún registro cumple la condición",
+        "fr": "Aucun enregistrement ne remplit la condition",
+        "nl": "Geen enkel record voldoet aan de voorwaarde",
+    }
+)
+_WEIGHTED = Text.of(
+    {"en": "weighted", "es": "con ponderación", "fr": "après pondération", "nl": "gewogen"}
+)
+_AND = Text.of({"en": "and", "es": "y", "fr": "et", "nl": "en"})
+
+#: What stands between thousands, and between a number and its decimals, in each language.
+_THOUSANDS = Text.of({"en": ",", "es": ".", "fr": "\N{NARROW NO-BREAK SPACE}", "nl": "."})
+_DECIMALS = Text.of({"en": ".", "es": ",", "fr": ",", "nl": ","})
+
+#: What stands between a name and what it is, and between two such pairs.
+_COLON = Text.of({"en": ": ", "es": ": ", "fr": "\N{NARROW NO-BREAK SPACE}: ", "nl": ": "})
+_SEMICOLON = Text.of({"en": "; ", "es": "; ", "fr": "\N{NARROW NO-BREAK SPACE}; ", "nl": "; "})
+
+#: Languages whose titles have no capitals in the middle.
+_SMALL_TITLES = ("es", "fr", "nl")
+
+#: A set of codes with more members than this is not listed.
+_MOST_LISTED = 6
+
+
+def joined(words: Sequence[str], language: str | None = None) -> str:
+    """Words as a list in a sentence.
+
+    Examples:
+        >>> joined(["Male", "Female", "Not stated"]), joined(["Edad", "Ingreso"], "es")
+        ('Male, Female and Not stated', 'Edad e Ingreso')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    last = words[-1]
+    both = _AND.show(language)
+    if language == "es":
+        start = last.lower()
+        sounds_like_i = start.startswith(("i", "hi")) and not start.startswith(("hie", "hia"))
+        both = "e" if sounds_like_i else both
+    return f"{', '.join(words[:-1])} {both} {last}"
+
+
+def joined_in_title(labels: Sequence[str], language: str | None = None) -> str:
+    """Labels as a list in a title: English keeps their capitals, other languages do not.
+
+    Examples:
+        >>> joined_in_title(["Age", "Sex"]), joined_in_title(["Edad", "Sexo"], "es")
+        ('Age and Sex', 'edad y sexo')
+    """
+    small = language in _SMALL_TITLES
+    return joined([inside_sentence(one) if small else one for one in labels], language)
+
+
+def pairs_text(pairs: Sequence[tuple[str, str]], language: str | None = None) -> str:
+    """Names with what they are, one after the other.
+
+    Examples:
+        >>> pairs_text([("Sex", "Male"), ("Age", "0 to 14")])
+        'Sex: Male; Age: 0 to 14'
+    """
+    colon = _COLON.show(language)
+    return _SEMICOLON.show(language).join(f"{name}{colon}{value}" for name, value in pairs)
+
+
+def number_text(number: int, language: str | None = None) -> str:
+    """A whole number as people of a language read it.
+
+    Examples:
+        >>> number_text(12345), number_text(-4), number_text(12345, "es")
+        ('12,345', '-4', '12.345')
+        >>> number_text(12345, "nl"), number_text(12345, "fr").split()
+        ('12.345', ['12', '345'])
+    """
+    return f"{number:,}".replace(",", _THOUSANDS.show(language))
+
+
+def figure_text(figure: float, language: str | None = None) -> str:
+    """A figure with up to six digits as people of a language read it; whole ones in full.
+
+    Examples:
+        >>> figure_text(2.5), figure_text(2.5, "nl"), figure_text(20_000.0)
+        ('2.5', '2,5', '20,000')
+    """
+    if float(figure).is_integer():
+        return number_text(int(figure), language)
+    return f"{figure:g}".replace(".", _DECIMALS.show(language))
+
+
+def entity_text(entity: Entity, language: str | None = None) -> str:
+    """The word for many units of a kind, as it stands inside a sentence.
+
+    Examples:
+        >>> entity_text(Entity.HOUSEHOLD, "fr")
+        'ménages'
+    """
+    return _UNITS[entity].show(language)
+
+
+def entity_label(entity: Entity) -> Text:
+    """The word for many units of a kind, as it stands alone."""
+    words = _UNITS[entity].by_language
+    return Text.of({language: f"{one[:1].upper()}{one[1:]}" for language, one in words})
+
+
+def units_text(spec: TableSpec, language: str | None = None) -> str:
+    """What is counted, for the head of a table."""
+    units = _UNITS[spec.of].show(language)
+    if spec.measure is Measure.WEIGHTED:
+        units = f"{units} ({_WEIGHTED.show(language)})"
+    return f"{units[:1].upper()}{units[1:]}"
+
+
+def variable_heading(variable: Variable, language: str | None = None) -> str:
+    """The label of a variable, or its name where it has none."""
+    return variable.label.show(language) or variable.name
+
+
+def axis_heading(axis: Axis, language: str | None = None) -> str:
+    """The label of the variable, and the level where that is not its own.
+
+    Areas are called by their level where the schema has a label for it: a parish is a parish, and
+    no enumeration district.
+    """
+    variable = axis.variable
+    label = variable_heading(variable, language)
+    levels = [level.name for level in axis.levels]
+    given = [variable.level_label(one).show(language) for one in levels]
+    if variable.role is Role.GEOGRAPHY and all(given):
+        return " / ".join(given)
+    if levels == [variable.leaf_level]:
+        return label
+    called = [inside_sentence(one) or name for one, name in zip(given, levels, strict=True)]
+    return f"{label} ({', '.join(called)})"
+
+
+def inside_sentence(label: str) -> str:
+    """A label as it stands in the middle of a sentence; abbreviations keep their capitals.
+
+    Examples:
+        >>> inside_sentence("Five-year groups"), inside_sentence("NACE sections")
+        ('five-year groups', 'NACE sections')
+    """
+    return f"{label[:1].lower()}{label[1:]}" if label[1:2].islower() else label
+
+
+def code_label(axis: Axis, position: int, language: str | None = None) -> str:
+    """The label of a code, or the code itself where it has none."""
+    code = axis.codes[position]
+    return code.label.show(language) or code.code
+
+
+def cell_heading(spec: TableSpec, number: int, language: str | None = None) -> str:
+    """The labels of a cell, totals included; the cell by its number in the table."""
+    positions = positions_of(spec.shape, number)
+    pairs = zip(spec.axes, positions, strict=True)
+    return " × ".join(code_label(axis, at, language) for axis, at in pairs)
+
+
+def table_heading(spec: TableSpec, language: str | None = None) -> str:
+    """What a table shows, in words: units, axes, and the records that it is about."""
+    axes = [axis_heading(axis, language) for axis in spec.axes]
+    if spec.name:
+        where = universe_text(spec.universe, language)
+        return f"{spec.name}. {where}" if where else spec.name
+    return layer_heading(spec, axes, language)
+
+
+def layer_heading(spec: TableSpec, axes: Sequence[str], language: str | None = None) -> str:
+    """What a part of a table shows along these axes, in words."""
+    text = units_text(spec, language)
+    if axes:
+        text += f" {_BY.show(language)} {joined_in_title(axes, language)}"
+    where = universe_text(spec.universe, language)
+    return f"{text}. {where}" if where else text
+
+
+def universe_text(universe: Universe, language: str | None = None) -> str:
+    """The records that a table is about, in words; empty where it is about all of them.
+
+    A universe that no short list of codes describes is named by its variables.
+    """
+    if universe.everything:
+        return ""
+    names = [variable_heading(one, language) for one in universe.variables]
+    if not names:
+        return _NOTHING.show(language)
+    if not is_product(universe):
+        return f"{_CONDITION.show(language).capitalize()} {joined(names, language)}"
+    parts = []
+    for variable, name in zip(universe.variables, names, strict=True):
+        codes = _codes_text(variable, leaves_in(universe, variable), language)
+        if codes is None:
+            parts.append(f"{_CONDITION.show(language)} {name}")
+        else:
+            parts.append(pairs_text([(name, codes)], language))
+    text = _SEMICOLON.show(language).join(parts)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _codes_text(
+    variable: Variable, mask: npt.NDArray[np.bool_], language: str | None
+) -> str | None:
+    """A set of leaves as a range, or as codes of the level that needs the fewest."""
+    best: list[str] | None = None
+    for level in variable.levels():
+        labels = _labels_at(level, mask, language)
+        if labels is not None and (best is None or len(labels) < len(best)):
+            best = labels
+    leaves = [code for code, inside in zip(variable.codes, mask, strict=True) if inside]
+    lows = [code.lower for code in leaves]
+    if (
+        (best is None or len(best) > 1)
+        and len(leaves) > 1
+        and not any(low is None for low in lows)
+        and _adjacent(mask)
+    ):
+        first, last = (one.label.show(language) or one.code for one in (leaves[0], leaves[-1]))
+        return f"{first} {_TO.show(language)} {last}"
+    if best is None or len(best) > _MOST_LISTED:
+        return None
+    return joined(best, language)
+
+
+def _labels_at(level: Level, mask: npt.NDArray[np.bool_], language: str | None) -> list[str] | None:
+    """The codes of a level that make up a set of leaves; ``None`` if they do not."""
+    group, size = level.group_array, len(level.codes)
+    there = np.bincount(group, minlength=size)
+    inside = np.bincount(group[mask], minlength=size)
+    if ((inside > 0) & (inside < there)).any():
+        return None
+    chosen = [level.codes[at] for at in np.flatnonzero(inside)]
+    return [code.label.show(language) or code.code for code in chosen]
+
+
+def _adjacent(mask: npt.NDArray[np.bool_]) -> bool:
+    return [bool(value) for value, _ in itertools.groupby(mask.tolist())].count(True) == 1

@@ -1,0 +1,185 @@
+"""What a table shows: units, axes, universe, measure. No data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from sdcensus.errors import SpecError, told
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.spec.axis import Axis, parse_axis
+from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
+
+Made = TypeVar("Made")
+
+
+class Measure(StrEnum):
+    """What a cell says about its records."""
+
+    COUNT = "count"
+    WEIGHTED = "weighted"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TableSpec:
+    """A table without its numbers. Axes come from code lists, so empty cells are part of it.
+
+    Attributes:
+        of, axes, universe, measure: What is counted, by what, of whom, and how.
+        name: How a plan calls the table.
+        weight_decimals: How many decimals the weights have, for a weighted table.
+    """
+
+    of: Entity
+    axes: tuple[Axis, ...]
+    universe: Universe = field(default_factory=lambda: EVERYTHING)
+    measure: Measure = Measure.COUNT
+    name: str = ""
+    weight_decimals: int = 0
+    # Long code lists take a while, and a table is asked for its hash again and again.
+    _hash: list[str] = field(init=False, default_factory=list)
+    _made: dict[Hashable, Any] = field(init=False, default_factory=dict)
+
+    @classmethod
+    def build(
+        cls,
+        schema: Schema,
+        by: Sequence[str],
+        *,
+        of: Entity | str = Entity.PERSON,
+        universe: str | None = None,
+        measure: Measure | str = Measure.COUNT,
+        name: str = "",
+    ) -> TableSpec:
+        """Read axes and condition in the grammar of plans and check them against the schema."""
+        entity = of if isinstance(of, Entity) else Entity.parse(of)
+        schema.entity(entity)
+        if isinstance(by, str):
+            by = [by]
+        axes = tuple(parse_axis(text, schema.variable) for text in by)
+        names = [axis.variable.name for axis in axes]
+        for twice in {one for one in names if names.count(one) > 1}:
+            raise SpecError(
+                told(
+                    "axis.twice",
+                    "The table has two axes of {variable!r}. Ask for both levels in one axis:"
+                    " {variable}@level+level.",
+                    variable=twice,
+                )
+            )
+        where = universe_of(universe, schema)
+        lineage = schema.lineage(entity)
+        for variable in [*(axis.variable for axis in axes), *where.variables]:
+            if variable.entity not in lineage:
+                raise SpecError(
+                    told(
+                        "units.several",
+                        "{variable!r} describes {own}, and one {one} may have several; it cannot be"
+                        " used to count {units}.",
+                        variable=variable.name,
+                        own=variable.entity.many,
+                        one=entity.single,
+                        units=entity.many,
+                    )
+                )
+            schema.inherited_missing(entity, variable)
+        try:
+            measured = Measure(measure)
+        except ValueError:
+            known = ", ".join(Measure)
+            raise SpecError(f"There is no measure {measure!r}. There are: {known}.") from None
+        weight = schema.weight(entity) if measured is Measure.WEIGHTED else None
+        if measured is Measure.WEIGHTED and weight is None:
+            raise SpecError(f"The schema has no weight for {entity.plural}.")
+        return cls(
+            of=entity,
+            axes=axes,
+            universe=where,
+            measure=measured,
+            name=name,
+            weight_decimals=0 if weight is None else weight.decimals,
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many positions each axis has, totals included."""
+        return tuple(len(axis.codes) for axis in self.axes)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the table has, empty ones and totals included."""
+        return math.prod(self.shape)
+
+    @property
+    def base_shape(self) -> tuple[int, ...]:
+        """How many base groups each axis has."""
+        return tuple(axis.base_size for axis in self.axes)
+
+    @property
+    def base_cells(self) -> int:
+        """How many cells the finest tabulation has."""
+        return math.prod(self.base_shape)
+
+    @property
+    def title(self) -> str:
+        """The name, or what the table is in the grammar of plans."""
+        by = ", ".join(axis.name for axis in self.axes)
+        return self.name or (f"{self.of.plural} by {by}" if by else self.of.plural)
+
+    def axis(self, variable: str) -> Axis:
+        """The axis of that variable."""
+        return self.axes[self.position(variable)]
+
+    def position(self, variable: str) -> int:
+        """Which axis shows that variable."""
+        for position, axis in enumerate(self.axes):
+            if axis.variable.name == variable:
+                return position
+        shown = ", ".join(axis.variable.name for axis in self.axes) or "none"
+        raise SpecError(f"The table has no axis {variable!r}. Its axes are: {shown}.")
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Something that is made of this table alone: made once, as a table never changes."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
+
+    def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
+        """The same table on other axes."""
+        return replace(self, axes=tuple(axes), name="")
+
+    def hash(self) -> str:
+        """The canonical hash: equal for two spellings of the same table.
+
+        Order of axes, names of levels, labels, layout and the spelling of the universe are no
+        matter; what is counted, the codes that are shown and the measure are.
+        """
+        if not self._hash:
+            self._hash.append(self._computed_hash())
+        return self._hash[0]
+
+    def _computed_hash(self) -> str:
+        canonical = {
+            "of": self.of.value,
+            "axes": sorted(axis.canonical() for axis in self.axes),
+            "universe": self.universe.canonical(),
+            "measure": self.measure.value,
+        }
+        text = json.dumps(canonical, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=16, person=b"table-spec").hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableSpec) and self.hash() == other.hash()
+
+    def __hash__(self) -> int:
+        return hash(self.hash())
+
+    def __repr__(self) -> str:
+        return f"<TableSpec {self.title}: {'×'.join(map(str, self.shape)) or 'one cell'}>"

@@ -1,0 +1,159 @@
+"""The parts of an assessment about what readers lose, and about other methods. Confidential."""
+
+from __future__ import annotations
+
+from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.headings import number_text, variable_heading
+from sdcensus.report.assessment.plots import deviations_chart, methods_map
+from sdcensus.report.assessment.risk import figure_text
+from sdcensus.report.page import Cell, Html, Tone, details, figure, section, side_by_side, table
+from sdcensus.report.study.plots import MAP_LEGEND
+from sdcensus.session.assess.assessment import Assessment
+from sdcensus.session.assess.compared import COMPARED
+from sdcensus.session.assess.words import NOTHING, knows_text, part_text, share_text, units
+from sdcensus.utility.by_row import RowMeasures
+from sdcensus.utility.distances import Utility
+from sdcensus.utility.levels import UtilityAt
+
+_HEAD = (
+    "cells",
+    "mean change",
+    "relative",
+    "Hellinger",
+    "largest change",
+    "unchanged",
+    "false zeros",
+)
+
+
+def lost(assessment: Assessment, language: str | None) -> Html:
+    """Distances between published and true counts."""
+    rows = [[part_text(part), *_utility(one)] for part, one in assessment.utility]
+    parts: list[str] = [
+        f"Means are over cells that hold anyone, in {units(assessment)}. Withheld cells are left"
+        " out. A false zero holds someone and is published as 0.",
+        table(
+            "Distance between published and true counts of this table",
+            ["cells of the table", *_HEAD],
+            rows,
+        ),
+    ]
+    if assessment.levels:
+        levels = [
+            [_level_text(assessment, one, language), *_utility(one.utility)]
+            for one in assessment.levels
+        ]
+        parts.append(table("The same by level of area", ["level", *_HEAD], levels))
+    if assessment.rows is not None and assessment.rows.rows:
+        parts.append(_rows(assessment.rows))
+    chart = None if assessment.deviations is None else deviations_chart(assessment.deviations)
+    if chart is not None:
+        drawn, words = chart
+        parts.append(
+            figure(
+                drawn,
+                words,
+                title="How often each change occurs.",
+                caption="Of cells that hold anyone, totals included.",
+            )
+        )
+    if assessment.worst:
+        parts.append(_worst(assessment))
+    return section("What the public loses", *parts)
+
+
+def _rows(measured: RowMeasures) -> Html:
+    listed = [
+        ("Hellinger distance", measured.hellinger),
+        ("sum of relative changes", measured.relative_distance),
+        ("mean change, empty cells included", measured.absolute_distance),
+        ("variance of counts, published to true", measured.variance_ratio),
+    ]
+    rows = [
+        [
+            name,
+            number_text(one.rows),
+            figure_text(one.mean, 3),
+            figure_text(one.variance, 4),
+            figure_text(one.half_width, 3),
+        ]
+        for name, one in listed
+    ]
+    return table(
+        "Each area by itself, then the mean over areas and how far they differ",
+        ["measure", "areas", "mean", "variance between areas", "± 1.96 standard errors"],
+        rows,
+    )
+
+
+def _worst(assessment: Assessment) -> Html:
+    rows = [
+        [one.words, number_text(one.true), number_text(one.published)] for one in assessment.worst
+    ]
+    return details(
+        "The cells that changed most",
+        table("The largest changes", ["cell", "true", "published"], rows, wrapped=True),
+    )
+
+
+def _level_text(assessment: Assessment, one: UtilityAt, language: str | None) -> str:
+    if one.level == TOTAL:
+        return "all together"
+    axis = assessment.table.spec.axis(one.axis)
+    label = variable_heading(axis.variable, language)
+    return label if one.level == axis.variable.leaf_level else f"{label} ({one.level})"
+
+
+def _utility(one: Utility) -> list[str]:
+    return [
+        number_text(one.cells),
+        figure_text(one.mean_absolute_distance, 2),
+        share_text(one.mean_relative_distance),
+        figure_text(one.hellinger_normalised, 3),
+        NOTHING if one.max_deviation is None else str(one.max_deviation),
+        share_text(one.share_unchanged_nonzero, digits=0),
+        number_text(one.false_zeros),
+    ]
+
+
+def methods(assessment: Assessment) -> Html:
+    """The table beside the same table by other methods."""
+    study = assessment.compared
+    if study is None:
+        return Html("")
+    results = study.tables[0].results
+    own = [at for at, one in enumerate(results) if one.candidate.name == assessment.chosen]
+    rows: list[list[Cell | str]] = [
+        [
+            one.candidate.name,
+            Cell(share_text(one.share, digits=2), Tone.BAD if one.disclosed else Tone.PLAIN),
+            figure_text(one.risk, 3),
+            figure_text(one.utility.mean_absolute_distance, 2),
+            figure_text(one.utility.hellinger_normalised, 3),
+        ]
+        for one in results
+    ]
+    shown: list[str] = [
+        table(
+            "Each method on this table alone; this table is marked",
+            ["method", "given away", "risk R", "mean change", "Hellinger"],
+            rows,
+            picked=own,
+        )
+    ]
+    drawn = methods_map(study)
+    if drawn is not None:
+        shown.append(
+            figure(drawn.chart, drawn.alternative, title="Risk and loss.", caption=MAP_LEGEND)
+        )
+    found, own_name = assessment.main, assessment.chosen
+    knows = ""
+    if found is not None and own_name not in COMPARED:
+        knows = f"; of this table, {knows_text(found)}"
+    return section(
+        "Methods compared on this table",
+        "Schemes of the founding study, their keys looked up as they are (ascending); totals and"
+        " parts compared line by line, by an intruder who knows the largest change of a scheme and"
+        f" that empty cells are published as 0{knows}.",
+        side_by_side(*shown) if len(shown) > 1 else Html(shown[0]),
+    )

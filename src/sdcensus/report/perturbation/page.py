@@ -1,0 +1,166 @@
+"""A page about a perturbation: words, pictures and numbers, in one file without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdcensus.report import page as shell
+from sdcensus.report.page import Cell, Html, Tone
+from sdcensus.report.perturbation.plots import CONFIDENTIAL, Picture
+from sdcensus.session.perturbation.rows import first_and_last, shown_deviations
+from sdcensus.session.perturbation.summary import Summary
+from sdcensus.session.perturbation.words import (
+    distinction_sentence,
+    in_words,
+    key_space_text,
+    lookup_sentence,
+    percent,
+    probability,
+    scrambled_sentence,
+    signed,
+    small,
+)
+
+#: Of larger tables, the first rows and the last one stand on the page.
+MOST_ROWS = 24
+
+
+def page(title: str, summary: Summary, shown: Sequence[Picture]) -> str:
+    """The whole page, for the office only."""
+    return shell.page(
+        title,
+        _tiles(summary),
+        _relaxed(summary),
+        *(_figure(one) for one in shown),
+        _rows(summary),
+        _lookups(summary),
+        facts=_facts(summary),
+        lead=in_words(summary),
+        stamp=CONFIDENTIAL,
+        closing="Whoever knows these numbers can undo more of what is published: keep this page"
+        " like the census itself.",
+    )
+
+
+def _facts(summary: Summary) -> str:
+    keys = "any number of keys" if summary.keys is None else f"{key_space_text(summary.keys)} keys"
+    return f"Largest change {summary.max_deviation} · {keys} · {summary.tail}"
+
+
+def _tiles(summary: Summary) -> Html:
+    large = summary.large
+    ones = next((row for row in summary.rows if row.count == 1), None)
+    tiles = [
+        (f"{large.size:.2f}", "mean change of a large count, up or down"),
+        (f"{large.variance:.3g}", "variance of the change of a large count"),
+        (percent(large.stay), "of large counts are published as they are"),
+    ]
+    if ones is not None:
+        tiles.append((percent(ones.becomes_zero), "of the ones are published as 0"))
+    return shell.tiles(tiles)
+
+
+def _relaxed(summary: Summary) -> Html:
+    if not summary.relaxed:
+        return Html()
+    return shell.note(
+        "Not everything that was asked for could be met.",
+        shell.bullets(str(one) for one in summary.relaxed),
+    )
+
+
+def _figure(picture: Picture) -> Html:
+    return shell.section(
+        picture.title,
+        shell.figure(picture.chart, picture.alternative, caption=picture.caption),
+    )
+
+
+def _rows(summary: Summary) -> Html:
+    """The probability of each change, row by row, and each row in figures."""
+    shown = first_and_last(summary.rows, MOST_ROWS)
+    deviations = shown_deviations(shown)
+    lines = []
+    for row in shown:
+        cells: list[Cell | str] = [row.counts]
+        for value in deviations:
+            share = row.chances.get(value, 0.0)
+            tone = Tone.SOFT if not share else Tone.PLAIN if value else Tone.MARKED
+            cells.append(Cell(probability(share), tone))
+        lines.append(cells)
+    return shell.section(
+        "The same in numbers",
+        shell.table(
+            "Probability of each change of a count", ["count", *map(signed, deviations)], lines
+        ),
+        _part(summary),
+        _measures(summary),
+    )
+
+
+def _measures(summary: Summary) -> Html:
+    lines = [
+        (
+            row.counts,
+            small(row.bias).replace("-", "−"),
+            f"{row.size:.3f}",
+            f"{row.variance:.3f}",
+            f"{row.entropy:.2f}",
+            probability(row.stay),
+            probability(row.becomes_zero),
+        )
+        for row in first_and_last(summary.rows, MOST_ROWS)
+    ]
+    return shell.table(
+        "Each row in figures. Bits: how uncertain the change is. Becomes 0: of the smallest count"
+        " of the row.",
+        ["count", "mean change", "mean size", "variance", "bits", "stays", "becomes 0"],
+        lines,
+    )
+
+
+def _lookups(summary: Summary) -> Html:
+    if not summary.lookups:
+        return Html()
+    lines = [
+        (
+            f"{one.name}{' (default)' if one.is_default else ''}",
+            *(
+                probability(share, 3)
+                for share in (
+                    one.coupling.gap_is_zero,
+                    one.coupling.guess_part,
+                    one.coupling.guess_both,
+                )
+            ),
+            f"{one.coupling.uncertainty_bits:.2f}",
+        )
+        for one in summary.lookups
+    ]
+    return shell.section(
+        "What a total and its parts give away",
+        lookup_sentence(),
+        shell.table(
+            "Two large parts and their published total",
+            ["look-up", "parts add up", "guesses a part", "guesses both", "bits left"],
+            lines,
+            picked=[at for at, one in enumerate(summary.lookups) if one.is_default],
+        ),
+        shell.paragraph(
+            shell.together(
+                shell.strong(f"Default for this table: {summary.default_lookup}."),
+                f" {summary.why_default}",
+            )
+        ),
+        shell.paragraph(scrambled_sentence(summary), soft=True),
+        distinction_sentence(summary),
+    )
+
+
+def _part(summary: Summary) -> Html:
+    hidden = len(summary.rows) - MOST_ROWS
+    if hidden <= 0:
+        return Html()
+    return shell.paragraph(
+        f"{hidden} rows between the first and the last are not shown.", soft=True
+    )

@@ -1,0 +1,166 @@
+"""The evaluation of a whole publication as one page with links. Confidential."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from urllib.parse import quote
+
+from sdcensus.model.spec.headings import number_text
+from sdcensus.report.page import (
+    Cell,
+    Html,
+    Tile,
+    Tone,
+    bullets,
+    link,
+    page,
+    paragraph,
+    section,
+    table,
+    tiles,
+)
+from sdcensus.report.publication.links import links
+from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
+
+_NOTHING = "–"
+#: A share of changed numbers above which a row stands out: such a table says little.
+_MUCH_CHANGED = 0.75
+
+
+def evaluation_index(
+    rows: Sequence[EvaluationRow],
+    files: Mapping[str, Sequence[str]],
+    *,
+    publication: str,
+    date: str = "",
+    sheet: str = "evaluation.xlsx",
+    published: str = "",
+    groups: Sequence[str] = (),
+    guaranteed: Sequence[str] = (),
+) -> str:
+    """A page with a line for each table: what was counted, what is published, how far apart.
+
+    Args:
+        rows: The evaluation of each table.
+        files: The published files of each product, by its name.
+        publication: What was published.
+        date: The date of the publication.
+        sheet: The workbook with all figures.
+        published: The published folder, as seen from the page.
+        groups: What all tables together give away about small groups, in sentences.
+        guaranteed: What is guaranteed of all tables; for the office only.
+    """
+    changed = [one for one in map(_published, rows) if one is not None]
+    cells = sum(one.cells for one in changed)
+    equal = sum((one.share_equal or 0.0) * one.cells for one in changed)
+    largest = max((one.max_change or 0 for one in changed), default=0)
+    shown = tiles(
+        [
+            Tile(number_text(len(rows)), "tables, counted with their margins"),
+            Tile(number_text(cells), "numbers stand in them"),
+            Tile(_percent(equal / cells if cells else None), "of them equal the true count"),
+            Tile(number_text(largest), "is the largest change of a number"),
+        ]
+    )
+    facts = " · ".join(one for one in (publication, date) if one)
+    return page(
+        "Evaluation of a publication",
+        shown,
+        section("All tables", _lines(rows, files, published), _reading()),
+        *([section("All tables together: small groups", bullets(list(groups)))] if groups else []),
+        *([section("What is guaranteed", bullets(guaranteed))] if guaranteed else ()),
+        section(
+            "All figures",
+            paragraph(
+                Html(
+                    f"The workbook {link(sheet, quote(sheet))} has every figure of every table,"
+                    " with margins and without, before and after protection."
+                )
+            ),
+        ),
+        facts=facts,
+        lead="What was counted, what is published, and how far apart the two are. Tables behind"
+        " shares and other figures are among them.",
+        stamp="Figures on this page were computed from true counts.",
+    )
+
+
+def _lines(
+    rows: Sequence[EvaluationRow], files: Mapping[str, Sequence[str]], published: str
+) -> Html:
+    stages = list(dict.fromkeys(one.stage for row in rows for one in row.stages))
+    swapped = Stage.SWAPPED in stages
+    head = ["table", "files", "cells", "with\u00adheld", "before", "published"]
+    head += ["after swap"] if swapped else []
+    head += ["mean", "largest", "equal"]
+    groups = [("", 4), ("small counts", 2), ("changes", 4 if swapped else 3)]
+    made: list[list[Cell | str]] = []
+    for row in rows:
+        line: list[Cell | str] = [_name(row.table), _links(row.table, files, published)]
+        before, after = _told(row, Stage.ORIGINAL), _told(row, Stage.PUBLISHED)
+        line += [after["cells"], after["withheld"], before["unsafe"], after["unsafe"]]
+        line += [_told(row, Stage.SWAPPED)["mean_change"]] if swapped else []
+        line += [after["mean_change"], after["max_change"]]
+        found = _published(row)
+        share = None if found is None else found.share_equal
+        tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
+        made.append([*line, Cell(_percent(share), tone)])
+    return table("Every table with its margins", head, made, groups=groups, words=2, wrapped=True)
+
+
+def _reading() -> Html:
+    return paragraph(
+        "Small counts: the share of cells with a 1 or a 2. A published 1 or 2 may stand for"
+        " another true count. Changes are between the true and the published number of a cell;"
+        " equal is the share of cells where there is none.",
+        soft=True,
+    )
+
+
+def _name(table: str) -> Html:
+    """A name that may break where the grammar of axes has its signs."""
+    return Html(re.sub(r"([@+,])", r"\1<wbr>", escape(table)))
+
+
+def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Html:
+    """Links to the files of the product in which a table stands."""
+    product = name.partition(" (")[0]
+    before = f"{published.rstrip('/')}/" if published else ""
+    found = links(product, files.get(product, ()), before)
+    return found or Html(_NOTHING)
+
+
+def _told(row: EvaluationRow, stage: Stage) -> dict[str, str]:
+    """The figures of a stage as text; a dash where there is none."""
+    one = _stage(row, stage)
+    if one is None:
+        return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), _NOTHING)
+    return {
+        "cells": _whole(one.cells),
+        "withheld": _whole(one.withheld),
+        "unsafe": _percent(one.unsafe_share),
+        "mean_change": _decimal(one.mean_change),
+        "max_change": _whole(one.max_change),
+    }
+
+
+def _stage(row: EvaluationRow, stage: Stage) -> StageFigures | None:
+    return next((one for one in row.stages if one.stage is stage and one.margins), None)
+
+
+def _published(row: EvaluationRow) -> StageFigures | None:
+    return _stage(row, Stage.PUBLISHED)
+
+
+def _whole(value: int | None) -> str:
+    return _NOTHING if value is None else number_text(value)
+
+
+def _percent(value: float | None) -> str:
+    return _NOTHING if value is None else f"{100 * value:.1f}\u00a0%"
+
+
+def _decimal(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.3f}"

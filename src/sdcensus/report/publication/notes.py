@@ -1,0 +1,132 @@
+"""What readers of a publication should know, in plain words: a page for each language. Public.
+
+Everything on it follows from what is published. It names no parameter of the method, no limit of
+a change, no chance: whoever reads it learns how to use the numbers, not how to undo them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.spec.headings import number_text
+from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.report.page import Html, bullets, contents, page, section, table
+from sdcensus.report.publication.links import links
+from sdcensus.report.publication.words import EVERYBODY, RESEARCHERS, USERS, WORDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedTable:
+    """A published table, for the list at the end of the page."""
+
+    name: str
+    title: Text
+    cells: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicationNotes:
+    """What the page is made of. Public.
+
+    Attributes:
+        census: The census.
+        office, legal_basis, contact: Who publishes, by which law, and where to ask.
+        date: The date of the publication.
+        tables: Everything that is published.
+        example: A total that is not the sum of its parts, told by one of the tables.
+        signs: The marks that stand in the tables, with the signs for them.
+        adds_up: Whether the totals of all tables are the sums of their parts.
+        consistent: Whether a group has the same number in all tables.
+        zeros: What a published 0 means: ``true`` for nobody, ``hides`` for nobody or a few,
+            ``grows`` where a small number can mean nobody as well.
+        groups: Which groups are not broken down further, if there is a rule for that.
+    """
+
+    census: str
+    office: Text
+    legal_basis: Text
+    contact: str
+    date: str
+    tables: tuple[NotedTable, ...]
+    example: Text = Text()
+    signs: tuple[tuple[Mark, str], ...] = ()
+    adds_up: bool = False
+    consistent: bool = True
+    zeros: str = "hides"
+    groups: Text = Text()
+
+
+def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, bytes]:
+    """The page in every language that is asked for and that we write, by the name of its file."""
+    chosen = [one for one in languages if one in LANGUAGES] or ["en"]
+    if len(chosen) == 1:
+        return {"notes.html": _page(notes, chosen[0]).encode("utf-8")}
+    return {f"notes.{one}.html": _page(notes, one).encode("utf-8") for one in chosen}
+
+
+def _page(notes: PublicationNotes, language: str) -> str:
+    words = WORDS[language]
+    parts: dict[str, list[str]] = {
+        words["everybody"]: [bullets(_everybody(notes, language))],
+        words["users"]: _users(notes, language),
+        words["researchers"]: [bullets(_researchers(notes, language))],
+    }
+    if notes.signs:
+        signs = [[sign, mark.meaning.show(language)] for mark, sign in notes.signs]
+        head = [words["sign"], words["meaning"]]
+        parts[words["signs"]] = [table(words["these signs"], head, signs, words=2)]
+    law = [notes.legal_basis.show(language)] if notes.legal_basis else []
+    law += [f"{words['contact']}: {notes.contact}"] if notes.contact else []
+    if law:
+        parts[words["law"]] = [bullets(law)]
+    parts[words["tables"]] = [_tables(notes, language)]
+    facts = [notes.office.show(language), notes.census, notes.date]
+    return page(
+        words["title"],
+        contents(*parts),
+        *(section(title, *content) for title, content in parts.items()),
+        facts=" · ".join(one for one in facts if one),
+        lead=words["lead"],
+        stamp=None,
+        language=language,
+    )
+
+
+def _everybody(notes: PublicationNotes, language: str) -> list[str]:
+    said = EVERYBODY[language]
+    told = [said["secret"], f"{said['large']} {said[notes.zeros]}", said[_same(notes)]]
+    return [*told, notes.groups.show(language)] if notes.groups else told
+
+
+def _users(notes: PublicationNotes, language: str) -> list[str]:
+    said = USERS[language]
+    if notes.adds_up:
+        return [bullets([said["adds up"], *said["always"]])]
+    told: list[str] = [bullets([*said["sums"], *said["always"]])]
+    if notes.example:
+        example = section(WORDS[language]["example"], notes.example.show(language), level=3)
+        told.append(example)
+    return told
+
+
+def _researchers(notes: PublicationNotes, language: str) -> list[str]:
+    said = RESEARCHERS[language]
+    return [*said[_same(notes)], *said["always"]]
+
+
+def _same(notes: PublicationNotes) -> str:
+    return "same" if notes.consistent else "other"
+
+
+def _tables(notes: PublicationNotes, language: str) -> Html:
+    words = WORDS[language]
+    rows: list[list[str]] = []
+    for one in notes.tables:
+        title = one.title.show(language) or one.name
+        cells = number_text(one.cells, language)
+        rows.append([one.name, title, links(one.name, one.files), cells])
+    head = [words["table"], words["shows"], words["files"], words["cells"]]
+    return table(words["all"], head, rows, words=3, wrapped=True)

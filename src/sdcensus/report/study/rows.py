@@ -1,0 +1,429 @@
+"""The figures of a study as sheets of rows, in the layout of the founding study.
+
+All of it is computed from true counts and stays in the office.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sdcensus.session.study.cells import GROUPS, CellFigures
+from sdcensus.session.study.published import SOURCE, Figures, Published
+from sdcensus.session.study.study import Draw, Study, StudyResult, StudyTable
+from sdcensus.session.study.words import verdict
+
+Value = str | int | float | None
+
+
+class Form(StrEnum):
+    """How a column is shown."""
+
+    TEXT = "text"
+    COUNT = "#,##0"
+    PERCENT = "0.00"
+    SHORT = "0.0"
+    RISK = "0.000"
+    SMALL = "0.00000"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading for people, its name for programs, and how it is shown."""
+
+    heading: str
+    name: str
+    form: Form = Form.TEXT
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sheet:
+    """Rows of figures under one title.
+
+    Attributes:
+        name: Of the sheet, and in small letters of the csv file.
+        title: What it shows.
+        columns: In their order.
+        rows: Plain values; ``None`` where a figure has no meaning.
+        frozen: Columns that stay in sight.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    frozen: int = 2
+
+    def __repr__(self) -> str:
+        return f"<Sheet {self.name}: confidential>"
+
+    @property
+    def file(self) -> str:
+        """The name of its csv file."""
+        return f"{self.name.lower().replace(' ', '_')}.csv"
+
+
+def sheets(study: Study, published: Published | None = None) -> list[Sheet]:
+    """Everything that was measured."""
+    every = [
+        _tables(study),
+        _methods(study),
+        _totals(study),
+        _results(study),
+        _deviations(study),
+        _cells(study, "Worst cells", "The cells that each method changes most", worst=True),
+        _cells(study, "Given away", "Small cells that can be worked out", worst=False),
+    ]
+    if published is not None:
+        every.append(_printed(study, published))
+    return every
+
+
+# ---------------------------------------------------------------- what is in them
+
+
+def _tables(study: Study) -> Sheet:
+    rows = []
+    for table in study.tables:
+        of = table.original
+        rows.append(
+            (
+                table.name,
+                ", ".join(axis.name for axis in table.spec.axes),
+                table.spec.of.plural,
+                of.population,
+                table.spec.cells,
+                of.interior_cells,
+                of.mean_cell_size,
+                100 * of.share_small,
+                100 * of.share_small_or_empty,
+                of.risk,
+            )
+        )
+    return Sheet(
+        "Tables",
+        "The tables before protection (laid out as Table 9 of ECLAC 2020)",
+        (
+            Column("Table", "table"),
+            Column("Axes", "axes"),
+            Column("Units", "units"),
+            Column("Population", "population", Form.COUNT),
+            Column("Cells with totals", "cells", Form.COUNT),
+            Column("Interior cells", "interior_cells", Form.COUNT),
+            Column("Mean cell size", "mean_cell_size", Form.PERCENT),
+            Column("Cells of 1 and 2, %", "pct_cells_1_2", Form.SHORT),
+            Column("Cells of 0, 1 and 2, %", "pct_cells_0_1_2", Form.SHORT),
+            Column("Risk R", "R", Form.RISK),
+        ),
+        tuple(rows),
+        frozen=1,
+    )
+
+
+_MEASURES = (
+    Column("Disclosed cells, %", "disclosed_cells_pct", Form.PERCENT),
+    Column("Risk R", "R", Form.RISK),
+    Column("Mean absolute distance", "mean_absolute_distance", Form.PERCENT),
+    Column("Mean relative distance", "mean_relative_distance", Form.PERCENT),
+    Column("Hellinger distance", "hellinger", Form.RISK),
+    Column("Small cells disclosed, %", "small_cells_disclosed_pct", Form.PERCENT),
+    Column("Mean absolute distance, small cells", "mean_absolute_distance_small", Form.PERCENT),
+)
+
+
+def measures(result: StudyResult) -> dict[str, float | None]:
+    """The measures of Table 10, by their names."""
+    utility = result.utility
+    return {
+        "disclosed_cells_pct": percentage(result.share),
+        "R": result.risk,
+        "mean_absolute_distance": utility.mean_absolute_distance,
+        "mean_relative_distance": utility.mean_relative_distance,
+        "hellinger": utility.hellinger_normalised,
+        "small_cells_disclosed_pct": percentage(result.small_share),
+        "mean_absolute_distance_small": utility.mean_absolute_distance_small,
+    }
+
+
+def percentage(share: float | None) -> float | None:
+    """A share in percent."""
+    return None if share is None else 100 * share
+
+
+def _methods(study: Study) -> Sheet:
+    """One block of rows for each table, the methods in their order."""
+    drawn = f", drawn {study.main}" if study.main is not None else ""
+    rows = [
+        (table.name, one.candidate.name, *measures(one).values(), verdict([one]).value)
+        for table in study.tables
+        for one in study.mains(table)
+    ]
+    return Sheet(
+        "Methods",
+        f"Every method on every table{drawn} (laid out as Tables 10, A1 and A2 of ECLAC 2020)",
+        (
+            Column("Table", "table"),
+            Column("Scheme", "scheme"),
+            *_MEASURES,
+            Column("The method", "verdict"),
+        ),
+        tuple(rows),
+    )
+
+
+def _totals(study: Study) -> Sheet:
+    columns = [Column("Table", "table"), Column("Scheme", "scheme")]
+    for draw in study.draws:
+        columns.append(Column(f"All cells, {draw}, %", f"disclosed_pct_{draw}", Form.PERCENT))
+    for draw in study.draws:
+        columns.append(
+            Column(f"Small cells, {draw}, %", f"small_disclosed_pct_{draw}", Form.PERCENT)
+        )
+    rows: list[tuple[Value, ...]] = []
+    for table in study.tables:
+        for name in study.names:
+            found = [table.result(name, draw) for draw in study.draws]
+            if any(one is not None for one in found):
+                shares = [None if one is None else percentage(one.share) for one in found]
+                small = [None if one is None else percentage(one.small_share) for one in found]
+                rows.append((table.name, name, *shares, *small))
+    return Sheet(
+        "Totals",
+        "Disclosed cells by how totals are drawn (laid out as Table 12 of ECLAC 2020)",
+        tuple(columns),
+        tuple(rows),
+    )
+
+
+def _results(study: Study) -> Sheet:
+    rows = []
+    for table, one in _pairs(study):
+        utility = one.utility
+        rows.append(
+            (
+                table.name,
+                one.candidate.name,
+                _drawn(one),
+                len(table.spec.axes),
+                one.cells,
+                one.disclosed,
+                one.small_cells,
+                one.small_disclosed,
+                *measures(one).values(),
+                utility.max_deviation,
+                utility.variance,
+                utility.false_zeros,
+                utility.false_nonzeros,
+                percentage(utility.share_unchanged_nonzero),
+                utility.spearman,
+                None if one.profile is None else one.profile.test.statistic,
+                None if one.profile is None else one.profile.test.degrees,
+                None if one.profile is None else one.profile.test.p_value,
+            )
+        )
+    return Sheet(
+        "All results",
+        "Every table, method and draw",
+        (
+            Column("Table", "table"),
+            Column("Scheme", "scheme"),
+            Column("Draw", "draw"),
+            Column("Axes", "ways", Form.COUNT),
+            Column("Non-empty cells", "cells", Form.COUNT),
+            Column("Disclosed", "disclosed", Form.COUNT),
+            Column("Small cells", "small_cells", Form.COUNT),
+            Column("Small, disclosed", "small_disclosed", Form.COUNT),
+            *_MEASURES,
+            Column("Largest change", "max_deviation", Form.COUNT),
+            Column("Variance of changes, all cells", "variance", Form.RISK),
+            Column("Published as 0 though not", "false_zeros", Form.COUNT),
+            Column("Published though 0", "false_nonzeros", Form.COUNT),
+            Column("Unchanged non-empty cells, %", "pct_unchanged", Form.PERCENT),
+            Column("Rank correlation", "spearman", Form.SMALL),
+            Column("Chi-square against design", "chi_square", Form.PERCENT),
+            Column("Degrees of freedom", "freedom", Form.COUNT),
+            Column("Probability", "probability", Form.RISK),
+        ),
+        tuple(rows),
+        frozen=3,
+    )
+
+
+def _deviations(study: Study) -> Sheet:
+    rows: list[tuple[Value, ...]] = []
+    for table, one in _pairs(study):
+        if one.profile is None:
+            continue
+        for at, group in enumerate(GROUPS):
+            cells = int(one.profile.observed[at].sum())
+            for column, value in enumerate(one.profile.deviations):
+                seen = int(one.profile.observed[at, column])
+                wanted = float(one.profile.expected[at, column])
+                if cells and (seen or wanted):
+                    rows.append(
+                        (
+                            table.name,
+                            one.candidate.name,
+                            _drawn(one),
+                            group,
+                            value,
+                            seen,
+                            wanted,
+                            100 * seen / cells,
+                            100 * wanted / cells,
+                        )
+                    )
+    return Sheet(
+        "Deviations",
+        "Changes of non-empty interior cells beside what the design expects",
+        (
+            Column("Table", "table"),
+            Column("Scheme", "scheme"),
+            Column("Draw", "draw"),
+            Column("True count", "true_count"),
+            Column("Change", "deviation", Form.COUNT),
+            Column("Cells", "observed", Form.COUNT),
+            Column("Expected cells", "expected", Form.SHORT),
+            Column("Cells, %", "observed_pct", Form.PERCENT),
+            Column("Expected, %", "expected_pct", Form.PERCENT),
+        ),
+        tuple(rows),
+        frozen=3,
+    )
+
+
+def _cells(study: Study, name: str, title: str, *, worst: bool) -> Sheet:
+    rows: list[tuple[Value, ...]] = []
+    for table, one in _pairs(study):
+        told: Sequence[CellFigures] = one.worst if worst else one.given_away
+        for cell in told:
+            bounds = () if worst else (cell.lower, cell.upper)
+            row = (table.name, one.candidate.name, _drawn(one), cell.words, " × ".join(cell.codes))
+            rows.append((*row, cell.true, cell.published, *bounds))
+    bounded = (
+        Column("Lowest that fits", "lower", Form.COUNT),
+        Column("Highest that fits", "upper", Form.COUNT),
+    )
+    return Sheet(
+        name,
+        title,
+        (
+            Column("Table", "table"),
+            Column("Scheme", "scheme"),
+            Column("Draw", "draw"),
+            Column("Cell", "cell"),
+            Column("Codes", "codes"),
+            Column("True", "true_count", Form.COUNT),
+            Column("Published", "published", Form.COUNT),
+            *(() if worst else bounded),
+        ),
+        tuple(rows),
+        frozen=3,
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compared:
+    """A printed figure beside ours; shares of disclosed cells by sums of interior cells alone."""
+
+    table: str
+    scheme: str
+    measure: str
+    printed: float
+    ours: float | None
+    all_sums: float | None = None
+
+
+def counted_as_printed(result: StudyResult) -> tuple[float | None, float | None]:
+    """Disclosed cells and small cells in percent, by the sums that the printed figures fit."""
+    alone = result.by_interior
+    if alone is None:
+        return percentage(result.share), percentage(result.small_share)
+    return percentage(alone.share), percentage(alone.small_share)
+
+
+def compared(study: Study, published: Published) -> Iterator[Compared]:
+    """Every printed figure that has one of ours beside it."""
+    for table in study.tables:
+        of = table.original
+        original: dict[str, float | None] = {
+            "interior_cells": of.interior_cells,
+            "mean_cell_size": of.mean_cell_size,
+            "pct_cells_1_2": 100 * of.share_small,
+            "pct_cells_0_1_2": 100 * of.share_small_or_empty,
+            "R": of.risk,
+        }
+        yield from _beside(table, "original", original, published.of(table))
+        for name in study.names:
+            printed = published.of(table, name)
+            main = next((one for one in study.mains(table) if one.candidate.name == name), None)
+            if main is not None:
+                every = measures(main)
+                mine = dict(every)
+                mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
+                    main
+                )
+                yield from _beside(table, name, mine, printed, every)
+            fresh = table.result(name, Draw.INDEPENDENT)
+            if fresh is not None:
+                names = "disclosed_pct_independent", "small_disclosed_pct_independent"
+                alone = dict(zip(names, counted_as_printed(fresh), strict=True))
+                shares = percentage(fresh.share), percentage(fresh.small_share)
+                every = dict(zip(names, shares, strict=True))
+                yield from _beside(table, name, alone, printed, every)
+
+
+def _beside(
+    table: StudyTable,
+    scheme: str,
+    mine: Mapping[str, float | None],
+    printed: Figures,
+    every: Mapping[str, float | None] | None = None,
+) -> Iterator[Compared]:
+    for measure, ours in mine.items():
+        if measure in printed:
+            by_all = None
+            if every is not None and "disclosed" in measure:
+                by_all = every[measure]
+            yield Compared(table.name, scheme, measure, printed[measure], ours, by_all)
+
+
+def _printed(study: Study, published: Published) -> Sheet:
+    rows = tuple(
+        (
+            one.table,
+            one.scheme,
+            one.measure.replace("_", " "),
+            one.printed,
+            one.ours,
+            None if one.ours is None else one.ours - one.printed,
+            one.all_sums,
+        )
+        for one in compared(study, published)
+    )
+    return Sheet(
+        "Printed figures",
+        f"{published.country} as printed ({SOURCE}), and this study",
+        (
+            Column("Table", "table"),
+            Column("Scheme", "scheme"),
+            Column("Measure", "measure"),
+            Column("Printed", "printed", Form.RISK),
+            Column("This study, counted alike", "ours", Form.RISK),
+            Column("Difference", "difference", Form.RISK),
+            Column("This study, by all sums", "ours_all_sums", Form.RISK),
+        ),
+        rows,
+        frozen=3,
+    )
+
+
+def _pairs(study: Study) -> Iterator[tuple[StudyTable, StudyResult]]:
+    for table in study.tables:
+        for one in table.results:
+            yield table, one
+
+
+def _drawn(result: StudyResult) -> str:
+    return "" if result.candidate.draw is None else result.candidate.draw.value

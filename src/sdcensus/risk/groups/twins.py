@@ -1,0 +1,162 @@
+"""Twins: shown cells that differ by few units, nested or not. Confidential.
+
+Where noise belongs to the record set, two cells that differ by one person have equal breakdowns
+except in that person's codes, however large they are; so every pair of cells that is broken down
+is a way to read one person. Pairs that differ by one unit, or by the members of one household, are
+found exactly, among all cells of all kinds. Pairs that differ by two and more units are counted
+where one cell lies in the other by definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.kernels.keys.unit_sets import SetIndex
+from sdcensus.model.confidential import Confidential
+from sdcensus.risk.groups.shown_cells import KindOfCells, Parts
+from sdcensus.risk.groups.unit_records import CellsOfUnits, UnitRecords
+
+Int64 = npt.NDArray[np.int64]
+UInt64 = npt.NDArray[np.uint64]
+
+#: Larger tables are not kept to be compared with those that lie in them.
+_KEPT_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Twins(Confidential):
+    """Pairs of cells that differ by few units.
+
+    Attributes:
+        above: Both cells hold more than so many units, as smaller ones are groups themselves.
+        largest: ``t``: nested pairs were counted that differ by at most so many units.
+        one: How many pairs differ by one unit; each pair of record sets once. Exact.
+        household: The same for pairs that differ by two or more members of one household.
+        nested: How many pairs differ by 1 to ``t`` units where one cell lies in the other by
+            definition.
+        same: How many cells hold the same units as another cell of another definition.
+        by_kind: For each kind of cells, how many have a twin that is one unit, or members of one
+            household, smaller.
+        by_level: The same by level of geography; an empty one for none.
+    """
+
+    above: int
+    largest: int
+    one: int
+    household: int
+    nested: int
+    same: int
+    by_kind: tuple[int, ...]
+    by_level: tuple[tuple[str, int], ...]
+
+    def __repr__(self) -> str:
+        return "<Twins: confidential>"
+
+
+class TwinCounter:
+    """Collects the cells of all kinds, then looks for those that differ by few units."""
+
+    __slots__ = ("_household", "_kept", "_largest", "_records", "_sums")
+
+    def __init__(self, records: UnitRecords, *, largest: int, largest_household: int) -> None:
+        self._records = records
+        self._largest = largest
+        self._household = records.household_members(largest_household)
+        self._sums: list[UInt64] = []
+        self._kept: dict[tuple[object, ...], Int64] = {}
+
+    def collect(self, kind: KindOfCells, cells: CellsOfUnits) -> None:
+        """Take the cells of one kind."""
+        self._sums.append(cells.sums[:-1][cells.counts[:-1] > 0])
+        if cells.size <= min(_KEPT_CELLS, kind.cells) and cells.size == kind.cells:
+            self._kept[kind.key] = cells.counts
+
+    def twins(
+        self,
+        kinds: Sequence[KindOfCells],
+        cells_of: Callable[[KindOfCells], CellsOfUnits],
+        progress: Callable[[float], None],
+        *,
+        above: int,
+    ) -> Twins:
+        """Look for twins among everything that was collected.
+
+        Args:
+            kinds: What was collected, in the same order.
+            cells_of: Gives the cells of a kind again.
+            progress: Told how far it is.
+            above: Both cells of a pair hold more than so many units.
+        """
+        most = sum(one.size for one in self._sums)
+        index = SetIndex(most)
+        for sums in self._sums:
+            index.add(sums)
+        # A set that stands in several tables is one set: it is asked about where it comes first.
+        seen = SetIndex(most)
+        one = household = nested = same = 0
+        by_kind: list[int] = []
+        by_level: dict[str, int] = {}
+        marks = self._records.marks
+        for at, kind in enumerate(kinds):
+            progress(at / len(kinds))
+            cells = cells_of(kind)
+            larger = cells.counts > above
+            # The smaller cell still has to hold more than ``above``.
+            room = np.maximum(cells.counts - above - 1, 0)
+            less = index.less_one(cells.number, marks, cells.sums, room)
+            together = np.zeros_like(less)
+            if self._household is not None:
+                members, starts = self._household
+                together = index.less_a_group(
+                    cells.number, marks, members, starts, cells.sums, room
+                )
+            number = int(((less > 0) | (together > 0)).sum())
+            by_kind.append(number)
+            by_level[kind.area] = by_level.get(kind.area, 0) + number
+            held = np.flatnonzero(larger)
+            new = held[seen.add(cells.sums[held])]
+            one += int(less[new].sum())
+            household += int(together[new].sum())
+            same += int(held.size - new.size)
+            nested += self._nested(kind, cells, above)
+        return Twins(
+            above,
+            self._largest,
+            one,
+            household,
+            nested,
+            same,
+            tuple(by_kind),
+            tuple(sorted(by_level.items())),
+        )
+
+    def _nested(self, kind: KindOfCells, cells: CellsOfUnits, above: int) -> int:
+        """Pairs of a cell and one that holds it, by one variable less, which differ by few."""
+        if kind.key not in self._kept or not kind.parts:
+            return 0
+        pairs = 0
+        held = np.flatnonzero(cells.counts[:-1] > above)
+        if not held.size:
+            return 0
+        positions = np.unravel_index(held, [one.size for one in kind.parts])
+        for at in range(len(kind.parts)):
+            rest = (*kind.parts[:at], *kind.parts[at + 1 :])
+            if not rest:
+                continue
+            parent = self._kept.get(KindOfCells(rest, kind.universe).key)
+            if parent is None:
+                continue
+            place = np.ravel_multi_index(
+                [one for axis, one in enumerate(positions) if axis != at], _sizes(rest)
+            )
+            difference = parent[place] - cells.counts[held]
+            pairs += int(((difference >= 1) & (difference <= self._largest)).sum())
+        return pairs
+
+
+def _sizes(parts: Sequence[Parts]) -> list[int]:
+    return [one.size for one in parts]

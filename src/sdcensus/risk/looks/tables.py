@@ -1,0 +1,148 @@
+"""The cells of a list of tables, by what they are about, and how they add up to each other.
+
+A filter and a code of an axis select the same records, which carry the same noise. Both therefore
+count as one: a condition that comes down to one group of codes for each of its variables is such
+a group of an axis. Tables under any other condition are compared with those under the same one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.schema.variable import Code, Level, Role, Variable
+from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
+from sdcensus.model.spec.record_sets import is_product, leaves_in
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import Universe
+from sdcensus.risk.looks.partitions import division, refining
+
+Mask = npt.NDArray[np.bool_]
+Pair = tuple[Variable, Level]
+
+#: The name of a level that a condition makes: what it selects, and the rest.
+_SELECTED = "selected"
+
+
+@dataclass(frozen=True, slots=True)
+class CellClass:
+    """Cells that are about the same variables at the same levels.
+
+    Attributes:
+        pairs: Variables with their levels, sorted by name.
+        condition: What else selects their records, where it is no product of codes.
+        selected: Variables of which not every code is there, with what a condition selects.
+    """
+
+    pairs: tuple[Pair, ...]
+    condition: str = ""
+    selected: tuple[Pair, ...] = ()
+
+    @property
+    def area(self) -> Pair | None:
+        """The geography and its level, if the cells have one."""
+        return next((one for one in self.pairs if one[0].role is Role.GEOGRAPHY), None)
+
+    @property
+    def others(self) -> tuple[Pair, ...]:
+        """Everything but the area."""
+        area = self.area
+        return tuple(one for one in self.pairs if one is not area)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two classes the same."""
+        pairs, selected = (
+            tuple((variable.name, level.name) for variable, level in own)
+            for own in (self.pairs, self.selected)
+        )
+        return (self.condition, selected, pairs)
+
+
+def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
+    """The classes of cells that tables show, each once."""
+    found: dict[tuple[object, ...], CellClass] = {}
+    for spec in specs:
+        for one in _classes(spec):
+            found.setdefault(one.key, one)
+    return tuple(found.values())
+
+
+def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
+    """How many sums tables show with their totals and subtotals, each once, by number of parts."""
+    found: dict[int, dict[str, int]] = {}
+    for spec in specs:
+        for at, axis in enumerate(spec.axes):
+            others = [one for place, one in enumerate(spec.axes) if place != at]
+            cells = math.prod(len(one.codes) for one in others)
+            for line, parts, often in _lines_of(axis):
+                key = spec.with_axes([*others, line]).hash()
+                found.setdefault(parts, {})[key] = cells * often
+    return tuple((parts, sum(found[parts].values())) for parts in sorted(found))
+
+
+def _lines_of(axis: Axis) -> Iterator[tuple[Axis, int, int]]:
+    """The sums along an axis: between which blocks, of how many parts, and how many of them."""
+    for level in axis.levels:
+        if axis.total and len(level.codes) > 1:
+            yield make_axis(axis.variable, [level], total=True), len(level.codes), 1
+        for above in axis.levels:
+            finer = refining([level], above)
+            if finer and len(level.codes) > len(above.codes):
+                line = make_axis(axis.variable, [level, above], total=False)
+                children = division(finer, above).parts[0]
+                for parts in np.unique(children[children > 1]).tolist():
+                    yield line, parts, int((children == parts).sum())
+
+
+def _classes(spec: TableSpec) -> Iterator[CellClass]:
+    """What the cells of a table are about: its levels and totals, combined."""
+    condition, fixed = _selected(spec.universe)
+    everywhere = tuple(sorted(fixed.values(), key=lambda pair: pair[0].name))
+    choices: list[list[Pair | None]] = []
+    for axis in spec.axes:
+        selected = fixed.pop(axis.variable.name, None)
+        choice: list[Pair | None] = []
+        for level in axis.levels:
+            choice.append((axis.variable, level))
+        if any(block.level == TOTAL for block in axis.blocks):
+            choice.append(selected)
+        choices.append(choice)
+    for chosen in itertools.product(*choices):
+        pairs = [one for one in (*chosen, *fixed.values()) if one is not None]
+        ordered = tuple(sorted(pairs, key=lambda pair: pair[0].name))
+        yield CellClass(ordered, condition, everywhere)
+
+
+def _selected(universe: Universe) -> tuple[str, dict[str, Pair]]:
+    """A condition as levels of its variables; if it is no such thing, as a text of its own."""
+    if not is_product(universe):
+        return json.dumps(universe.canonical(), separators=(",", ":")), {}
+    found = {one.name: _level_of(one, leaves_in(universe, one)) for one in universe.variables}
+    return "", {one.name: (one, found[one.name]) for one in universe.variables}
+
+
+def _level_of(variable: Variable, inside: Mask) -> Level:
+    """The two groups that a condition makes of the leaves of a variable."""
+    group = tuple(0 if one else 1 for one in inside.tolist())
+    chosen = "".join("0" if one else "1" for one in group)
+    return Level(f"{_SELECTED} {chosen}", (Code("selected"), Code("rest")), group)
+
+
+def pair_text(variable: Variable, level: Level) -> str:
+    """A variable at a level in the grammar of plans; of a filter, what is filtered."""
+    if _is_selected(level):
+        return f"{variable.name} (filtered)"
+    if level.name == variable.leaf_level:
+        return variable.name
+    return f"{variable.name}@{level.name}"
+
+
+def _is_selected(level: Level) -> bool:
+    return level.name.startswith(f"{_SELECTED} ")

@@ -1,0 +1,29 @@
+"""Questions of the public, answered safely: the road from a question to a published table."""
+
+from sdcensus.session.answer.budgets import OpenedBudget
+from sdcensus.session.answer.catalogue import Catalogue, OfferedVariable, Population
+from sdcensus.session.answer.files import FORMATS, MEDIA_TYPES, Rendered, json_stat, render
+from sdcensus.session.answer.hints import question_of, told_example
+from sdcensus.session.answer.levels import level_label
+from sdcensus.session.answer.opening import open_service
+from sdcensus.session.answer.service import Answer, Checked, TableService, Versions
+
+__all__ = [
+    "FORMATS",
+    "MEDIA_TYPES",
+    "Answer",
+    "Catalogue",
+    "Checked",
+    "OfferedVariable",
+    "OpenedBudget",
+    "Population",
+    "Rendered",
+    "TableService",
+    "Versions",
+    "json_stat",
+    "level_label",
+    "open_service",
+    "question_of",
+    "render",
+    "told_example",
+]

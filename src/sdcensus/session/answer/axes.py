@@ -1,0 +1,326 @@
+"""The axes of an answer: what each of its codes is the sum of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdcensus.errors import QuestionError, told, unknown
+from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.delivery import NO_PARENT, parents_of
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.axis import TOTAL, Axis, AxisCode, make_axis
+from sdcensus.model.spec.question import OwnGroup
+from sdcensus.model.text import Text
+from sdcensus.session.answer.covers import (
+    WHOLE,
+    Counted,
+    Covering,
+    Mask,
+    Part,
+    Term,
+    counted,
+    needed_levels,
+)
+from sdcensus.session.answer.words import IN_PART, OWN_GROUP, filled
+
+#: Groups of somebody's own, times the products of sets of codes that a condition falls into.
+MOST_SUMS = 2_000
+#: How codes of somebody's own groups start in files.
+OWN = "own_"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCode:
+    """A code of the answer.
+
+    Attributes:
+        code, label, level: What it is called.
+        parts: For each term of the condition the declared codes that it is the sum of.
+        own: Whether it is a group of somebody's own.
+        cut: Whether the condition leaves only a part of it.
+    """
+
+    code: str
+    label: Text
+    level: str
+    parts: tuple[tuple[Part, ...], ...]
+    own: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerAxis:
+    """An axis of the answer.
+
+    Attributes:
+        asked: The axis that was asked for.
+        judged: The axis that the policy judges: with every level that its codes are made of.
+        codes: What is shown.
+        parents: For each code the place of the one above it, or ``NO_PARENT``.
+        whole: Whether exactly the codes that were asked for are shown, as they are declared.
+        counted: What is counted for it.
+    """
+
+    asked: Axis
+    judged: Axis
+    codes: tuple[ShownCode, ...]
+    parents: tuple[int, ...]
+    whole: bool
+    counted: Counted
+
+    @property
+    def total(self) -> int | None:
+        """The place of the total, if it is shown."""
+        return len(self.codes) - 1 if self.codes and self.codes[-1].level == TOTAL else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterAxis:
+    """A variable of the condition that is no axis of the answer: one sum for each term."""
+
+    variable: Variable
+    parts: tuple[tuple[Part, ...], ...]
+    counted: Counted
+
+
+class Ways:
+    """How sets of leaves are put together from declared codes, for one question."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._known: dict[str, tuple[Covering, ...]] = {}
+
+    def covered(self, variable: Variable, mask: Mask) -> tuple[Part, ...]:
+        """Declared codes for a set of leaves: allowed ones, else any; the policy then says no."""
+        if not mask.any():
+            return ()
+        known = self._known.get(variable.name)
+        if known is None:
+            allowed = Covering(self._policy.allowed_levels(variable))
+            known = self._known[variable.name] = (allowed, Covering(tuple(variable.levels())))
+        for one in known:
+            found = one.cover(mask)
+            if found is not None:
+                return found
+        raise QuestionError(  # pragma: no cover
+            f"{variable.name!r} has no codes for what is asked."
+        )
+
+
+def filter_axis(variable: Variable, terms: Sequence[Term], ways: Ways) -> FilterAxis:
+    """A variable of the condition, with what each term chooses of it."""
+    parts = []
+    for term in terms:
+        mask = term.get(variable.name)
+        parts.append((WHOLE,) if mask is None else ways.covered(variable, mask))
+    return FilterAxis(variable, tuple(parts), counted(variable, all_parts(parts)))
+
+
+def answer_axis(
+    axis: Axis,
+    terms: Sequence[Term],
+    ways: Ways,
+    codes: tuple[str, ...] | None,
+    groups: tuple[OwnGroup, ...] | None,
+) -> AnswerAxis:
+    """What an axis shows, and what is counted for it.
+
+    Args:
+        axis: The axis that was asked for.
+        terms: The condition.
+        ways: How sets of leaves are put together.
+        codes: The codes that were named, if any were.
+        groups: Groups of somebody's own, if there are some.
+
+    Raises:
+        QuestionError: There is no such code, or a group holds nothing or one code twice.
+    """
+    variable = axis.variable
+    free = all(variable.name not in term for term in terms)
+    if groups is not None:
+        shown = list(_grouped(axis, groups, terms, ways))
+        parents = [len(shown) if axis.total else NO_PARENT] * len(shown)
+        if axis.total:
+            shown += _declared(axis, [len(axis.codes) - 1], terms, ways)
+            parents.append(NO_PARENT)
+    else:
+        places = list(range(len(axis.codes)))
+        if codes is not None:
+            places = _chosen(axis, codes)
+        shown = _declared(axis, places, terms, ways)
+        if not free:
+            kept = [at for at, one in enumerate(shown) if any(one.parts)]
+            places, shown = [places[at] for at in kept], [shown[at] for at in kept]
+        parents = _parents(axis, places)
+    parts = [parts for one in shown for parts in one.parts]
+    levels = needed_levels(variable, all_parts(parts))
+    if groups is None and codes is None and free:
+        levels = axis.levels
+    whole = groups is None and codes is None and free
+    return AnswerAxis(
+        asked=axis,
+        judged=make_axis(variable, levels or axis.levels, total=axis.total),
+        codes=tuple(shown),
+        parents=tuple(parents),
+        whole=whole,
+        counted=_counted_whole(axis) if whole else counted(variable, all_parts(parts)),
+    )
+
+
+def all_parts(parts: Sequence[tuple[Part, ...]]) -> set[Part]:
+    """Every declared code of some sums, each once."""
+    return {one for some in parts for one in some}
+
+
+def _counted_whole(axis: Axis) -> Counted:
+    places = {
+        Part(block.level, at): block.start + at for block in axis.blocks for at in range(block.size)
+    }
+    return Counted(axis, places)
+
+
+def _declared(
+    axis: Axis, places: Sequence[int], terms: Sequence[Term], ways: Ways
+) -> list[ShownCode]:
+    """Codes of an axis as they are declared, cut to what the condition chooses of them."""
+    variable = axis.variable
+    masks = [term.get(variable.name) for term in terms]
+    made: list[ShownCode] = []
+    starts = {block.level: block.start for block in axis.blocks}
+    groups = {level.name: level.group_array for level in axis.levels}
+    inside = [_inside(axis, mask) for mask in masks]
+    for place in places:
+        one = axis.codes[place]
+        own = Part(one.level, place - starts[one.level])
+        parts: list[tuple[Part, ...]] = []
+        for mask, states in zip(masks, inside, strict=True):
+            if mask is None or states[place] == 2:
+                parts.append((own,))
+            elif states[place] == 0:
+                parts.append(())
+            elif one.level == TOTAL:
+                parts.append(ways.covered(variable, mask))
+            else:
+                leaves = (groups[one.level] == own.at) & mask
+                parts.append(ways.covered(variable, leaves))
+        # The total of a condition is what the condition is about: it is not cut.
+        cut = one.level != TOTAL and any(part != (own,) for part in parts if part)
+        label = _starred(one) if cut else one.label
+        made.append(ShownCode(one.code, label, one.level, tuple(parts), cut=cut))
+    return made
+
+
+def _inside(axis: Axis, mask: Mask | None) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    """For each position of an axis whether the mask holds nothing (0), some (1), all of it (2)."""
+    states = np.full(len(axis.codes), 2, dtype=np.int8)
+    if mask is None:
+        return states
+    for block, level in zip(axis.blocks, axis.levels, strict=False):
+        group, size = level.group_array, block.size
+        held = np.bincount(group[mask], minlength=size)
+        there = np.bincount(group, minlength=size)
+        state = np.where(held == 0, 0, np.where(held == there, 2, 1))
+        states[block.start : block.start + size] = state
+    if axis.total:
+        states[-1] = 2 if mask.all() else 1
+    return states
+
+
+def _starred(code: AxisCode) -> Text:
+    label = code.label or Text.of(code.code)
+    return Text.of({key: IN_PART.format(label=text) for key, text in label.by_language})
+
+
+def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
+    """The positions of the codes that were named, and the total."""
+    by_code: dict[str, list[int]] = {}
+    for at, one in enumerate(axis.codes):
+        by_code.setdefault(one.code, []).append(at)
+        by_code.setdefault(f"{one.level}:{one.code}", []).append(at)
+    found = {len(axis.codes) - 1} if axis.total else set()
+    for at, code in enumerate(codes):
+        if code not in by_code:
+            known = [one.code for one in axis.codes]
+            raise QuestionError(
+                unknown("code", code, known, of=axis.name),
+                place=f"codes.{axis.variable.name}[{at}]",
+            )
+        found.update(by_code[code])
+    return sorted(found)
+
+
+def _parents(axis: Axis, places: Sequence[int]) -> list[int]:
+    """For each shown position the place of the nearest one above it that is shown."""
+    above = parents_of(axis)
+    at = {place: number for number, place in enumerate(places)}
+    made = []
+    for place in places:
+        parent = above[place]
+        while parent != NO_PARENT and parent not in at:
+            parent = above[parent]
+        made.append(at.get(parent, NO_PARENT))
+    return made
+
+
+def _grouped(
+    axis: Axis, groups: tuple[OwnGroup, ...], terms: Sequence[Term], ways: Ways
+) -> Iterator[ShownCode]:
+    """Groups of somebody's own, each as a sum of declared codes."""
+    variable = axis.variable
+    if len(groups) * len(terms) > MOST_SUMS:
+        raise QuestionError(
+            told(
+                "question.too-many-sums",
+                "So many groups are too many for a condition that combines so many codes. Ask for"
+                " fewer groups, or for a simpler condition.",
+            ),
+            place=f"groups.{variable.name}",
+        )
+    codes = _codes_of(axis)
+    arrays = {level.name: level.group_array for level in variable.levels()}
+    for number, group in enumerate(groups):
+        place = f"groups.{variable.name}[{number}]"
+        mask = np.zeros(len(variable.codes), dtype=bool)
+        for at, code in enumerate(group.codes):
+            here = f"{place}.codes[{at}]"
+            if code not in codes:
+                raise QuestionError(unknown("code", code, codes, of=variable.name), place=here)
+            level, position = codes[code]
+            leaves = arrays[level.name] == position
+            if (mask & leaves).any():
+                raise QuestionError(
+                    told(
+                        "question.code-twice",
+                        "{code!r} is in the group already, or in another of its codes.",
+                        code=code,
+                    ),
+                    place=here,
+                )
+            mask |= leaves
+        if not mask.any():
+            raise QuestionError(
+                told("question.empty-group", "The codes of the group stand for nothing."),
+                place=place,
+            )
+        parts = [
+            ways.covered(variable, mask & term.get(variable.name, np.ones_like(mask)))
+            for term in terms
+        ]
+        label = filled(OWN_GROUP, label=group.label)
+        yield ShownCode(f"{OWN}{number + 1}", label, OWN, tuple(parts), own=True)
+
+
+def _codes_of(axis: Axis) -> Mapping[str, tuple[Level, int]]:
+    """Codes by what users write: those of the axis first, then those of other levels."""
+    variable = axis.variable
+    shown = [level.name for level in axis.levels]
+    levels = sorted(variable.levels(), key=lambda one: one.name not in shown)
+    found: dict[str, tuple[Level, int]] = {}
+    for level in levels:
+        for at, code in enumerate(level.codes):
+            found.setdefault(code.code, (level, at))
+            found.setdefault(f"{level.name}:{code.code}", (level, at))
+    return found

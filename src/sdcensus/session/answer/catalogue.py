@@ -1,0 +1,175 @@
+"""What can be asked for: populations, variables, levels. Public, from code lists and the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.headings import entity_label
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.policy import Outcome, menu_of
+from sdcensus.session.policy.verdict import Verdict
+
+#: What a newcomer sees first has about so many rows and columns, if the code lists allow.
+ROWS, COLUMNS = 40, 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfferedVariable:
+    """A variable that can be asked for.
+
+    Attributes:
+        variable: The variable.
+        levels: The levels at which it may be asked for, finest first.
+        default: The level that is shown first.
+        area: Whether its codes are areas.
+        filter: Whether it may stand in a condition.
+    """
+
+    variable: Variable
+    levels: tuple[Level, ...]
+    default: Level
+    area: bool
+    filter: bool
+
+    def level(self, name: str) -> Level:
+        """The offered level of that name."""
+        for one in self.levels:
+            if one.name == name:
+                return one
+        where = f"Variable {self.variable.name!r}: "
+        raise UnknownName("level", name, known=[one.name for one in self.levels], where=where)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """What can be counted, by what."""
+
+    of: Entity
+    label: Text
+    variables: tuple[OfferedVariable, ...]
+
+    def variable(self, name: str) -> OfferedVariable:
+        """The offered variable of that name."""
+        for one in self.variables:
+            if one.variable.name == name:
+                return one
+        known = [one.variable.name for one in self.variables]
+        raise UnknownName("variable", name, known=known)
+
+    @property
+    def areas(self) -> tuple[OfferedVariable, ...]:
+        """The variables whose codes are areas."""
+        return tuple(one for one in self.variables if one.area)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalogue:
+    """Everything that can be asked for.
+
+    Attributes:
+        census: Which census it is.
+        populations: What can be counted.
+        start: A question to begin with.
+    """
+
+    census: CensusInfo
+    populations: tuple[Population, ...]
+    start: Question
+
+    def population(self, of: str) -> Population:
+        """What can be asked about units of that kind."""
+        for one in self.populations:
+            if of in (one.of.value, one.of.plural):
+                return one
+        known = [one.of.plural for one in self.populations]
+        raise UnknownName("dataset", of, known=known)
+
+
+def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> Catalogue:
+    """Everything that a policy offers; a variable that can never pass is not among it.
+
+    Args:
+        policy: The policy.
+        verdict: What the policy says of a table, by code lists and published numbers.
+    """
+    schema = policy.schema
+    populations = []
+    for spec in schema.entities:
+        try:
+            menu = menu_of(policy, schema, of=spec.entity, role=UserRole.PUBLIC)
+        except SpecError:
+            continue  # nothing of these units is offered
+        offered = []
+        for one in menu.variables:
+            variable = _offered(policy, one.variable, one.levels)
+            if _can_pass(spec.entity, variable, verdict):
+                offered.append(variable)
+        if offered:
+            populations.append(Population(spec.entity, entity_label(spec.entity), tuple(offered)))
+    if not populations:
+        raise SpecError(
+            f"The policy {policy.name!r} offers no variable that could ever be shown. Offer one,"
+            " or loosen the rules on published numbers."
+        )
+    # People first: they are what most visitors come for.
+    populations.sort(key=lambda one: list(Entity).index(one.of))
+    return Catalogue(schema.census, tuple(populations), _start(populations[0], verdict))
+
+
+def _offered(policy: Policy, variable: Variable, levels: tuple[Level, ...]) -> OfferedVariable:
+    area = any(one.name == variable.name for one in policy.areas)
+    most = ROWS if area else COLUMNS
+    fitting = [one for one in levels if len(one.codes) <= most]
+    default = fitting[0] if fitting else levels[-1]
+    return OfferedVariable(variable, levels, default, area, policy.rule_of(variable.name).as_filter)
+
+
+def _can_pass(
+    of: Entity, offered: OfferedVariable, verdict: Callable[[TableSpec], Verdict]
+) -> bool:
+    """Whether a table by a variable alone passes at any of its levels, the coarsest first."""
+    return any(
+        verdict(_alone(of, offered.variable, level)).outcome is not Outcome.REFUSED
+        for level in reversed(offered.levels)
+    )
+
+
+def _alone(of: Entity, variable: Variable, level: Level) -> TableSpec:
+    return TableSpec(of=of, axes=(make_axis(variable, [level], total=True),))
+
+
+def _start(population: Population, verdict: Callable[[TableSpec], Verdict]) -> Question:
+    """A first table: areas by something with few categories, if that passes."""
+    of = population.of
+    area = next((one for one in population.areas), None)
+    others = [one for one in population.variables if not one.area]
+    # What the units themselves say, in few categories: sex of persons, not walls of buildings.
+    others.sort(key=lambda one: (one.variable.entity is not of, len(one.default.codes)))
+    for other in others[:5]:
+        axes = [_axis(one) for one in (area, other) if one is not None]
+        tried = TableSpec(
+            of=of,
+            axes=tuple(
+                make_axis(one.variable, [one.default], total=True)
+                for one in (area, other)
+                if one is not None
+            ),
+        )
+        if verdict(tried).outcome is not Outcome.REFUSED:
+            return Question(of=of.plural, by=tuple(axes))
+    return Question(of=of.plural, by=(_axis(population.variables[0]),))
+
+
+def _axis(offered: OfferedVariable) -> str:
+    name = offered.variable.name
+    leaf = offered.default.name == offered.variable.leaf_level
+    return name if leaf else f"{name}@{offered.default.name}"

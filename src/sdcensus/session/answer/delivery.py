@@ -1,0 +1,147 @@
+"""The table of an answer as its reader gets it: headings, codes, marks, notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sdcensus.methods.notes import notes_for
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.schema.variable import Role
+from sdcensus.model.spec.headings import number_text, units_text
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.session.answer import words
+from sdcensus.session.answer.axes import AnswerAxis
+from sdcensus.session.answer.cells import AnswerCells, error_factor
+from sdcensus.session.answer.levels import axis_label, question_heading
+from sdcensus.session.answer.recipe import Compiled
+from sdcensus.session.policy import Verdict
+from sdcensus.session.protect.smallest_group import note_for
+
+#: Characters that the name of a download has at most, without its ending.
+LONGEST_NAME = 80
+
+#: Marks that a note explains; areas that are withheld have a sign that the table explains.
+_EXPLAINED = (Mark.WITHHELD, Mark.BELOW_THRESHOLD, Mark.NOT_BROKEN_DOWN)
+
+
+def delivered(
+    compiled: Compiled,
+    cells: AnswerCells,
+    provenance: Provenance,
+    verdict: Verdict,
+    *,
+    claims: Claims,
+    source: Text,
+) -> DeliveredTable:
+    """The table of an answer, with everything that its reader must know.
+
+    Args:
+        compiled: The question.
+        cells: The numbers.
+        provenance: How they came about.
+        verdict: What the policy says of them.
+        claims: What the method says of itself.
+        source: Who publishes it.
+    """
+    spec = compiled.spec
+    # A condition may need finer levels than those that were asked for: they are not the title.
+    asked = spec.with_axes(axis.asked for axis in compiled.axes)
+    return DeliveredTable(
+        name=_file_name(asked),
+        title=question_heading(asked),
+        axes=tuple(_delivered_axis(axis) for axis in compiled.axes),
+        values=cells.values,
+        marks=cells.marks,
+        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
+        notes=tuple(_notes(compiled, cells, verdict, claims, provenance.smallest_group)),
+        provenance=replace(provenance, spec_hash=compiled.watched.hash()),
+        spec=spec if compiled.declared else None,
+        source=source,
+        support=cells.support,
+    )
+
+
+def _file_name(asked: TableSpec) -> str:
+    """How a download is called: by what it counts and by what, in the names of the schema."""
+    parts = [asked.of.plural]
+    for axis in asked.axes:
+        names = [one.name for one in axis.levels if one.name != axis.variable.leaf_level]
+        parts.append("_".join([axis.variable.name, *names]))
+    return "-".join(parts)[:LONGEST_NAME].rstrip("-_")
+
+
+def _notes(
+    compiled: Compiled, cells: AnswerCells, verdict: Verdict, claims: Claims, smallest: int
+) -> list[Text]:
+    if compiled.declared:
+        table = Table(compiled.spec, _numbers(cells), _flags(cells))
+        marks = cells.marks
+        whole = marks is None or not np.isin(marks, _EXPLAINED).any()
+        notes = [*notes_for(table, claims, legend=not whole)]
+    else:
+        spec = compiled.spec
+        nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        notes = [*notes_for(nothing, claims)]
+    if cells.parts is not None:
+        factor = error_factor(cells)
+        told = {one: _decimal(factor, one) for one in LANGUAGES}
+        notes.append(words.filled(words.SUMS, factor=told))
+    if any(code.cut for axis in compiled.axes for code in axis.codes):
+        notes.append(words.PARTLY)
+    if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
+        notes.append(words.LOW_RELIABILITY)
+    if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
+        notes.append(note_for(smallest))
+    areas, available = verdict.areas, verdict.available
+    if areas is not None and available is not None and available < areas:
+        figures = {"available": available, "areas": areas, "withheld": areas - available}
+        told_areas = {
+            name: {one: number_text(figure, one) for one in LANGUAGES}
+            for name, figure in figures.items()
+        }
+        notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
+    return notes
+
+
+def _numbers(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The values as a table holds them, which is its own."""
+    return cells.values.copy()
+
+
+def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
+    """Marks as flags of a table: it knows withheld cells, and no brackets."""
+    if cells.marks is None:
+        return None
+    flags = np.zeros(cells.marks.shape, dtype=np.uint8)
+    flags[np.isin(cells.marks, [Mark.WITHHELD, Mark.REFUSED])] = Flag.WITHHELD
+    for flag in (Flag.BELOW_THRESHOLD, Flag.NOT_BROKEN_DOWN):
+        flags[cells.marks == flag] = flag
+    return flags
+
+
+def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+    variable = axis.asked.variable
+    return DeliveredAxis(
+        column=variable.name,
+        label=axis_label(axis.asked),
+        positions=np.arange(len(axis.codes), dtype=np.int64),
+        codes=tuple(one.code for one in axis.codes),
+        labels=tuple(one.label for one in axis.codes),
+        levels=tuple(one.level for one in axis.codes),
+        parents=axis.parents,
+        total=axis.total,
+        geography=variable.role is Role.GEOGRAPHY,
+    )
+
+
+def _decimal(number: float, language: str) -> str:
+    text = f"{number:.1f}"
+    return text if language == "en" else text.replace(".", ",")

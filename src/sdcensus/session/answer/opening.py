@@ -1,0 +1,197 @@
+"""Opening the table builder: what it offers, and whether its noise withstands all of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sdcensus.documents.policy.document import read_policy
+from sdcensus.errors import Refused
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Method
+from sdcensus.model.plan.plan import Plan
+from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.answer.budgets import open_budgets, open_menu, refuse_weak
+from sdcensus.session.answer.households import refuse_online
+from sdcensus.session.answer.service import TableService
+from sdcensus.session.census.census import Census, open_census
+from sdcensus.session.gate.gate import refuse_serving, risks_of_menus
+from sdcensus.session.gate.tied_units import refuse_ties_in_policy
+from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
+from sdcensus.session.protect.method_checks import check_methods, exempting
+from sdcensus.session.protect.smallest_group import in_force
+from sdcensus.session.protect.table import MethodOptions, build_method, takes_option
+
+if TYPE_CHECKING:
+    from sdcensus.session.guard.served_series import ServedSeries
+
+
+def open_service(
+    store: str | Path | Census,
+    policy: str | Path | Policy,
+    *,
+    plan: str | Path | None = None,
+    method: str = "cell-key",
+    options: MethodOptions | None = None,
+    secret: str | Path | Secret | SubSecret | None = None,
+    key_version: int | None = None,
+    source: str = "",
+    progress: Progress = no_progress,
+) -> TableService:
+    """Open a census to questions of the public, if its noise withstands all that may be asked.
+
+    Args:
+        store: The store, or an exported census.
+        policy: What may be asked.
+        plan: A plan of the office whose method is used, so that both publish the same numbers:
+            with the version of keys, the look-up and the smallest group of what is out.
+        method: The method, where no plan says it.
+        options: What is said about the method.
+        secret: The look-up secret or the office secret, or the file of either; of the office
+            secret only the look-up secret is kept.
+        key_version: The version of the series of numbers; by default the plan's, or that of the
+            look-up secret.
+        source: Whose numbers these are.
+        progress: Told how far it is.
+
+    Raises:
+        Refused: The noise is too small for what the policy opens, or it would give people away;
+            the message says what would do. Or what is served would not be what the plan has
+            published.
+    """
+    progress("opening the store", 0.0)
+    census = store if isinstance(store, Census) else open_census(store)
+    rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
+    refuse_ties_in_policy(rules)
+    planned = None if plan is None else _read_plan(Path(plan), census)
+    published = None
+    if plan is not None and planned is not None:
+        published = _published_series(planned, Path(plan), census, key_version)
+    methods = _methods(census, rules, planned, method, options, secret, key_version, published)
+    if published is not None:
+        published.refuse_set_keys(methods)
+    smallest = None
+    if planned is not None and planned.protect is not None:
+        smallest = planned.protect.smallest_group
+    refuse_online(rules, census, methods, smallest)
+    progress("counting the looks", 0.3)
+    budgets = open_budgets(rules, methods)
+    refuse_weak(rules, budgets, methods, planned=planned is not None)
+    progress("looking for groups that are broken down", 0.6)
+    in_both = in_force(rules, UserRole.PUBLIC, smallest)
+    if published is not None:
+        published.refuse_smaller_group(in_both)
+    menus = [open_menu(rules, of) for of in methods]
+    gate = risks_of_menus(
+        census,
+        [menu for menu in menus if menu is not None],
+        methods,
+        smallest_group=in_both,
+        limit=rules.broken_down,
+        planned=planned is not None,
+        progress=progress,
+    )
+    refuse_serving(rules, gate)
+    service = TableService(
+        census,
+        rules,
+        methods,
+        source=Text.of(source),
+        budgets=budgets,
+        gate=gate,
+        smallest_group=smallest,
+    )
+    progress("finding what can be offered", 0.8)
+    _ = service.catalogue
+    progress("ready", 1.0)
+    return service
+
+
+def _read_plan(path: Path, census: Census) -> Plan:
+    # Here and not above: a server without a plan starts faster without all that reads one.
+    from sdcensus.documents.plan.document import read_plan
+
+    return read_plan(path, lambda _: census.schema)
+
+
+def _published_series(
+    plan: Plan, file: Path, census: Census, key_version: int | None
+) -> ServedSeries:
+    """How the plan has published, which is how it is served."""
+    from sdcensus.session.guard.served_series import ServedSeries
+
+    series = ServedSeries.of(plan, file, census)
+    said = {} if plan.protect is None else dict(plan.protect.settings)
+    asked = said.get("key_version")
+    for version in (key_version, asked if type(asked) is int else None):
+        series.refuse_version(version)
+    series.refuse_lookup(said.get("lookup"))
+    series.refuse_other_records(census)
+    return series
+
+
+def _methods(
+    census: Census,
+    policy: Policy,
+    plan: Plan | None,
+    name: str,
+    options: MethodOptions | None,
+    secret: str | Path | Secret | SubSecret | None,
+    key_version: int | None,
+    published: ServedSeries | None,
+) -> dict[Entity, Method]:
+    """The method for each kind of unit; it must give one answer to the same question."""
+    given = secret if isinstance(secret, Secret | SubSecret) else find_any_secret(secret)
+    if key_version is None and published is not None:
+        key_version = published.key_version
+    version = key_version if key_version is not None else _said_version(plan, options, given)
+    lookup = find_lookup_secret(given, version=version)
+    made: dict[Entity, Method] = {}
+    for spec in census.schema.entities:
+        of = spec.entity
+        if plan is not None:
+            from sdcensus.session.protect.plan_method import planned_method
+
+            method = planned_method(
+                plan,
+                census,
+                of,
+                secret=lookup,
+                key_version=version,
+                lookup=None if published is None else published.lookup,
+            )
+        else:
+            said = options or MethodOptions()
+            if takes_option(name, (), "key_version"):
+                said = replace(said, key_version=version)
+            method = build_method(name, census, of=of, options=said, secret=lookup)
+        if not isinstance(method, CellKey):
+            raise Refused(
+                f"The table builder protects tables by cell keys, and not by"
+                f" {method.described_name!r}: every cell must have the same number in every table,"
+                " and noise whose look budget can be computed. Take the method 'cell-key' (rounding"
+                " too is one: --scheme RR3), without steps after it."
+            )
+        made[of] = exempting(method, policy)
+    check_methods([TableSpec(of=of, axes=()) for of in made], census.origin, lambda of: made[of])
+    return made
+
+
+def _said_version(
+    plan: Plan | None,
+    options: MethodOptions | None,
+    secret: Secret | SubSecret,
+) -> int:
+    if plan is not None and plan.protect is not None:
+        said = dict(plan.protect.settings).get("key_version")
+        if type(said) is int:
+            return said
+    if options is not None and options.key_version is not None:
+        return options.key_version
+    return secret.version if isinstance(secret, SubSecret) else 1

@@ -1,0 +1,196 @@
+"""From a question to what is counted for it, and how its cells are put together.
+
+A question becomes three things: the table that the policy judges (axes and condition as they were
+asked for), the table that is counted (declared codes only, without any condition), and for every
+code of the answer the counted codes whose published values it is the sum of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdcensus.errors import ConditionError, QuestionError, SpecError, UnknownName, told
+from sdcensus.model.policy.policy import Policy
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.levels_told_apart import uses_of
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import Universe, restrict
+from sdcensus.session.answer.axes import (
+    AnswerAxis,
+    FilterAxis,
+    Ways,
+    all_parts,
+    answer_axis,
+    filter_axis,
+)
+from sdcensus.session.answer.covers import WHOLE, terms_of
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Compiled:
+    """A question that fits the schema.
+
+    Attributes:
+        question: The question.
+        spec: The table that the policy judges.
+        watched: The same, narrowed to the codes that are shown.
+        axes, filters: What the answer shows, and what its condition needs besides.
+        counted: The table that is counted: no condition, declared codes only.
+        terms: How many products of sets of codes the condition is.
+    """
+
+    question: Question
+    spec: TableSpec
+    watched: TableSpec
+    axes: tuple[AnswerAxis, ...]
+    filters: tuple[FilterAxis, ...]
+    counted: TableSpec
+    terms: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many codes each axis of the answer shows."""
+        return tuple(len(axis.codes) for axis in self.axes)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the answer has."""
+        return math.prod(self.shape)
+
+    @property
+    def dimensions(self) -> int:
+        """How many variables it has, those of the condition included."""
+        return len(uses_of(self.spec))
+
+    @property
+    def declared(self) -> bool:
+        """Whether the answer is a table of declared codes, as a plan would publish it."""
+        one_part = all(len(parts) == 1 for one in self.filters for parts in one.parts)
+        return self.terms == 1 and one_part and all(axis.whole for axis in self.axes)
+
+
+def compile_question(question: Question, policy: Policy) -> Compiled:
+    """Check a question against the schema and find out what it needs.
+
+    Raises:
+        QuestionError: It names something that does not exist or cannot be combined.
+    """
+    asked = _spec(question, policy)
+    terms, ways = terms_of(asked.universe), Ways(policy)
+    codes, groups = dict(question.codes), dict(question.groups)
+    names = [axis.variable.name for axis in asked.axes]
+    for part, members in (("codes", codes), ("groups", groups)):
+        for name in members:
+            if name not in names:
+                missing = UnknownName("axis", name, known=names)
+                raise QuestionError(missing.said, place=f"{part}.{name}") from missing
+    for name in codes:
+        if name in groups:
+            raise QuestionError(
+                told("question.codes-and-groups", "Name codes or groups of a variable, not both."),
+                place=f"codes.{name}",
+            )
+    for name, own in groups.items():
+        if len({one.label for one in own}) < len(own):
+            raise QuestionError(
+                told("question.groups-alike", "Two groups have the same name."),
+                place=f"groups.{name}",
+            )
+    axes = tuple(
+        answer_axis(axis, terms, ways, codes.get(name), groups.get(name))
+        for axis, name in zip(asked.axes, names, strict=True)
+    )
+    filters = tuple(
+        filter_axis(one, terms, ways) for one in asked.universe.variables if one.name not in names
+    )
+    spec = asked.with_axes(axis.judged for axis in axes)
+    return Compiled(
+        question=question,
+        spec=spec,
+        watched=_watched(spec, axes, codes),
+        axes=axes,
+        filters=filters,
+        counted=TableSpec(
+            of=asked.of,
+            axes=(
+                *(one.counted.axis for one in axes),
+                *(one.counted.axis for one in filters),
+            ),
+        ),
+        terms=len(terms),
+    )
+
+
+def compile_total(spec: TableSpec, policy: Policy) -> Compiled:
+    """What is counted for the number of units that the condition of a table chooses.
+
+    It is a sum of published values like every answer: a rule that read a count of the condition
+    itself would tell, by what it refuses, about a number that is published nowhere.
+    """
+    terms, ways = terms_of(spec.universe), Ways(policy)
+    filters = tuple(filter_axis(one, terms, ways) for one in spec.universe.variables)
+    total = spec.with_axes(())
+    return Compiled(
+        question=Question(of=spec.of.plural),
+        spec=total,
+        watched=total,
+        axes=(),
+        filters=filters,
+        counted=TableSpec(of=spec.of, axes=tuple(one.counted.axis for one in filters)),
+        terms=len(terms),
+    )
+
+
+def _spec(question: Question, policy: Policy) -> TableSpec:
+    """The table that was asked for; mistakes say which part of the question they are in."""
+    schema = policy.schema
+    try:
+        entity = Entity.parse(question.of)
+        schema.entity(entity)
+    except SpecError as error:
+        raise QuestionError(error.said, place="of") from None
+    for at, text in enumerate(question.by):
+        try:
+            TableSpec.build(schema, [text], of=entity)
+        except SpecError as error:
+            raise QuestionError(error.said, place=f"by[{at}]") from None
+    try:
+        TableSpec.build(schema, [], of=entity, universe=question.where or None)
+    except ConditionError as error:
+        raise QuestionError(error.said, place="where", at=error.at) from None
+    except SpecError as error:
+        raise QuestionError(error.said, place="where") from None
+    try:
+        return TableSpec.build(schema, question.by, of=entity, universe=question.where or None)
+    except SpecError as error:
+        raise QuestionError(error.said, place="by") from None
+
+
+def _watched(
+    spec: TableSpec, axes: Sequence[AnswerAxis], codes: Mapping[str, tuple[str, ...]]
+) -> TableSpec:
+    """The table with its condition narrowed to the codes that are shown."""
+    universe: Universe = spec.universe
+    for axis in axes:
+        variable = axis.asked.variable
+        if variable.name not in codes:
+            continue
+        mask = np.zeros(len(variable.codes), dtype=bool)
+        for one in axis.codes:
+            if one.level == TOTAL:
+                continue
+            for part in all_parts(list(one.parts)):
+                if part == WHOLE:
+                    mask[:] = True
+                else:
+                    mask |= variable.level(part.level).group_array == part.at
+        universe = restrict(universe, variable, mask)
+    if universe is spec.universe:
+        return spec
+    return TableSpec(of=spec.of, axes=spec.axes, universe=universe)

@@ -1,0 +1,410 @@
+"""Answers for the public: every one from the closed lattice, under the policy, protected.
+
+The one road of the product: counted cells of declared codes, the office's method, the policy's
+rules on published numbers, sums of published values. What leaves this module is public.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sdcensus._version import __version__
+from sdcensus.errors import SpecError
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.delivery import DeliveredTable
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.levels_told_apart import unfiltered
+from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.answer.budgets import OpenedBudget
+from sdcensus.session.answer.cache import RecentlyUsed
+from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
+from sdcensus.session.answer.cells import (
+    PublishedCells,
+    WorkedExample,
+    answer_cells,
+    low_reliability,
+    worked_example,
+)
+from sdcensus.session.answer.delivery import delivered
+from sdcensus.session.answer.households import refuse_online
+from sdcensus.session.answer.recipe import Compiled, compile_question, compile_total
+from sdcensus.session.answer.shown_codes import verdict_of_shown
+from sdcensus.session.census.census import Census
+from sdcensus.session.gate.gate import GateReport
+from sdcensus.session.policy import (
+    Outcome,
+    Reason,
+    ReasonCode,
+    Ruling,
+    Verdict,
+    ask,
+    decide,
+)
+from sdcensus.session.protect.smallest_group import GroupRule, in_force, judging_method
+from sdcensus.session.publish.spec_key import spec_key
+
+#: How much memory published tables may take that are kept for the next question.
+KEPT_BYTES = 128 << 20
+#: More cells than this are not counted for one answer, however few of them are shown.
+MOST_COUNTED = 5_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Checked:
+    """What can be said of a question before anything is counted.
+
+    Attributes:
+        question: The question.
+        spec: The table in the sense of the policy.
+        cells, limit: How many cells it has, and how many it may have.
+        dimensions, most_dimensions: The same for its variables.
+        verdict: What rules on code lists say.
+    """
+
+    question: Question
+    spec: TableSpec
+    cells: int
+    limit: int | None
+    dimensions: int
+    most_dimensions: int | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Answer:
+    """What the public is told. Public.
+
+    Attributes:
+        question: The question.
+        spec: The table in the sense of the policy and of the watch: axes as they were asked for,
+            the condition narrowed to the codes that are shown.
+        table: The table; ``None`` where the policy refuses it.
+        parts: How many published values each cell is the sum of; ``None`` where each is one.
+        cells, limit: How many cells it has, and how many it may have.
+        dimensions, most_dimensions: The same for its variables.
+        verdict: What the policy says.
+        example: A place where published parts do not add up, if there is one.
+    """
+
+    question: Question
+    spec: TableSpec
+    table: DeliveredTable | None
+    parts: np.ndarray[Any, np.dtype[np.int64]] | None
+    cells: int
+    limit: int | None
+    dimensions: int
+    most_dimensions: int | None
+    verdict: Verdict
+    example: WorkedExample | None = None
+
+    @property
+    def areas(self) -> int | None:
+        """How many areas the table shows or would show."""
+        return self.verdict.areas
+
+    @property
+    def available(self) -> int | None:
+        """How many of them have numbers."""
+        return self.verdict.available
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """Which numbers these are. Public."""
+
+    data: str
+    keys: int
+    method: str
+    package: str
+    policy: str
+    secret_id: str
+    smallest_group: int = 0
+
+
+class TableService(Confidential):
+    """Answers questions about one census under one policy. Thread-safe.
+
+    Args:
+        census: The census.
+        policy: What may be asked.
+        methods: How tables are protected, by what they count.
+        source: Whose numbers these are.
+        budgets: The look budgets of what is open; confidential.
+        gate: What the gate found before it was opened; confidential.
+        smallest_group: Groups that are published below this are not broken down further; that of
+            the policy if it is not said, and never less.
+        kept_bytes: How much memory tables may take that are kept for the next question.
+    """
+
+    __slots__ = (
+        "_cache",
+        "_catalogue",
+        "_judged",
+        "_methods",
+        "_rule",
+        "_source",
+        "budgets",
+        "census",
+        "policy",
+        "risks",
+    )
+
+    def __init__(
+        self,
+        census: Census,
+        policy: Policy,
+        methods: Mapping[Entity, Method],
+        *,
+        source: Text = Text(),
+        budgets: tuple[OpenedBudget, ...] = (),
+        gate: GateReport | None = None,
+        smallest_group: int | None = None,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
+        refuse_online(policy, census, methods, smallest_group)
+        self.census = census
+        self.policy = policy
+        self.budgets = budgets
+        self.risks = gate
+        self._catalogue: Catalogue | None = None
+        self._methods = dict(methods)
+        self._source = source
+        self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
+        for method in self._methods.values() if self._rule else ():
+            judging_method(method)
+        # Tables are kept as the one rule of this service shows them.
+        self._cache: RecentlyUsed[tuple[PublishedCells, Provenance]] = RecentlyUsed(
+            kept_bytes, lambda one: one[0].bytes
+        )
+        self._judged: RecentlyUsed[Table | SparseTable] = RecentlyUsed(
+            kept_bytes // 4, lambda one: one.published.nbytes
+        )
+
+    def __repr__(self) -> str:
+        return f"<TableService of {self.census.schema.census.name!r}: confidential>"
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What can be asked for; found out once."""
+        if self._catalogue is None:
+            self._catalogue = make_catalogue(self.policy, self.verdict)
+        return self._catalogue
+
+    @property
+    def methods(self) -> Mapping[Entity, Method]:
+        """How tables are protected, by what they count; confidential."""
+        return self._methods
+
+    def map(self, variable: str, level: str) -> dict[str, Any] | None:
+        """The areas of a level as GeoJSON; ``None`` where the census has no map of them."""
+        from sdcensus.session.census.maps import area_map
+
+        return area_map(self.census, variable, level)
+
+    def mapped_levels(self, variable: str) -> frozenset[str]:
+        """The levels of a geography that there is a map of."""
+        from sdcensus.session.census.maps import mapped_levels
+
+        return mapped_levels(self.census, variable)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the office should know about its methods, each sentence once."""
+        told = [one for method in self._methods.values() for one in method.claims().cautions]
+        return tuple(dict.fromkeys(told))
+
+    @property
+    def versions(self) -> Versions:
+        """Which numbers it gives."""
+        origin = self.census.origin
+        method = next(iter(self._methods.values()))
+        return Versions(
+            data=origin.data_version,
+            keys=method.key_version,
+            method=method.described_name,
+            package=__version__,
+            policy=self.policy.name,
+            secret_id=origin.secret_id,
+            smallest_group=self.smallest_group,
+        )
+
+    @property
+    def smallest_group(self) -> int:
+        """Groups that are published below this are not broken down; 0 for no rule. Public."""
+        return self._rule.smallest or 0
+
+    def verdict(self, spec: TableSpec, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
+        """What the policy says of a table, by code lists and by published numbers."""
+        return decide(self.policy, spec, published=self._judging, role=role).verdict
+
+    def check(self, question: Question, role: str | UserRole = UserRole.PUBLIC) -> Checked:
+        """What code lists say about a question; nothing is counted.
+
+        Raises:
+            QuestionError: The question names something that does not exist.
+        """
+        compiled = compile_question(question, self.policy)
+        limits = self.policy.role(role)
+        verdict = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
+        return Checked(
+            question=question,
+            spec=compiled.watched,
+            cells=compiled.cells,
+            limit=limits.cells,
+            dimensions=compiled.dimensions,
+            most_dimensions=limits.dimensions,
+            verdict=verdict
+            if verdict.outcome is Outcome.REFUSED
+            else verdict_of_shown(self.policy, compiled, verdict),
+        )
+
+    def watched(self, question: Question) -> TableSpec:
+        """The table of a question in the sense of the watch; nothing is judged or counted.
+
+        Raises:
+            QuestionError: The question names something that does not exist.
+        """
+        return compile_question(question, self.policy).watched
+
+    def answer(
+        self,
+        question: Question,
+        role: str | UserRole = UserRole.PUBLIC,
+        *,
+        progress: Progress = no_progress,
+    ) -> Answer:
+        """Answer a question. A refusal is an answer too: it has reasons and no table.
+
+        Args:
+            question: What is asked for.
+            role: Who asks. Roles differ in how large their tables may be, and in nothing else.
+            progress: Told how far it is.
+
+        Raises:
+            QuestionError: The question names something that does not exist.
+        """
+        compiled = compile_question(question, self.policy)
+        if compiled.spec.of not in self._methods:
+            raise SpecError(f"Tables of {compiled.spec.of.plural} are not offered.")
+        ruling = self._ruling(compiled, role)
+        limits = self.policy.role(role)
+        made = Answer(
+            question=question,
+            spec=compiled.watched,
+            table=None,
+            parts=None,
+            cells=compiled.cells,
+            limit=limits.cells,
+            dimensions=compiled.dimensions,
+            most_dimensions=limits.dimensions,
+            verdict=ruling.verdict,
+        )
+        if ruling.verdict.outcome is Outcome.REFUSED:
+            return made
+        published, provenance = self._published(compiled.counted, progress)
+        cells = answer_cells(compiled, published, ruling)
+        cells = low_reliability(cells, self.policy.online_for(role).brackets)
+        return replace(
+            made,
+            table=delivered(
+                compiled,
+                cells,
+                provenance,
+                ruling.verdict,
+                claims=self._methods[compiled.spec.of].claims(),
+                source=self._source,
+            ),
+            parts=cells.parts,
+            example=worked_example(compiled.axes, cells),
+        )
+
+    # ------------------------------------------------------------------------------ the policy
+
+    def _ruling(self, compiled: Compiled, role: str | UserRole) -> Ruling:
+        rules = self.policy.online_for(role)
+        counted = self._rule.counted(compiled.counted).cells
+        if rules.ones is not None or rules.ones_and_twos is not None:
+            counted = max(counted, self._rule.counted(unfiltered(compiled.spec)).cells)
+        if counted > MOST_COUNTED:
+            asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
+            reason = Reason(
+                ReasonCode.TOO_MANY_CELLS,
+                f"The answer needs {counted:,} cells to be counted, and at most"
+                f" {MOST_COUNTED:,} are. Ask for coarser categories, or for fewer of them.",
+                words="too-many-cells",
+                values=(("limit", MOST_COUNTED), ("found", counted)),
+            )
+            return Ruling(Verdict((*asked.reasons, reason)))
+        ruling = decide(
+            self.policy,
+            compiled.spec,
+            published=self._judging,
+            role=role,
+            cells=compiled.cells,
+        )
+        if ruling.verdict.outcome is Outcome.REFUSED:
+            return ruling
+        return replace(ruling, verdict=verdict_of_shown(self.policy, compiled, ruling.verdict))
+
+    def _judging(self, spec: TableSpec) -> Table | SparseTable:
+        """The published table of a specification, for rules on published numbers."""
+
+        def make() -> Table | SparseTable:
+            if not spec.universe.everything:
+                return self._chosen(spec)
+            return self._rule.protect(spec, self._methods[spec.of], self.census.tabulate).table
+
+        return self._judged.get(_kept_as(spec), make)
+
+    def _chosen(self, spec: TableSpec) -> Table:
+        """How many units a condition chooses, by sums of published values: from the lattice too."""
+        if spec.axes:
+            raise SpecError(f"{spec.title}: tables with a condition are not judged.")
+        compiled = compile_total(spec, self.policy)
+        published, _ = self._published(compiled.counted, no_progress)
+        cells = answer_cells(compiled, published, Ruling(Verdict()))
+        return Table(spec, cells.values)
+
+    # ----------------------------------------------------------------------------- the numbers
+
+    def _published(self, spec: TableSpec, progress: Progress) -> tuple[PublishedCells, Provenance]:
+        """Published values of the cells that are counted for an answer."""
+
+        def make() -> tuple[PublishedCells, Provenance]:
+            progress("counting", 0.0)
+            cube = self.census.tabulate(self._rule.counted(spec))
+            progress("protecting", 0.5)
+            protected = self._rule.protect(
+                spec, self._methods[spec.of], self.census.tabulate, counted=cube
+            )
+            table = protected.table
+            if isinstance(table, SparseTable):
+                table = table.whole()
+            progress("protecting", 1.0)
+            return PublishedCells(table.published, table.flags), protected.provenance
+
+        return self._cache.get(_kept_as(spec), make)
+
+
+def _kept_as(spec: TableSpec) -> tuple[str, str]:
+    """Under what a counted table is kept: its cells, and in which order they stand.
+
+    Axes that are cut to the codes of a question may tell the same apart in another order.
+    """
+    order = hashlib.blake2b(digest_size=16)
+    for axis in spec.axes:
+        codes = "\x1f".join(f"{one.level}\x1e{one.code}" for one in axis.codes)
+        order.update(f"{axis.variable.name}\x1d{codes}\x1c".encode())
+    return spec_key(spec), order.hexdigest()

@@ -1,0 +1,100 @@
+"""Figures of an assessment that have a meaning for some tables only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SdcensusError, SpecError
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.variable import Role
+from sdcensus.model.spec.table_spec import Measure
+from sdcensus.risk.feasibility import Feasibility
+from sdcensus.session.assess.knowledge import Intruder
+from sdcensus.session.study.cells import CellFigures, given_away
+from sdcensus.utility.by_row import RowMeasures, per_row
+from sdcensus.utility.distances import Utility, utility_of
+from sdcensus.utility.levels import UtilityAt, by_level
+
+
+def checked_pair(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Cube, Table]:
+    """A cube and a table that belong together and can be held whole."""
+    given: tuple[object, object] = (cube, table)
+    if not isinstance(given[0], Cube | SparseCube) or not isinstance(given[1], Table | SparseTable):
+        raise SpecError(
+            "An assessment compares a cube with the table made from it: sc.assess(cube, table)."
+        )
+    if isinstance(cube, SparseCube) or isinstance(table, SparseTable):
+        raise SpecError(
+            f"{cube.spec.title}: the table is too large to be assessed whole. Take fewer or"
+            " coarser axes, or one part of the areas (--where)."
+        )
+    if cube.spec != table.spec or cube.shape != table.shape:
+        raise SpecError(
+            f"True counts are of {cube.spec.title}, and the published table is of"
+            f" {table.spec.title}. Assess a table with the cube that it was made from."
+        )
+    if cube.spec.measure is not Measure.COUNT:
+        raise SpecError(
+            f"{cube.spec.title}: weighted counts are not assessed. Assess the table of records"
+            " that stands behind it."
+        )
+    if (table.published < 0).any():
+        raise SpecError(
+            f"{table.spec.title}: published counts are whole numbers, 0 or more. Give the table as"
+            " it was published."
+        )
+    return cube, table
+
+
+def population_of(cube: Cube, inside: npt.NDArray[np.int64] | None) -> int | None:
+    """How many units are counted: the sum of interior cells, or the grand total."""
+    if inside is not None:
+        return int(inside.sum())
+    if all(axis.total for axis in cube.spec.axes):
+        return int(cube.count[(-1,) * len(cube.shape)])
+    return None
+
+
+def small_given_away(
+    cube: Cube,
+    table: Table,
+    intruder: Intruder,
+    fitting: Sequence[Feasibility],
+    language: str | None,
+) -> tuple[CellFigures, ...]:
+    """Cells of 1 or 2 that the one who knows most can work out, exempt ones left out."""
+    if not fitting or not fitting[-1].small_disclosed:
+        return ()
+    found = fitting[-1].intervals
+    if intruder.exempt is not None:  # these are published exactly on purpose
+        found = replace(found, upper=np.where(intruder.exempt, found.lower + 9, found.upper))
+    return given_away(cube, table, found, language=language)
+
+
+def distances_of(
+    cube: Cube, table: Table, *, has_interior: bool
+) -> tuple[tuple[Part, Utility], ...]:
+    """Distances over every part that the table has."""
+    parts = tuple(Part) if has_interior else (Part.ALL,)
+    measured = [(part, utility_of(cube, table, part)) for part in parts]
+    return tuple((part, one) for part, one in measured if one.cells or one.withheld)
+
+
+def by_area(
+    cube: Cube, table: Table, left_out: list[str]
+) -> tuple[tuple[UtilityAt, ...], RowMeasures | None]:
+    """Distances at each level of the areas, and for each area; nothing where there are none."""
+    if not any(axis.variable.role is Role.GEOGRAPHY for axis in cube.spec.axes):
+        return (), None
+    try:
+        return by_level(cube, table), per_row(cube, table)
+    except SdcensusError as error:
+        left_out.append(f"Distances by area: {error}")
+        return (), None

@@ -1,0 +1,413 @@
+"""Assessments of tables of a census: one that is described, a published file, or all of a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sdcensus.documents.policy.document import read_policy
+from sdcensus.errors import SpecError, UnknownName
+from sdcensus.formats.read.tables import read_published
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.policy.policy import UserRole
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Hierarchy, Variable
+from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.risk.groups.broken_down import BrokenDown
+from sdcensus.risk.looks.budget import LookBudget
+from sdcensus.session.assess.assessment import Assessment, assess_table
+from sdcensus.session.assess.groups import groups_of
+from sdcensus.session.assess.together import (
+    budget_of_menu,
+    budgets_of,
+    opened_registry,
+    others_of,
+)
+from sdcensus.session.census.census import Census
+from sdcensus.session.looks.budget import opened_plan
+from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
+from sdcensus.session.protect.smallest_group import in_force
+from sdcensus.session.protect.table import protect_table
+from sdcensus.session.publish.products import Product
+from sdcensus.session.publish.resolution import planned_products
+from sdcensus.store.registry import Registry
+
+#: Larger tables are counted anew rather than kept in memory.
+_KEPT_CELLS = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessOptions:
+    """What is said about every table of an assessment; see ``assess_table``.
+
+    Attributes:
+        sensitive, coalition, compare, exact, language: As there.
+        registry: The folder of a registry of what was published before.
+        policy: The file of a policy: everything that it opens is taken together, and its limit
+            for the chance of recovery holds.
+        recovery_limit: The chance of recovery that is accepted, instead of the policy's.
+        smallest_group: Groups that are published below this are not broken down further; not below
+            what a plan or a policy says.
+    """
+
+    sensitive: tuple[str, ...] | None = None
+    coalition: int = 1
+    compare: bool | None = None
+    exact: bool | None = None
+    language: str | None = None
+    registry: str | Path | None = None
+    policy: str | Path | None = None
+    recovery_limit: float | None = None
+    smallest_group: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """The other tables with the same people, what they break down, and the accepted chance."""
+
+    others: tuple[TableSpec, ...] = ()
+    budgets: tuple[LookBudget, ...] | None = None
+    limit: float | None = None
+    groups: tuple[BrokenDown, ...] = ()
+
+
+class _Counter:
+    """Counts tables of a census; those that are asked for again and again are kept."""
+
+    def __init__(self, census: Census) -> None:
+        self.census = census
+        self.kept: dict[str, Cube] = {}
+
+    def __call__(self, spec: TableSpec) -> Cube | SparseCube:
+        key = spec.hash()
+        if key in self.kept:
+            return self.kept[key]
+        counted = self.census.tabulate(in_this_census(self.census, spec))
+        if isinstance(counted, Cube) and spec.cells <= _KEPT_CELLS:
+            self.kept[key] = counted
+        return counted
+
+
+def assess_spec(
+    census: Census,
+    spec: TableSpec,
+    method: Method,
+    *,
+    options: AssessOptions | None = None,
+    progress: Progress = no_progress,
+) -> Assessment:
+    """Count a table, protect it, and assess what would be published."""
+    said = options or AssessOptions()
+    if said.policy is not None:
+        policy = read_policy(said.policy, census.schema)
+        smallest = in_force(policy, UserRole.PUBLIC, said.smallest_group)
+        said = replace(said, smallest_group=smallest)
+    around = _surroundings(census, spec, said, method, progress=progress)
+    return _assessed(
+        census, spec, method, said, around, _Counter(census), number=1, progress=progress
+    )
+
+
+def assess_published(
+    census: Census,
+    path: str | Path,
+    *,
+    method: Method | None = None,
+    options: AssessOptions | None = None,
+    progress: Progress = no_progress,
+) -> Assessment:
+    """Assess a file that was written for publication, against the census that it is from.
+
+    Args:
+        census: The census.
+        path: The file, as ``sdcensus protect`` wrote it.
+        method: How it was protected, if that is known.
+        options: What else is said.
+        progress: Told how far it is.
+    """
+    said = options or AssessOptions()
+    published = read_published(path)
+    made = published.provenance
+    progress(f"counting {published.table.spec.title}", 0.0)
+    spec = in_this_census(census, published.table.spec)
+    cube = census.tabulate(spec)
+    version = cube.origin.data_version
+    if made is not None and made.data_version and version and made.data_version != version:
+        raise SpecError(
+            f"{path} was made from other records than this store holds (version"
+            f" {made.data_version}, and the store has {version}). Give the store that it is from."
+        )
+    table = published.table
+    if isinstance(table, Table):
+        table = replace(table, spec=spec)
+    around = _surroundings(census, spec, said, method, progress=progress)
+    return assess_table(
+        cube,
+        table,
+        method=method,
+        provenance=made,
+        schema=census.schema,
+        others=around.others,
+        tabulate=_Counter(census),
+        budgets=around.budgets,
+        groups=around.groups,
+        recovery_limit=around.limit,
+        progress=progress,
+        **_given(said),
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanAssessment(Confidential):
+    """The tables of a plan, assessed.
+
+    Attributes:
+        tables: For each table a name for files, and its assessment.
+        skipped: The tables that cannot be assessed, each with the reason.
+    """
+
+    tables: tuple[tuple[str, Assessment], ...]
+    skipped: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<PlanAssessment of {len(self.tables)} tables: confidential>"
+
+
+def assess_plan(
+    path: str | Path,
+    names: Sequence[str] = (),
+    *,
+    secret: str | Path | None = None,
+    options: AssessOptions | None = None,
+    progress: Progress = no_progress,
+) -> PlanAssessment:
+    """Assess tables of a plan, each together with all others.
+
+    The others are also the tables of its programme, and those behind shares and indicators: their
+    counts can nearly be read off the published figures.
+
+    Args:
+        path: The file of the plan.
+        names: The tables to assess, also of the programme; one among them that cannot be assessed
+            is refused. All ``[[table]]`` of the plan if none is named; those that cannot be
+            assessed are then left out.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        options: What else is said.
+        progress: Told how far it is.
+    """
+    said = options or AssessOptions()
+    plan, census = opened_plan(path)
+    products = {one.name: one for one in planned_products(plan, census.schema)}
+    chosen = _chosen(path, products, names or [one.name for one in plan.tables])
+    planned = tuple({spec.hash(): spec for one in products.values() for spec in one.specs}.values())
+    policy = None if plan.policy is None else plan.path(plan.policy.file)
+    smallest = planned_smallest_group(plan, census.schema)
+    if said.smallest_group is not None and said.smallest_group < (smallest or 0):
+        raise SpecError(f"The plan says smallest_group = {smallest}: it can be raised only.")
+    said = replace(said, smallest_group=said.smallest_group or smallest)
+    found: list[tuple[str, Assessment]] = []
+    skipped: list[str] = []
+    arounds: dict[Entity, _Surroundings] = {}
+    counter = _Counter(census)
+    for number, (name, title, spec) in enumerate(chosen, start=1):
+        method = planned_method(plan, census, spec.of, secret=secret)
+        if spec.of not in arounds:
+            arounds[spec.of] = _surroundings(
+                census, spec, said, method, planned=planned, obeyed=policy, progress=progress
+            )
+        around = arounds[spec.of]
+        others = {other.hash(): other for other in (*around.others, *planned)}
+        others.pop(spec.hash(), None)
+        around = replace(around, others=tuple(others.values()))
+        try:
+            made = _assessed(
+                census,
+                spec,
+                method,
+                said,
+                around,
+                counter,
+                number=number,
+                title=title.show(said.language),
+                progress=progress,
+            )
+        except SpecError as error:
+            if names:
+                raise
+            skipped.append(f"{name}: {error}")
+        else:
+            found.append((file_name(name), made))
+    if not found:
+        raise SpecError(f"No table of {path} can be assessed. {skipped[0]}")
+    return PlanAssessment(tuple(found), tuple(skipped))
+
+
+def _chosen(
+    path: str | Path, products: Mapping[str, Product], names: Sequence[str]
+) -> list[tuple[str, Text, TableSpec]]:
+    """The tables behind the products of these names: what they are called, and what they show."""
+    if not names:
+        raise SpecError(
+            f"{path} has no [[table]] of its own. Name those of its programme that shall be"
+            f" assessed, such as --table {next(iter(products))}."
+        )
+    found = []
+    for name in dict.fromkeys(names):
+        if name not in products:
+            raise UnknownName("table in the plan", name, known=list(products))
+        specs = products[name].specs
+        for number, spec in enumerate(specs, start=1):
+            called = name if len(specs) == 1 else f"{name}-{number}"
+            found.append((called, products[name].title, spec))
+    return found
+
+
+def _assessed(
+    census: Census,
+    spec: TableSpec,
+    method: Method,
+    said: AssessOptions,
+    around: _Surroundings,
+    counter: _Counter,
+    *,
+    number: int,
+    title: str = "",
+    progress: Progress,
+) -> Assessment:
+    protected = protect_table(
+        census, spec, method, smallest_group=said.smallest_group, progress=progress
+    )
+    return assess_table(
+        protected.audit.cube,
+        protected,
+        method=method,
+        schema=census.schema,
+        others=around.others,
+        tabulate=counter,
+        budgets=around.budgets,
+        groups=around.groups,
+        recovery_limit=around.limit,
+        number=number,
+        title=title,
+        progress=progress,
+        **_given(said),
+    )
+
+
+def _surroundings(
+    census: Census,
+    spec: TableSpec,
+    said: AssessOptions,
+    method: Method | None,
+    *,
+    planned: Sequence[TableSpec] = (),
+    obeyed: Path | None = None,
+    progress: Progress,
+) -> _Surroundings:
+    """What a table stands beside: a registry, a plan, the menu of a policy.
+
+    Args:
+        census: The census.
+        spec: The table, or one of a plan.
+        said: What was said on the command line or in Python.
+        method: How it is protected, if that is known.
+        planned: All tables of the plan, if there is one.
+        obeyed: The file of the policy that the plan obeys: its limit holds, its menu is not meant.
+        progress: Told how far it is.
+    """
+    registry = opened_registry(said.registry)
+    others = others_of(spec, registry, planned)
+    budgets: list[LookBudget] = []
+    if others or planned:
+        alike = sum(one.of is spec.of for one in planned)
+        budgets += budgets_of(spec, others, _scope(alike, registry))
+    limit = None
+    if obeyed is not None:
+        limit = read_policy(obeyed, census.schema).online.recovery
+    if said.policy is not None:
+        budget, limit = budget_of_menu(said.policy, census.schema, spec.of)
+        budgets.append(budget)
+    if said.recovery_limit is not None:
+        limit = said.recovery_limit
+    groups = groups_of(
+        census,
+        spec,
+        others,
+        method,
+        smallest_group=said.smallest_group,
+        policy=said.policy,
+        progress=progress,
+    )
+    return _Surroundings(others, tuple(budgets), limit, groups)
+
+
+def _scope(planned: int, registry: Registry | None) -> str:
+    """How a budget calls the tables that are taken together."""
+    if not planned:
+        return ""
+    text = f"All {planned} tables of the plan" if planned > 1 else "The one table of the plan"
+    if registry is not None:
+        text += f" and {len(registry.specs()):,} published before"
+    return text
+
+
+def file_name(name: str) -> str:
+    """A name that every file system takes.
+
+    Examples:
+        >>> file_name("Religion by district (1/2)")
+        'religion-by-district-1-2'
+    """
+    made = re.sub(r"\W+", "-", name.casefold()).strip("-")
+    # Names of many axes are longer than file systems allow.
+    return made[:80].rstrip("-") or "table"
+
+
+def _given(said: AssessOptions) -> dict[str, Any]:
+    names = ("sensitive", "coalition", "compare", "exact", "language")
+    return {name: getattr(said, name) for name in names}
+
+
+def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
+    """The same table with the variables of this census, so that it can be counted."""
+    own = {one.name: one for one in census.schema.variables}
+    for variable in [*(axis.variable for axis in spec.axes), *spec.universe.variables]:
+        if variable.name not in own:
+            raise SpecError(
+                f"The published table has a variable {variable.name!r}, which this census has not."
+                " Give the store that the table was made from."
+            )
+        codes, mine = variable.codes, own[variable.name].codes
+        if [one.code for one in codes] != [one.code for one in mine]:
+            raise SpecError(
+                f"The published table has another code list of {variable.name!r} than this census."
+                " Give the store that the table was made from."
+            )
+    by = [axis.variable.name for axis in spec.axes]
+    known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
+    axes = tuple(_own_axis(axis, own[axis.variable.name]) for axis in spec.axes)
+    made = replace(known, axes=axes, universe=spec.universe)
+    if made.hash() != spec.hash():
+        raise SpecError(
+            "The published table has other levels than this census. Give the store that it was made"
+            " from."
+        )
+    return made
+
+
+def _own_axis(axis: Axis, variable: Variable) -> Axis:
+    """An axis with the variable of a census; levels that only a programme has are added to it."""
+    mine = {level.name: level for level in variable.levels()}
+    trees = [Hierarchy(one.name, (one,)) for one in axis.levels if one.name not in mine]
+    known = replace(variable, hierarchies=(*variable.hierarchies, *trees))
+    return make_axis(known, [mine.get(one.name, one) for one in axis.levels], total=axis.total)

@@ -1,0 +1,115 @@
+"""What a table gives away together with others: those published before, those planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from sdcensus.documents.policy.document import read_policy
+from sdcensus.errors import SdcensusError, SpecError
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.policy.policy import UserRole
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.risk.detection.findings import Findings
+from sdcensus.risk.differencing.differences import differences_between
+from sdcensus.risk.differencing.published_before import differences_with
+from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
+from sdcensus.session.looks.budget import budget_in
+from sdcensus.store.registry import Registry
+
+Tabulate = Callable[[TableSpec], Cube | SparseCube]
+#: Larger tables are not compared with themselves and others cell by cell.
+COMPARED_CELLS = 2_000_000
+
+
+def opened_registry(registry: Registry | str | Path | None) -> Registry | None:
+    """A registry of published tables, by itself or by its folder."""
+    if registry is None or isinstance(registry, Registry):
+        return registry
+    return Registry.open(registry)
+
+
+def others_of(
+    spec: TableSpec, registry: Registry | None, planned: Iterable[TableSpec] = ()
+) -> tuple[TableSpec, ...]:
+    """The other tables that the same people are in: published before, or planned."""
+    every = {} if registry is None else {one.hash(): one for one in registry.specs()}
+    every |= {one.hash(): one for one in planned}
+    every.pop(spec.hash(), None)
+    return tuple(every.values())
+
+
+def differences_of(
+    cube: Cube,
+    others: Sequence[TableSpec],
+    tabulate: Tabulate | None,
+    *,
+    left_out: list[str],
+    progress: Progress = no_progress,
+) -> tuple[Findings, ...]:
+    """Few units that the true counts of a table and of others show together.
+
+    Also within the table itself, where its levels do not nest.
+
+    Args:
+        cube: True counts of the table.
+        others: The other tables.
+        tabulate: Counts them; without it they are counted from the cube, where it is fine enough.
+        left_out: Is told what could not be compared.
+        progress: Told how far it is.
+    """
+    if cube.spec.cells > COMPARED_CELLS:
+        left_out.append(
+            f"Differences: a table of more than {COMPARED_CELLS:,} cells is not compared with"
+            " others cell by cell. Assess one part of the areas, with coarser levels."
+        )
+        return ()
+    own = differences_between(cube, cube)
+    found = list(own)
+    for done, spec in enumerate(others):
+        progress("comparing with other tables", done / len(others))
+        try:
+            if tabulate is None:
+                found += differences_with(cube, [spec])[len(own) :]
+            elif spec.measure is Measure.COUNT:
+                found += differences_between(cube, _counted(spec, tabulate))
+        except SdcensusError as error:
+            left_out.append(f"Differences with {spec.title}: {error}")
+    return tuple(one for one in found if one)
+
+
+def _counted(spec: TableSpec, tabulate: Tabulate) -> Cube:
+    if spec.cells > COMPARED_CELLS:
+        raise SpecError(f"more than {COMPARED_CELLS:,} cells are not compared one by one.")
+    counted = tabulate(spec)
+    if not isinstance(counted, Cube):
+        raise SpecError("the table is too large to be compared cell by cell.")
+    return counted
+
+
+def budgets_of(
+    spec: TableSpec, others: Sequence[TableSpec], scope: str = ""
+) -> tuple[LookBudget, ...]:
+    """How often a table and the others together look at a cell of such units."""
+    tables = [spec, *(one for one in others if one.of is spec.of)]
+    counted = [one for one in tables if one.measure is Measure.COUNT]
+    if not counted:
+        return ()
+    words = scope or (
+        f"This table and {len(others):,} other{'s' if len(others) > 1 else ''}"
+        if others
+        else "This table alone"
+    )
+    return look_budget_of_tables(counted, scope=words)
+
+
+def budget_of_menu(
+    path: str | Path, schema: Schema, of: Entity, role: str | UserRole = UserRole.PUBLIC
+) -> tuple[LookBudget, float | None]:
+    """The look budget of everything that a policy opens, and the chance that it accepts."""
+    policy = read_policy(path, schema)
+    return budget_in(policy, of=of, role=role), policy.online.recovery

@@ -1,0 +1,287 @@
+"""How right an intruder is: claims of attacks beside the truth. For the office only.
+
+The attacks themselves see published tables; here alone the truth is put beside what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sdcensus.attack import GROUP_ATTACKS, AttackReport, AttackResult, Claims
+from sdcensus.errors import SpecError
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.pairs import true_values
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.attack.score_groups import GroupScore, score_groups
+from sdcensus.session.census.census import Census
+from sdcensus.session.office.confidential_output import check_target, write_owner_only_table
+
+Int64 = npt.NDArray[np.int64]
+
+#: Sizes of true counts that are told apart: their smallest and largest count.
+SIZES: tuple[tuple[str, int, int | None], ...] = (
+    ("0", 0, 0),
+    ("1", 1, 1),
+    ("2", 2, 2),
+    ("3 to 5", 3, 5),
+    ("6 to 10", 6, 10),
+    ("over 10", 11, None),
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SizeScore(Confidential):
+    """How one attack did on cells of one size.
+
+    Attributes:
+        size: The size of the true count, in words.
+        cells: Cells of that size that the attack looked at; ``None`` where it lists none.
+        claims: Counts that it claimed exactly.
+        hits: Those that are true.
+        false_claims: Those that are not.
+        misses: Cells whose count it did not find; ``None`` where ``cells`` is.
+        narrow: Claims that leave 0 and 1.
+        narrow_hits: Those that hold.
+    """
+
+    size: str
+    cells: int | None
+    claims: int
+    hits: int
+    false_claims: int
+    misses: int | None
+    narrow: int
+    narrow_hits: int
+
+    def __repr__(self) -> str:
+        return f"<SizeScore {self.size}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AttackScore(Confidential):
+    """How right one attack is, by size of the true count.
+
+    Attributes:
+        attack: Its name.
+        sizes: The scores for each size.
+    """
+
+    attack: str
+    sizes: tuple[SizeScore, ...]
+
+    def __repr__(self) -> str:
+        return f"<AttackScore of {self.attack}: confidential>"
+
+    @property
+    def claims(self) -> int:
+        """Counts that were claimed exactly."""
+        return sum(one.claims for one in self.sizes)
+
+    @property
+    def hits(self) -> int:
+        """Claims that are true."""
+        return sum(one.hits for one in self.sizes)
+
+    @property
+    def false_claims(self) -> int:
+        """Claims that are not."""
+        return sum(one.false_claims for one in self.sizes)
+
+    @property
+    def cells(self) -> int | None:
+        """Cells that were looked at; ``None`` where the attack lists none."""
+        known = [one.cells for one in self.sizes if one.cells is not None]
+        return sum(known) if known else None
+
+    @property
+    def share_right(self) -> float | None:
+        """The share of claims that are true; ``None`` without claims."""
+        return self.hits / self.claims if self.claims else None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scores(Confidential):
+    """How right all attacks are.
+
+    Attributes:
+        attacks: The scores of each that claims counts.
+        left_out: Sentences about tables that could not be compared with the truth.
+        groups: The scores of those that claim groups of few persons, for each size.
+    """
+
+    attacks: tuple[AttackScore, ...]
+    left_out: tuple[str, ...]
+    groups: tuple[GroupScore, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Scores of {len(self.attacks)} attacks: confidential>"
+
+    def attack(self, name: str) -> AttackScore:
+        """The score of one attack."""
+        for one in self.attacks:
+            if one.attack == name:
+                return one
+        raise SpecError(f"There is no score of {name!r}.")
+
+    def group(self, name: str, size: int) -> GroupScore:
+        """The score of one attack on groups of one size."""
+        for one in self.groups:
+            if (one.attack, one.size) == (name, size):
+                return one
+        raise SpecError(f"There is no score of {name!r} for groups of {size}.")
+
+
+def score(
+    report: AttackReport,
+    tables: Sequence[PublishedTable],
+    census: Census,
+    *,
+    progress: Progress = no_progress,
+) -> Scores:
+    """Compare what attacks claim with the truth.
+
+    Args:
+        report: What the attacks found.
+        tables: The published tables that they saw.
+        census: The census of which the tables were made.
+        progress: Told how far it is.
+
+    Raises:
+        SpecError: A table was made of other records, or its code lists are not the census's.
+    """
+    truth: dict[str, Int64] = {}
+    left_out: list[str] = []
+    wanted = [one for one in tables if one.name in report.tables]
+    for at, one in enumerate(wanted):
+        progress("counting the truth", at / len(wanted))
+        if one.provenance is None:
+            left_out.append(f"{one.name} does not say what it was made of and was not scored.")
+        else:
+            truth[one.name] = _counts(one, census)
+    others = ("gaps", *GROUP_ATTACKS)
+    scores = tuple(_score(one, truth) for one in report.results if one.attack not in others)
+    about_groups = [one for one in report.results if one.attack in GROUP_ATTACKS]
+    groups = score_groups(about_groups, wanted, truth, census, progress=progress)
+    return Scores(scores, tuple(left_out), groups)
+
+
+def _counts(one: PublishedTable, census: Census) -> Int64:
+    """The true counts of a table, every cell, the last axis running fastest."""
+    spec = one.table.spec
+    _check_lists(one.name, spec, census)
+    cube = census.tabulate(spec)
+    made = one.provenance
+    if made is not None and made.data_version != cube.origin.data_version:
+        raise SpecError(
+            f"{one.name} was made of another version of the data than this store holds. Score it"
+            " with the store that it was published from."
+        )
+    return true_values(cube).reshape(-1)
+
+
+def _check_lists(name: str, spec: TableSpec, census: Census) -> None:
+    variables = [*(axis.variable for axis in spec.axes), *spec.universe.variables]
+    for variable in variables:
+        known = census.schema.variable(variable.name)
+        if [one.code for one in known.codes] != [one.code for one in variable.codes]:
+            raise SpecError(
+                f"{name}: the codes of {variable.name!r} are not those of this store. Score it"
+                " with the store that it was published from."
+            )
+
+
+def _score(result: AttackResult, truth: Mapping[str, Int64]) -> AttackScore:
+    empty = np.zeros(0, dtype=np.int64)
+    claimed = [one for one in result.claims if _known(one, truth)]
+    true = np.concatenate([empty, *(_true_counts(one, truth) for one in claimed)])
+    lower = np.concatenate([empty, *(one.lower for one in claimed)])
+    upper = np.concatenate([empty, *(one.upper for one in claimed)])
+    seen = [truth[name][cells] for name, cells in result.examined if name in truth]
+    looked_at = np.concatenate([empty, *seen]) if result.examined else None
+    exact = lower == upper
+    right = (lower <= true) & (true <= upper)
+    sizes = []
+    for label, least, most in SIZES:
+        here = _sized(true, least, most)
+        cells = None if looked_at is None else int(_sized(looked_at, least, most).sum())
+        hits = int((here & exact & right).sum())
+        claims = int((here & exact).sum())
+        sizes.append(
+            SizeScore(
+                label,
+                cells,
+                claims,
+                hits,
+                claims - hits,
+                None if cells is None else cells - hits,
+                int((here & ~exact).sum()),
+                int((here & ~exact & right).sum()),
+            )
+        )
+    return AttackScore(result.attack, tuple(sizes))
+
+
+def _sized(counts: Int64, least: int, most: int | None) -> npt.NDArray[np.bool_]:
+    fits: npt.NDArray[np.bool_] = counts >= least
+    return fits if most is None else fits & (counts <= most)
+
+
+def _known(claims: Claims, truth: Mapping[str, Int64]) -> bool:
+    return claims.table in truth and (claims.less is None or claims.less.table in truth)
+
+
+def _true_counts(claims: Claims, truth: Mapping[str, Int64]) -> Int64:
+    counts = truth[claims.table][claims.cells]
+    less = claims.less
+    if less is None:
+        return counts
+    taken = np.concatenate([np.zeros(1, dtype=np.int64), truth[less.table][less.cells].cumsum()])
+    return np.asarray(counts - (taken[less.starts[1:]] - taken[less.starts[:-1]]))
+
+
+def write_scores(scores: Scores, path: str | Path, *, confidential: bool = False) -> Path:
+    """Write scores to a new csv or Parquet file that only its owner can read.
+
+    Args:
+        scores: The scores.
+        path: The file; must not exist.
+        confidential: Must be true: the caller knows that the file holds figures of true counts.
+    """
+    target = check_target(path, confidential=confidential, what="A score")
+    rows = [(one.attack, size) for one in scores.attacks for size in one.sizes]
+    names = ("cells", "claims", "hits", "false_claims", "misses", "narrow", "narrow_hits")
+    columns = {
+        "attack": pa.array([attack for attack, _ in rows], pa.string()),
+        "true_count": pa.array([size.size for _, size in rows], pa.string()),
+        **{name: pa.array([getattr(size, name) for _, size in rows], pa.int64()) for name in names},
+    }
+    pieces = [pa.table(columns), _group_rows(scores.groups)]
+    write_owner_only_table(iter([pa.concat_tables(pieces, promote_options="default")]), target)
+    return target
+
+
+def _group_rows(groups: Sequence[GroupScore]) -> pa.Table:
+    """Scores of groups, under the names that scores of counts have as far as they are the same."""
+    columns = {
+        "attack": pa.array([one.attack for one in groups], pa.string()),
+        "true_count": pa.array([f"group of {one.size}" for one in groups], pa.string()),
+    }
+    numbers: dict[str, list[int | None]] = {
+        "cells": [one.visible for one in groups],
+        "claims": [one.claims for one in groups],
+        "hits": [one.right for one in groups],
+        "false_claims": [one.wrong for one in groups],
+        "found_of_visible": [one.found for one in groups],
+        "attributes": [one.attributes for one in groups],
+        "attributes_right": [one.attributes_right for one in groups],
+        "guessed_right": [one.guessed_right for one in groups],
+    }
+    return pa.table({**columns, **{name: pa.array(v, pa.int64()) for name, v in numbers.items()}})

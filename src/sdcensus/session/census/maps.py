@@ -1,0 +1,114 @@
+"""Maps of the areas of a census: one outline for each code of a level. Public.
+
+The store keeps the map that was loaded with the census. Levels that it does not draw are joined
+from its smallest areas.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sdcensus.model.schema.area_outlines import for_screen, to_geojson
+from sdcensus.model.schema.area_shapes import Shapes, join_areas, read_shapes
+
+if TYPE_CHECKING:
+    from sdcensus.model.schema.variable import Variable
+    from sdcensus.session.census.census import Census
+
+#: Maps that are kept at once.
+_MOST_KEPT = 64
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_LOCK = threading.Lock()
+_SHAPES: dict[tuple[str, str, str], dict[str, Shapes]] = {}
+_MAPS: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+
+
+def area_map(census: Census, variable: str, level: str) -> dict[str, Any] | None:
+    """The areas of a level as GeoJSON; ``None`` where the census has no map of them.
+
+    The map is kept: it is the same object every time and is not to be changed.
+
+    Args:
+        census: The census.
+        variable: The geography.
+        level: One of its levels.
+
+    Raises:
+        UnknownName: There is no such variable or level.
+    """
+    geography = census.schema.variable(variable)
+    wanted = geography.level(level)
+    of_file = _file_of(census, variable)
+    if of_file is None:
+        return None
+    key = (*of_file, wanted.name)
+    with _LOCK:
+        known = _MAPS.get(key)
+        if known is not None:
+            return known
+        drawn = _at_level(_shapes(census, geography, of_file), geography, wanted.name)
+        made = None if drawn is None else to_geojson(for_screen(drawn))
+        if made is not None:
+            _keep(_MAPS, key, made)
+        return made
+
+
+def mapped_levels(census: Census, variable: str) -> frozenset[str]:
+    """The levels of a geography that there is a map of; nothing is drawn to find out.
+
+    Args:
+        census: The census.
+        variable: The geography.
+    """
+    geography = census.schema.variable(variable)
+    of_file = _file_of(census, variable)
+    if of_file is None:
+        return frozenset()
+    with _LOCK:
+        drawn = _shapes(census, geography, of_file).keys()
+    if geography.leaf_level in drawn:
+        return frozenset(one.name for one in geography.levels())
+    return frozenset(drawn)
+
+
+def _file_of(census: Census, variable: str) -> tuple[str, str, str] | None:
+    store = census.kept_store
+    if store is None or variable not in store.manifest.maps:
+        return None
+    return str(store.path), store.manifest.maps[variable], variable
+
+
+def _shapes(
+    census: Census, geography: Variable, of_file: tuple[str, str, str]
+) -> dict[str, Shapes]:
+    """The outlines in the file of a map, read once; whoever asks holds the lock."""
+    shapes = _SHAPES.get(of_file)
+    if shapes is None:
+        store = census.kept_store
+        content = None if store is None else store.map(geography.name)
+        shapes = read_shapes(content or b"", geography, f"The map of {geography.name!r}")
+        _keep(_SHAPES, of_file, shapes)
+    return shapes
+
+
+def _at_level(shapes: dict[str, Shapes], geography: Variable, level: str) -> Shapes | None:
+    """The areas of a level: as they are drawn, else joined from the leaves."""
+    if level in shapes:
+        return shapes[level]
+    leaves = shapes.get(geography.leaf_level)
+    if leaves is None:
+        return None
+    wanted = geography.level(level)
+    place = {code.code: at for at, code in enumerate(geography.codes)}
+    group = [wanted.group[place[code]] for code in leaves.codes]
+    return join_areas(leaves, group, [code.code for code in wanted.codes])
+
+
+def _keep(kept: dict[Key, Value], key: Key, value: Value) -> None:
+    while len(kept) >= _MOST_KEPT:
+        del kept[next(iter(kept))]
+    kept[key] = value

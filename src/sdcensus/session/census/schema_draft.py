@@ -1,0 +1,90 @@
+"""A first schema from census files, and what it already says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdcensus.documents.schema.document import read_schema
+from sdcensus.errors import DocumentError, InputError
+from sdcensus.ingest.draft import SCHEMA_FILE, DraftOptions, draft_schema
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.source import FileFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A drafted schema.
+
+    Attributes:
+        path: The document.
+        code_lists: The files with code lists that were written beside it.
+        guesses: How many lines of it tell that something was guessed.
+        schema: What the document says; ``None`` where it must be completed before it can be read.
+        mistakes: What is to be completed, if it cannot be read yet.
+    """
+
+    path: Path
+    code_lists: tuple[Path, ...]
+    guesses: int
+    schema: Schema | None
+    mistakes: str = ""
+
+
+def draft(
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    layout: Path | None = None,
+    dictionary: Path | None = None,
+    language: str = "en",
+) -> Draft:
+    """Look at census files and write a first schema with its code lists into a folder.
+
+    Args:
+        paths: The files; those with the same columns are parts of one.
+        out: The folder; files that exist in it are never overwritten.
+        format, encoding, delimiter, decimal, sheet, layout, dictionary: How to read the files, as
+            far as it cannot be seen from them.
+        language: The language of the labels in the files.
+    """
+    options = DraftOptions(
+        format=None if format is None else _format(format),
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
+        sheet=sheet,
+        layout=layout,
+        dictionary=dictionary,
+        language=language,
+    )
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist. Check the name of the file.")
+    if decimal not in (None, ".", ","):
+        raise InputError(f"{decimal!r} cannot be the decimal sign. It is '.' or ','.")
+    before = set(out.rglob("*")) if out.is_dir() else set()
+    text = draft_schema(paths, out, options)
+    written = {one for one in out.rglob("*") if one.is_file()} - before
+    path = out / SCHEMA_FILE
+    lists = tuple(sorted(written - {path}))
+    guesses = sum("guessed" in line for line in text.splitlines()[1:])
+    try:
+        return Draft(path, lists, guesses, read_schema(path))
+    except DocumentError as error:
+        return Draft(path, lists, guesses, None, str(error))
+
+
+def _format(name: str) -> FileFormat:
+    try:
+        return FileFormat(name)
+    except ValueError:
+        raise InputError(
+            f"There is no format {name!r}. There are: {', '.join(FileFormat)}."
+        ) from None

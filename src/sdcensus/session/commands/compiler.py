@@ -1,0 +1,416 @@
+"""From a program to questions, against the schema of a census."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from sdcensus.errors import QuestionError, SpecError, both, offered, told
+from sdcensus.model.published.figures import Counted, quotient
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.spec.headings import universe_text
+from sdcensus.model.spec.question import OwnGroup, Question
+from sdcensus.model.spec.record_sets import leaves_in
+from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.session.commands.categories import groups_of, recode
+from sdcensus.session.commands.conditions import Conditions
+from sdcensus.session.commands.figures import ELSEWHERE, Indicators
+from sdcensus.session.commands.names import Found, Names
+from sdcensus.session.commands.parser import parse_program
+from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.program import (
+    CommandTable,
+    Computed,
+    OfNumbers,
+    Percentages,
+    Program,
+    Show,
+)
+from sdcensus.session.commands.syntax import (
+    Condition,
+    Counts,
+    Define,
+    Indicator,
+    Name,
+    PercentOf,
+    Rundef,
+    Table,
+)
+from sdcensus.session.commands.units import (
+    check_condition,
+    check_variable,
+    comparisons,
+    lowest,
+    sides,
+)
+
+#: Longer titles are no titles.
+LONGEST_TITLE = 200
+LONGEST_NAME = 60
+
+Groups = dict[str, tuple[OwnGroup, ...]]
+
+_PERCENT = {
+    PercentOf.ROW: Show.SHARE_ROW,
+    PercentOf.COLUMN: Show.SHARE_COLUMN,
+    PercentOf.TOTAL: Show.SHARE_TOTAL,
+}
+
+
+def compile_program(text: str, schema: Schema, *, language: str | None = None) -> Program:
+    """Read a program and make a question of each of its tables.
+
+    Args:
+        text: The program.
+        schema: The census that it is about.
+        language: The language in which the parts of computed figures are named.
+
+    Raises:
+        QuestionError: Something in it is wrong: ``at`` is the offset of the character, ``place``
+            its line and column.
+    """
+    script = parse_program(text)
+    if not script.tables:
+        what = told("program.no-table", "The program has no table. Write TABLE name AS ...")
+        refuse(text, len(text.rstrip()), what)
+    compiler = _Compiler(text, schema, language)
+    if script.rundef is not None:
+        compiler.begin(script.rundef)
+    tables = []
+    for one in script.statements:
+        if isinstance(one, Define):
+            compiler.names.define(one.target, recode(one, compiler.conditions))
+        else:
+            tables.append(compiler.table(one))
+    return Program(tuple(tables), script)
+
+
+class _Compiler:
+    """Makes questions, with what the statements before have defined."""
+
+    def __init__(self, source: str, schema: Schema, language: str | None) -> None:
+        self.source, self.schema = source, schema
+        self.names = Names(source, schema)
+        self.conditions = Conditions(self.names)
+        self.indicators = Indicators(self.conditions, language)
+        self.always: tuple[Condition, ...] = ()
+        self.named: set[str] = set()
+
+    def begin(self, rundef: Rundef) -> None:
+        """Keep what holds for every table."""
+        parts = (rundef.selection, rundef.universe)
+        self.always = tuple(one for one in parts if one is not None)
+        for one in self.always:
+            self.conditions.universe(self.conditions.text(one), one.at)
+
+    def table(self, one: Table) -> CommandTable:
+        """The question of one table."""
+        name = one.name.text
+        if len(name) > LONGEST_NAME:
+            what = told(
+                "names.too-long", "Names have at most {most} characters.", most=LONGEST_NAME
+            )
+            refuse(self.source, one.name.at, what)
+        if name.casefold() in self.named:
+            what = told("names.table-exists", "There is a table {name!r} already.", name=name)
+            refuse(self.source, one.name.at, what)
+        self.named.add(name.casefold())
+        if one.title is not None and not 0 < len(one.title.text.strip()) <= LONGEST_TITLE:
+            what = told(
+                "names.title-length",
+                "A title has from 1 to {most} characters.",
+                most=LONGEST_TITLE,
+            )
+            refuse(self.source, one.title.at, what)
+        return _TableCompiler(self, one).made()
+
+
+class _TableCompiler:
+    """Makes the question of one table."""
+
+    def __init__(self, program: _Compiler, table: Table) -> None:
+        self.program, self.table = program, table
+        self.source, self.schema = program.source, program.schema
+        self.names, self.conditions = program.names, program.conditions
+        self.groups: Groups = {}
+        self.axes: dict[str, str] = {}
+
+    def made(self) -> CommandTable:
+        analysis = self.table.analysis
+        self._check_numbers()
+        if isinstance(analysis, Counts):
+            return self._counts(analysis)
+        return self._indicator(analysis)
+
+    # -------------------------------------------------------------------------------- counts
+
+    def _counts(self, analysis: Counts) -> CommandTable:
+        table = self.table
+        if table.per is not None:
+            what = told("figures.per-of-counts", "PER belongs to ratios; counts have none.")
+            refuse(self.source, table.per.at, what)
+        if table.decimals is not None and table.percent is None:
+            what = told(
+                "figures.decimals-of-counts", "Counts have no decimals. Write PERCENT first."
+            )
+            refuse(self.source, table.decimals.at, what)
+        first = () if analysis.of is None else (analysis.of,)
+        shown = [self.names.find(one) for one in (*first, *analysis.by)]
+        if analysis.unit is not None:
+            unit = self.names.entity(analysis.unit)
+        else:
+            unit = lowest(self.names, shown)
+        layers = self._areas()
+        for one in (*layers, *shown):
+            self._add(one)
+        rows, columns = shown[:1], shown[1:]
+        computed: Percentages | None = None
+        show = Show.COUNT
+        if table.percent is not None:
+            computed = self._percent(rows, columns)
+            show = _PERCENT[table.percent.of]
+        return self._table(unit, rows, columns, layers, show, computed)
+
+    def _percent(self, rows: Sequence[Found], columns: Sequence[Found]) -> Percentages:
+        percent = self.table.percent
+        assert percent is not None
+        over = {
+            PercentOf.ROW: (*columns,),
+            PercentOf.COLUMN: (*rows,),
+            PercentOf.TOTAL: (*rows, *columns),
+        }[percent.of]
+        if not over:
+            what = told(
+                "figures.percent-of-nothing",
+                "The table has nothing that PERCENT {of} could be of.",
+                of=percent.of.value,
+            )
+            remedy = told("figures.add-by", "Add BY and a variable.")
+            if rows:
+                remedy = told("figures.percent-total", "Write PERCENT TOTAL.")
+            refuse(self.source, percent.at, both(what, remedy))
+        self._need_totals(over, f"PERCENT {percent.of.value}")
+        return Percentages(tuple(one.variable.name for one in over), self._decimals())
+
+    def _need_totals(self, over: Sequence[Found], what: str) -> None:
+        for one in over:
+            if not one.reference.total:
+                refuse(
+                    self.source,
+                    one.reference.at,
+                    told(
+                        "figures.needs-total",
+                        "{what} divides by the total of {variable!r}. Take -TOTAL away.",
+                        what=what,
+                        variable=one.reference.name.text,
+                    ),
+                )
+
+    # ------------------------------------------------------------------------------ indicators
+
+    def _indicator(self, analysis: Indicator) -> CommandTable:
+        table, kind = self.table, analysis.kind
+        if kind.text in ELSEWHERE:
+            what = told("figures.elsewhere", "{kind} is no figure of one table.", kind=kind.text)
+            refuse(self.source, kind.at, both(what, ELSEWHERE[kind.text]))
+        if table.percent is not None:
+            what = told(
+                "figures.percent-of-indicator", "PERCENT belongs to counts, not to indicators."
+            )
+            refuse(self.source, table.percent.at, what)
+        ratio = kind.text.endswith("ratio")
+        if table.per is not None and not ratio:
+            what = told(
+                "figures.per-of-indicator",
+                "PER belongs to ratios, not to {kind}.",
+                kind=kind.text,
+            )
+            refuse(self.source, table.per.at, what)
+        by = [self.names.find(one) for one in analysis.by]
+        unit = self._unit(analysis)
+        layers = self._areas()
+        for one in (*layers, *by):
+            self._add(one)
+        if kind.text == "distribution":
+            assert analysis.of is not None
+            of = self.names.find(analysis.of)
+            self._add(of)
+            self._need_totals([of], told("figures.a-distribution", "A distribution"))
+            computed: Computed = Percentages((of.variable.name,), self._decimals())
+            return self._table(unit, by, [of], layers, Show.SHARE_ROW, computed)
+        per = 100 if table.per is None else table.per.value
+        wanted = self.program.indicators.wanted(analysis, per, self._decimals())
+        for part in sides(analysis):
+            check_condition(self.names, part, unit, table)
+        for variable, axis in zip(wanted.variables, wanted.axes, strict=True):
+            if variable.name in self.axes:
+                refuse(
+                    self.source,
+                    analysis.at,
+                    told(
+                        "figures.group-and-part",
+                        "{variable!r} is both a group and part of what is computed. Take it out of"
+                        " BY, or out of the conditions.",
+                        variable=variable.name,
+                    ),
+                )
+            self.axes[variable.name] = axis
+        self.groups |= dict(wanted.groups)
+        if isinstance(wanted.computed, OfNumbers):
+            self._check_cuts(analysis, wanted.variables[0])
+        names = [one.name for one in wanted.variables]
+        return self._table(unit, by, [], layers, wanted.show, wanted.computed, computed_of=names)
+
+    def _unit(self, analysis: Indicator) -> Entity:
+        """What is counted for a figure: what is named, else what its variables describe."""
+        if isinstance(analysis.denominator, Name):
+            return self.names.entity(analysis.denominator)
+        found = [
+            self.names.find(one.operand) for part in sides(analysis) for one in comparisons(part)
+        ]
+        own = self.program.indicators.variable(analysis)
+        return lowest(self.names, [*found, *([own] if own else [])])
+
+    def _check_cuts(self, analysis: Indicator, variable: Variable) -> None:
+        """A class of which a condition leaves a part has no longer the numbers that it says."""
+        found = self.program.indicators.variable(analysis)
+        assert found is not None
+        level = found.levels[0]
+        text = self._where()
+        inside = leaves_in(self.conditions.universe(text, self._where_at()), variable)
+        group, size = level.group_array, len(level.codes)
+        held = np.bincount(group[inside], minlength=size)
+        cut = np.flatnonzero((held > 0) & (held < np.bincount(group, minlength=size)))
+        if cut.size:
+            refuse(
+                self.source,
+                self._where_at(),
+                told(
+                    "figures.condition-cuts",
+                    "The condition cuts through the code {code!r} of {variable}, whose numbers are"
+                    " then unknown. Take a finer level.",
+                    code=level.codes[cut[0]].code,
+                    variable=found.operand,
+                ),
+            )
+
+    # ------------------------------------------------------------------------------ the parts
+
+    def _areas(self) -> list[Found]:
+        if self.table.areas is None:
+            return []
+        found = self.names.find(self.table.areas)
+        if found.variable.role is not Role.GEOGRAPHY:
+            known = [one.name for one in self.schema.variables if one.role is Role.GEOGRAPHY]
+            what = told(
+                "names.no-areas",
+                "{variable!r} is no variable of areas.",
+                variable=found.reference.name.text,
+            )
+            refuse(self.source, self.table.areas.name.at, both(what, offered(known)))
+        return [found]
+
+    def _add(self, found: Found) -> None:
+        """One more axis."""
+        name = found.variable.name
+        if name in self.axes:
+            why = told("axis.two", "The table has two axes of {variable!r}.", variable=name)
+            remedy = told(
+                "axis.both-levels",
+                "Ask for both levels in one: {variable}@level+level.",
+                variable=name,
+            )
+            if found.recoded is not None or name in self.groups:
+                remedy = told(
+                    "axis.recode-and-variable",
+                    "Computed categories and the variable that they are made of cannot both be in a"
+                    " table.",
+                )
+            refuse(self.source, found.reference.at, both(why, remedy))
+        axis = found.axis
+        if found.recoded is not None:
+            axis, groups = groups_of(self.names, found.recoded, total=found.reference.total)
+            self.groups[name] = groups
+        self.axes[name] = axis
+
+    def _where(self) -> str:
+        texts = dict.fromkeys(self.conditions.text(one) for one in self._conditions())
+        return functools.reduce(self.conditions.both, texts, "")
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        own = () if self.table.where is None else (self.table.where,)
+        return (*self.program.always, *own)
+
+    def _where_at(self) -> int:
+        conditions = self._conditions()
+        return conditions[-1].at if conditions else self.table.at
+
+    def _decimals(self) -> int:
+        return 1 if self.table.decimals is None else self.table.decimals.value
+
+    def _check_numbers(self) -> None:
+        """PER and DECIMALS, as figures take them."""
+        per, decimals = self.table.per, self.table.decimals
+        one = Counted(np.ones(1, dtype=np.int64))
+        for number in (decimals, per):
+            if number is None:
+                continue
+            try:
+                quotient(
+                    one,
+                    one,
+                    per=per.value if per is number and per is not None else 1,
+                    decimals=self._decimals(),
+                )
+            except SpecError as error:
+                refuse(self.source, number.at, error.said)
+
+    def _table(
+        self,
+        unit: Entity,
+        rows: Sequence[Found],
+        columns: Sequence[Found],
+        layers: Sequence[Found],
+        show: Show,
+        computed: Computed | None,
+        *,
+        computed_of: Sequence[str] = (),
+    ) -> CommandTable:
+        table = self.table
+        for one in (*layers, *rows, *columns):
+            check_variable(self.names, one.reference, unit, table)
+        for condition in self._conditions():
+            check_condition(self.names, condition, unit, table)
+        where = self._where()
+        universe = self.conditions.universe(where, self._where_at())
+        own = {
+            name: [{"label": g.label, "codes": list(g.codes)} for g in groups]
+            for name, groups in self.groups.items()
+        }
+        try:
+            question = Question.from_json(
+                {"of": unit.plural, "by": list(self.axes.values()), "where": where, "groups": own}
+            )
+        except QuestionError as error:
+            what = told("within", "{where}: {what}", where=error.place, what=error.said)
+            refuse(self.source, table.at, what)
+        return CommandTable(
+            name=table.name.text,
+            title=table.title.text.strip() if table.title else "",
+            question=question,
+            show=show,
+            computed=computed,
+            variables=tuple(self.axes),
+            # Tables of counts have it in the title of their answer.
+            condition=Text.of(
+                {} if computed is None else {one: universe_text(universe, one) for one in LANGUAGES}
+            ),
+            rows=tuple(one.variable.name for one in rows),
+            columns=(*(one.variable.name for one in columns), *computed_of),
+            layers=tuple(one.variable.name for one in layers),
+            at=table.at,
+        )

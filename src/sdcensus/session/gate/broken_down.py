@@ -1,0 +1,378 @@
+"""What the tables of a plan or the menu of a policy break down, measured on the census.
+
+Read at design time and for the office only: every figure comes from true counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sdcensus.documents.policy.document import read_policy
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.methods.method import Method
+from sdcensus.methods.pipeline import Pipeline
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.perturbation.lookups import Lookup, default_lookup
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.plan.plan import Plan
+from sdcensus.model.policy.menu import Menu
+from sdcensus.model.policy.policy import Policy, UserRole, menu_of
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.secret import LONGEST, Secret
+from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.risk.groups.broken_down import (
+    FEW_ATTRIBUTES,
+    LARGEST_GROUP,
+    LARGEST_HOUSEHOLD,
+    MOST_WORK,
+    GroupNoise,
+    KindFigures,
+    group_sizes,
+    measure_broken_down,
+    sample_of_kinds,
+)
+from sdcensus.risk.groups.broken_down import (
+    BrokenDown as BrokenDown,
+)
+from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
+from sdcensus.risk.groups.unit_records import NO_HOUSEHOLD, UnitRecords
+from sdcensus.session.assess.knowledge import first_of, noise_of
+from sdcensus.session.census.census import Census
+from sdcensus.session.protect.smallest_group import (
+    largest_private_household,
+    suggested_smallest_group,
+)
+from sdcensus.store.column import RecordSource
+
+__all__ = [
+    "BrokenDown",
+    "broken_down_in_menu",
+    "broken_down_in_plan",
+    "broken_down_in_policy",
+    "broken_down_in_tables",
+    "group_noise",
+    "has_definition_keys",
+    "measured",
+    "read_plan_of",
+    "read_policy_of",
+    "share_in_kinds",
+    "smallest_group_text",
+    "unit_records",
+]
+
+#: Tables that are counted where only an engine can read the records.
+_COUNTED_TABLES = 40
+#: Larger ones are left out there.
+_COUNTED_CELLS = 2_000_000
+
+
+def group_noise(method: Method, smallest_group: int | None = None) -> GroupNoise:
+    """What a method, and the rule of the smallest group, do to small groups. Confidential.
+
+    Args:
+        method: How tables are protected.
+        smallest_group: Groups that are published below it are not broken down; ``None`` without
+            the rule.
+    """
+    steps = method.steps if isinstance(method, Pipeline) else ()
+    if any(step.claims().additive for step in steps):
+        # A number that is not shown is then a total less the others: the rule hides nothing.
+        smallest_group = None
+    definition_keys = has_definition_keys(method)
+    noise = noise_of(method)
+    if noise is not None:
+        return GroupNoise.of(noise, smallest_group=smallest_group, definition_keys=definition_keys)
+    first = first_of(method)
+    farthest = None if first is None else first.largest_deviation
+    return GroupNoise(None, farthest, smallest_group, definition_keys)
+
+
+def has_definition_keys(method: Method) -> bool:
+    """Whether cells of different definitions have noise of their own."""
+    first = first_of(method)
+    return first is not None and first.claims().by_definition
+
+
+def broken_down_in_policy(
+    census: Census,
+    policy: Policy,
+    *,
+    perturbation: Perturbation,
+    of: str | Entity = Entity.PERSON,
+    role: str | UserRole = UserRole.PUBLIC,
+    progress: Progress = no_progress,
+) -> BrokenDown:
+    """What everything that a policy opens to a role breaks down together.
+
+    Args:
+        census: The census.
+        policy: The policy.
+        perturbation: The noise that will protect it, looked up as suits it.
+        of: What is counted.
+        role: For whom it is open.
+        progress: Told how far it is.
+    """
+    return broken_down_in_menu(
+        census,
+        menu_of(policy, census.schema, of=of, role=role),
+        GroupNoise.of(
+            perturbation,
+            smallest_group=policy.online_for(role).smallest_group,
+            definition_keys=default_lookup(perturbation) is Lookup.DEFINITION,
+        ),
+        progress=progress,
+    )
+
+
+def broken_down_in_plan(
+    census: Census, plan: Plan, policy: Policy | None, *, progress: Progress = no_progress
+) -> tuple[BrokenDown, ...]:
+    """What all tables of a plan together break down, by what they count. Needs no secret.
+
+    Args:
+        census: The census.
+        plan: The plan.
+        policy: The policy that it obeys, if it names one.
+        progress: Told how far it is.
+    """
+    # Here and not above: whoever asks about a policy needs nothing of what publishing needs.
+    from sdcensus.session.looks.budget import planned_specs
+    from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
+
+    smallest = planned_smallest_group(plan, census.schema, policy)
+
+    def noise(of: Entity) -> GroupNoise:
+        # Nothing is drawn, so any secret will do.
+        method = planned_method(plan, census, of, secret=Secret(bytes(LONGEST)))
+        return group_noise(method, smallest)
+
+    specs = planned_specs(plan, census.schema)
+    return broken_down_in_tables(census, specs, noise, progress=progress)
+
+
+def read_policy_of(census: Census, path: str | Path) -> Policy:
+    """A policy, checked against the census."""
+    return read_policy(path, census.schema)
+
+
+def read_plan_of(census: Census, path: str | Path) -> tuple[Plan, Policy | None]:
+    """A plan, checked against the census, with the policy that it obeys, if it names one."""
+    from sdcensus.documents.plan.document import read_plan
+
+    plan = read_plan(path, lambda _: census.schema)
+    if plan.policy is None:
+        return plan, None
+    return plan, read_policy(plan.path(plan.policy.file), census.schema)
+
+
+def broken_down_in_menu(
+    census: Census,
+    menu: Menu,
+    noise: GroupNoise,
+    *,
+    twins: bool = True,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> BrokenDown:
+    """What all tables of a menu together break down.
+
+    Args:
+        census: The census.
+        menu: The tables that may be asked for.
+        noise: What noise and the rule of the smallest group do.
+        twins: Whether twins are looked for as well.
+        most_work: How many units are put into cells at most; above, a sample is taken.
+        progress: Told how far it is.
+    """
+    progress("going through the menu", 0.0)
+    return measured(
+        census,
+        kinds_of_menu(menu),
+        menu.of,
+        noise,
+        twins=twins,
+        most_work=most_work,
+        progress=progress,
+    )
+
+
+def broken_down_in_tables(
+    census: Census,
+    specs: Sequence[TableSpec],
+    noise: Callable[[Entity], GroupNoise],
+    *,
+    twins: bool = True,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> tuple[BrokenDown, ...]:
+    """What some tables together break down, for each kind of unit that they count.
+
+    Args:
+        census: The census.
+        specs: The tables.
+        noise: What noise and the rule of the smallest group do to tables of some units.
+        twins: Whether twins are looked for as well.
+        most_work: How many units are put into cells at most; above, a sample is taken.
+        progress: Told how far it is.
+    """
+    found = []
+    for of in Entity:
+        tables = [one for one in specs if one.of is of and one.measure is Measure.COUNT]
+        if tables:
+            progress("going through the tables", 0.0)
+            found.append(
+                measured(
+                    census,
+                    kinds_of_tables(tables),
+                    of,
+                    noise(of),
+                    twins=twins,
+                    most_work=most_work,
+                    progress=progress,
+                )
+            )
+    return tuple(found)
+
+
+def measured(
+    census: Census,
+    kinds: Sequence[KindOfCells],
+    of: Entity,
+    noise: GroupNoise,
+    *,
+    twins: bool,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> BrokenDown:
+    """Count what is broken down of some kinds of cells; from tables where there are no records."""
+    if noise.definition_keys and noise.proven >= _largest_group(census, of):
+        # Nothing has to be read, however large the census is.
+        largest = max(LARGEST_GROUP, noise.proven)
+        return BrokenDown(of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True)
+    if census.records is None:
+        return _counted(census, kinds, of, noise, progress)
+    return measure_broken_down(
+        unit_records(census.records, of, kinds),
+        kinds,
+        of=of,
+        noise=noise,
+        largest=max(LARGEST_GROUP, noise.proven),
+        twins=twins,
+        most_work=most_work,
+        progress=progress,
+    )
+
+
+def _largest_group(census: Census, of: Entity) -> int:
+    """The largest group that must not be broken down: three units, or a private household."""
+    if of is Entity.PERSON:
+        return max(LARGEST_GROUP, largest_private_household(census))
+    return LARGEST_HOUSEHOLD if of is Entity.FAMILY else LARGEST_GROUP
+
+
+def share_in_kinds(
+    census: Census,
+    kinds: Sequence[KindOfCells],
+    of: Entity,
+    noise: GroupNoise,
+    *,
+    most_work: int = MOST_WORK,
+    progress: Progress = no_progress,
+) -> float:
+    """The share of visible groups that can be claimed with more than two attributes."""
+    divided = [kind for kind in kinds if len(kind.finer) > FEW_ATTRIBUTES]
+    if not divided:
+        return 0.0
+    return measured(
+        census, divided, of, noise, twins=False, most_work=most_work, progress=progress
+    ).share
+
+
+def smallest_group_text(census: Census, noise: GroupNoise) -> str:
+    """The setting that leaves no group and no private household broken down."""
+    farthest = noise.largest_deviation
+    if farthest is None:
+        return "smallest_group = K (with a method that bounds every deviation, such as cell-key)"
+    return f"smallest_group = {suggested_smallest_group(census, farthest)}"
+
+
+def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) -> UnitRecords:
+    """The records of a store, with the variables that some kinds of cells need."""
+    rows = store.rows(of)
+    every = slice(0, rows)
+    names = {parts.variable.name for kind in kinds for parts in kind.parts}
+    names |= {one.name for kind in kinds for one in kind.universe.variables}
+    schema = store.schema
+    codes: Mapping[str, np.ndarray[tuple[int], np.dtype[np.uint32]]] = {
+        name: np.ascontiguousarray(store.column(of, schema.variable(name))[every])
+        for name in sorted(names)
+    }
+    households = None
+    entities = {one.entity for one in schema.entities}
+    lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
+    if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
+        found = store.household_rows(of)[every]
+        households = np.where(found == NO_ROW, NO_HOUSEHOLD, found.astype(np.int64))
+    return UnitRecords(codes, households, rows)
+
+
+def _counted(
+    census: Census,
+    kinds: Sequence[KindOfCells],
+    of: Entity,
+    noise: GroupNoise,
+    progress: Progress,
+) -> BrokenDown:
+    """The same from tables, where only an engine can read the records: without units and twins."""
+    plain = [kind for kind in kinds if kind.universe.everything and _levels_of(kind) is not None]
+    small = [kind for kind in plain if kind.cells <= _COUNTED_CELLS]
+    figures = []
+    claimed = seen = 0.0
+    chosen = sample_of_kinds(small, 1, _COUNTED_TABLES) if small else ()
+    for at, kind in enumerate(chosen):
+        progress("counting what is broken down", at / len(chosen))
+        cube = census.tabulate(TableSpec(of=of, axes=_levels_of(kind) or ()))
+        if not isinstance(cube, Cube):
+            continue
+        groups = group_sizes(cube.count)
+        few = (cube.count > noise.proven) & (cube.count <= max(LARGEST_GROUP, noise.proven))
+        figures.append(
+            KindFigures(
+                kind.title, kind.area, len(kind.finer), tuple(groups.tolist()), int(few.sum()), 0
+            )
+        )
+        if len(kind.finer) > FEW_ATTRIBUTES:
+            seen += float(groups @ noise.visible)
+            claimed += float(groups @ noise.passing)
+    share = claimed / seen if seen else 0.0
+    uncounted = [kind for kind in kinds if kind not in small and len(kind.finer) > FEW_ATTRIBUTES]
+    if not seen and uncounted:
+        share = noise.largest_share  # for any data: nothing may pass because it was not counted
+    return BrokenDown(
+        of=of,
+        largest=max(LARGEST_GROUP, noise.proven),
+        noise=noise,
+        kinds=tuple(figures),
+        kinds_in_all=len(kinds),
+        share=share,
+        claimed=claimed,
+    )
+
+
+def _levels_of(kind: KindOfCells) -> tuple[Axis, ...] | None:
+    """The axes that count a kind of cells; ``None`` where its parts are no level."""
+    axes = []
+    for parts in kind.parts:
+        variable = parts.variable
+        own = [one for one in variable.levels() if f"{variable.name}@{one.name}" == parts.name]
+        if parts.name == variable.name:
+            own = [variable.level()]
+        if not own or (parts.group < 0).any():
+            return None
+        axes.append(make_axis(variable, own, total=False))
+    return tuple(axes)

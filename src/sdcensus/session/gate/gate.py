@@ -1,0 +1,372 @@
+"""The gate before anything is published or served: what is served and published pass the same one.
+
+It asks three things. Whether equal groups of people have equal numbers in different tables (set
+keys with deviations of three and more). Whether tables break down too many small groups. Whether
+some count is nearly always published as it is. ``serve`` stays closed until all are answered;
+``publish`` goes on if somebody accepts the risk by name, which is kept with the approval.
+
+The sentences name rules and remedies, never a count or a share that was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.policy.menu import Menu
+from sdcensus.model.policy.policy import BROKEN_DOWN, Policy
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.risk.groups.broken_down import GroupNoise
+from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
+from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
+from sdcensus.session.assess.knowledge import first_of, noise_of
+from sdcensus.session.census.census import Census
+from sdcensus.session.gate.broken_down import (
+    group_noise,
+    share_in_kinds,
+    smallest_group_text,
+)
+
+#: From this largest deviation on, equal numbers give equal groups away.
+SET_KEYS_FROM = 3
+#: How many units are put into cells at most, before something is opened.
+GATE_WORK = 100_000_000
+#: The longest reason that is kept.
+LONGEST_REASON = 2_000
+
+
+class RiskCode(StrEnum):
+    """What the gate asks."""
+
+    SET_KEYS = "set-keys"
+    BROKEN_DOWN = "broken-down"
+    STAYS = "stays"
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """Something that keeps the gate closed. Safe to show: it names a rule, never a count.
+
+    Attributes:
+        code: What was asked.
+        of: Whose tables it is about.
+        sentence: What is wrong.
+        remedy: What would do.
+    """
+
+    code: RiskCode
+    of: Entity
+    sentence: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedRisk:
+    """Somebody who accepts the risk of a publication, by name.
+
+    Attributes:
+        name: Who accepts it.
+        reason: Why.
+        codes: Which risks.
+    """
+
+    name: str
+    reason: str
+    codes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise SpecError("A risk is accepted by somebody: name them, --accept-risk NAME.")
+        if not self.reason.strip():
+            raise SpecError(
+                f'A risk is accepted for a reason, which is kept with the approval: --reason "WHY"'
+                f" beside --accept-risk {self.name!r}."
+            )
+        if len(self.reason) > LONGEST_REASON:
+            raise SpecError(f"A reason has at most {LONGEST_REASON:,} characters.")
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"name": self.name, "reason": self.reason, "risks": list(self.codes)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> AcceptedRisk:
+        """Read what ``to_json`` made."""
+        return cls(str(content["name"]), str(content["reason"]), tuple(map(str, content["risks"])))
+
+    @property
+    def sentence(self) -> str:
+        """Who accepted what, for those who look at a publication of the office."""
+        return f"Risk accepted by {self.name} ({', '.join(self.codes)}): {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupShare(Confidential):
+    """Which share of the small visible groups tables break down, for one kind of unit.
+
+    Attributes:
+        of: What is counted.
+        share: The share, on average over the noise; at most so much where ``bounded``.
+        bounded: Whether noise and smallest group alone keep it that small, for any data, so that
+            nothing was counted.
+        noise: What noise and the rule of the smallest group do.
+    """
+
+    of: Entity
+    share: float
+    bounded: bool
+    noise: GroupNoise
+
+    def __repr__(self) -> str:
+        return f"<GroupShare of {self.of.plural}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GateReport(Confidential):
+    """What the gate found.
+
+    Attributes:
+        limit: The largest share of small visible groups that may be broken down.
+        shares: What was measured, by what is counted.
+        risks: What keeps the gate closed.
+        excused: What would, if the tables were not those of a programme that must deliver every
+            cell.
+    """
+
+    limit: float
+    shares: tuple[GroupShare, ...]
+    risks: tuple[Risk, ...]
+    excused: tuple[Risk, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<GateReport: {len(self.risks)} risks>"
+
+
+def risks_of_menus(
+    census: Census,
+    menus: Iterable[Menu],
+    methods: Mapping[Entity, Method],
+    *,
+    smallest_group: int | None,
+    limit: float = BROKEN_DOWN,
+    planned: bool = False,
+    progress: Progress = no_progress,
+) -> GateReport:
+    """Ask the gate about everything that menus open.
+
+    Args:
+        census: The census.
+        menus: What may be asked for, one menu for each kind of unit.
+        methods: What protects each kind of unit.
+        smallest_group: The rule of the smallest group, if there is one.
+        limit: The largest share of small visible groups that may be broken down.
+        planned: Whether a plan says how tables are protected, and not options of a command.
+        progress: Told how far it is.
+    """
+    risks: list[Risk] = []
+    shares: list[GroupShare] = []
+    for menu in menus:
+        noise = group_noise(methods[menu.of], smallest_group)
+        risks += _risks_of_method(methods[menu.of], menu.of, planned=planned)
+        found = _share(census, menu.of, noise, limit, partial(kinds_of_menu, menu), progress)
+        shares.append(found)
+        if found.share > limit:
+            risks.append(_broken_down(census, menu.of, noise, limit, "[online] of the policy"))
+    return GateReport(limit, tuple(shares), tuple(risks))
+
+
+def risks_of_tables(
+    census: Census,
+    specs: Sequence[TableSpec],
+    method: Callable[[Entity], Method],
+    *,
+    smallest_group: int | None,
+    limit: float = BROKEN_DOWN,
+    must_deliver: Sequence[TableSpec] = (),
+    where: str = "[protect] of the plan",
+    progress: Progress = no_progress,
+) -> GateReport:
+    """Ask the gate about tables of a plan.
+
+    Args:
+        census: The census.
+        specs: Tables of the plan's own.
+        method: Gives what protects each kind of unit.
+        smallest_group: The rule of the smallest group, if there is one.
+        limit: The largest share of small visible groups that may be broken down.
+        must_deliver: Tables of a programme that must deliver every cell: what they break down is
+            told, and keeps nothing closed.
+        where: Where the smallest group would be written.
+        progress: Told how far it is.
+    """
+    risks: list[Risk] = []
+    excused: list[Risk] = []
+    shares: list[GroupShare] = []
+    for of in Entity:
+        own = [one for one in specs if one.of is of and one.measure is Measure.COUNT]
+        more = [one for one in must_deliver if one.of is of and one.measure is Measure.COUNT]
+        if not own and not more:
+            continue
+        noise = group_noise(method(of), smallest_group)
+        risks += _risks_of_method(method(of), of, planned=True)
+
+        both = [*own, *more]
+        every = _share(census, of, noise, limit, partial(kinds_of_tables, both), progress)
+        shares.append(every)
+        if every.share > limit:
+            alone = every
+            if more:
+                alone = _share(census, of, noise, limit, partial(kinds_of_tables, own), progress)
+            risk = _broken_down(census, of, noise, limit, where)
+            (risks if alone.share > limit else excused).append(risk)
+    return GateReport(limit, tuple(shares), tuple(risks), tuple(excused))
+
+
+def refuse_serving(policy: Policy, report: GateReport) -> None:
+    """Keep the table builder closed while there is a risk; nobody can accept it here.
+
+    Raises:
+        Refused: There is a risk; the message says what would do.
+    """
+    if report.risks:
+        raise Refused(
+            "\n".join(
+                [
+                    f"What the policy {policy.name!r} opens would give people away, so the table"
+                    " builder stays closed.",
+                    *_told(report.risks),
+                ]
+            )
+        )
+
+
+def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> AcceptedRisk | None:
+    """Refuse to publish while there is a risk that nobody accepts by name.
+
+    Returns:
+        What was accepted, with the risks; ``None`` if there is nothing to accept.
+
+    Raises:
+        Refused: There is a risk that nobody has accepted; the message says what would do.
+    """
+    if not report.risks:
+        return None
+    if accepted is None:
+        raise Refused(
+            "\n".join(
+                [
+                    "This plan would give people away, so it is not published.",
+                    *_told(report.risks),
+                    "Or somebody accepts the risk by name, which is kept with the approval:",
+                    '  --accept-risk NAME --reason "WHY"',
+                ]
+            )
+        )
+    codes = tuple(dict.fromkeys(one.code.value for one in report.risks))
+    return AcceptedRisk(accepted.name.strip(), " ".join(accepted.reason.split()), codes)
+
+
+def willing_to_accept(name: str | None, reason: str) -> AcceptedRisk | None:
+    """Who is willing to accept a risk, as they were named; ``None`` if nobody was."""
+    if name is not None:
+        return AcceptedRisk(name, reason)
+    if reason:
+        raise SpecError("A reason is for a risk that somebody accepts: --accept-risk NAME.")
+    return None
+
+
+def nothing_to_accept(
+    willing: AcceptedRisk | None, accepted: AcceptedRisk | None
+) -> tuple[str, ...]:
+    """Tells somebody who was willing that there was nothing to accept."""
+    if willing is None or accepted is not None:
+        return ()
+    return ("There was no risk to accept: --accept-risk and --reason can be left out.",)
+
+
+def _share(
+    census: Census,
+    of: Entity,
+    noise: GroupNoise,
+    limit: float,
+    kinds: Callable[[], Sequence[KindOfCells]],
+    progress: Progress,
+) -> GroupShare:
+    """Nothing is counted where no data could bring the share above the limit."""
+    if noise.largest_share <= limit:
+        return GroupShare(of, noise.largest_share, True, noise)
+    share = share_in_kinds(census, kinds(), of, noise, most_work=GATE_WORK, progress=progress)
+    return GroupShare(of, share, False, noise)
+
+
+def _told(risks: Sequence[Risk]) -> list[str]:
+    units: dict[str, list[str]] = {}
+    for one in risks:
+        units.setdefault(one.sentence, []).append(one.of.plural)
+    lines = [f"  {joined(plurals)}: {sentence}" for sentence, plurals in units.items()]
+    lines.append("What would do, all of these:")
+    lines += [f"  - {remedy}" for remedy in dict.fromkeys(one.remedy for one in risks)]
+    return lines
+
+
+def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]:
+    first = first_of(method)
+    if first is None:
+        return []
+    risks = []
+    noise = noise_of(method) if isinstance(first, CellKey) else None
+    if _has_set_keys(first):
+        lookup = str(first.parameters()["lookup"])
+        here = "" if planned else "--lookup definition here, and "
+        risks.append(
+            Risk(
+                RiskCode.SET_KEYS,
+                of,
+                f"with the look-up {lookup!r} the same people have the same number in every table,"
+                " so that whoever compares numbers finds them, and reads off what tables say about"
+                " them.",
+                f'definition keys: {here}lookup = "definition" in [protect] of the plans of the'
+                " office. Numbers that were published before change: that is a named event"
+                " (publish --revision NAME --rekey).",
+            )
+        )
+    if noise is not None and next(counts_that_stay(noise), None) is not None:
+        risks.append(
+            Risk(
+                RiskCode.STAYS,
+                of,
+                f"some count from 1 up is published as it is with a probability above"
+                f" {LARGEST_STAY:g}.",
+                "a perturbation that changes every count more often: a named strength, or sdcensus"
+                " ptable design with a larger variance",
+            )
+        )
+    return risks
+
+
+def _has_set_keys(method: Method) -> bool:
+    """Whether a method draws large deviations by who is in a cell, whatever is asked about them."""
+    claims = method.claims()
+    by_sets = claims.consistent and claims.distribution and not claims.by_definition
+    return by_sets and (method.largest_deviation or 0) >= SET_KEYS_FROM
+
+
+def _broken_down(census: Census, of: Entity, noise: GroupNoise, limit: float, where: str) -> Risk:
+    return Risk(
+        RiskCode.BROKEN_DOWN,
+        of,
+        f"more than {limit:.3g} of the visible groups of one, two and three (as a share) can be"
+        " claimed with more than two attributes, because other tables break them down further.",
+        f"a smallest group: {smallest_group_text(census, noise)} in {where}, or fewer variables in"
+        " a table",
+    )

@@ -1,0 +1,137 @@
+"""What a plan would give away, asked before it is published: for ``publish`` and ``plan check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.policy.policy import BROKEN_DOWN
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
+from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
+from sdcensus.session.assess.knowledge import chance_at, noise_of, variance_of
+from sdcensus.session.gate.broken_down import (
+    broken_down_in_tables,
+    group_noise,
+    smallest_group_text,
+)
+from sdcensus.session.gate.gate import GateReport, risks_of_tables
+from sdcensus.session.gate.words import broken_down_lines, excused_lines, help_line
+from sdcensus.session.looks.budget import LIMIT
+from sdcensus.session.publish.resolution import Resolved
+
+#: How many units are put into cells at most, for the evaluation of a publication.
+EVALUATION_WORK = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanLooks(Confidential):
+    """The noise of a plan against the look budget of its tables, for one kind of unit.
+
+    Attributes:
+        of: What is counted.
+        looks: The worst cell of all tables together.
+        chance: With which averaging finds its count; ``None`` where cells have no noise of their
+            own.
+        limit: The chance that the office accepts.
+    """
+
+    of: Entity
+    looks: Looks
+    chance: float | None
+    limit: float
+
+    def __repr__(self) -> str:
+        return f"<PlanLooks of {self.of.plural}: confidential>"
+
+    @property
+    def short(self) -> bool:
+        """Whether the noise falls short of the budget."""
+        return self.chance is not None and self.chance > self.limit
+
+    @property
+    def sentence(self) -> str:
+        """The figure in words."""
+        head = (
+            f"{self.of.plural}: all tables together are worth {self.looks.looks:,.1f} looks at a"
+            f" cell of {self.looks.title}"
+        )
+        if self.chance is None:
+            return f"{head}; cells have no noise of their own that averaging would remove."
+        short = ": the noise falls short of it" if self.short else ""
+        return (
+            f"{head}; averaging them finds its count with a chance of {self.chance:.0%}"
+            f" ({self.limit:.0%} are accepted){short}."
+        )
+
+
+def gate_of(resolved: Resolved, progress: Progress = no_progress) -> GateReport:
+    """Ask the gate about everything that a plan publishes."""
+    own, programme = _specs(resolved)
+    policy = resolved.policy
+    return risks_of_tables(
+        resolved.census,
+        own,
+        resolved.method,
+        smallest_group=resolved.smallest_group,
+        limit=BROKEN_DOWN if policy is None else policy.broken_down,
+        must_deliver=programme,
+        where="[protect] of the plan" if policy is None else "[online] of the policy",
+        progress=progress,
+    )
+
+
+def measures_of(
+    resolved: Resolved, *, most_work: int = MOST_WORK, progress: Progress = no_progress
+) -> tuple[BrokenDown, ...]:
+    """Everything that the tables of a plan together break down, by what they count."""
+
+    def noise(of: Entity) -> GroupNoise:
+        return group_noise(resolved.method(of), resolved.smallest_group)
+
+    return broken_down_in_tables(
+        resolved.census, resolved.specs(), noise, most_work=most_work, progress=progress
+    )
+
+
+def small_group_lines(resolved: Resolved) -> Iterator[str]:
+    """What all tables of a plan together give away, in sentences for the office."""
+    # The figures of the evaluation: a sample will do where tables are very many.
+    measures = measures_of(resolved, most_work=EVALUATION_WORK)
+    limit = BROKEN_DOWN if resolved.policy is None else resolved.policy.broken_down
+    for one in looks_of(resolved):
+        yield one.sentence
+    for measure in measures:
+        for line in broken_down_lines(measure, limit):
+            yield f"{measure.of.plural}: {line}"
+    yield from excused_lines(gate_of(resolved))
+    if measures:
+        helps = help_line(measures, smallest_group_text(resolved.census, measures[0].noise))
+        yield from [helps] if helps else []
+
+
+def looks_of(resolved: Resolved) -> tuple[PlanLooks, ...]:
+    """The noise of a plan against its look budget, by what is counted."""
+    counted = [one for one in resolved.specs() if one.measure is Measure.COUNT]
+    return tuple(_looks(resolved, counted)) if counted else ()
+
+
+def _looks(resolved: Resolved, specs: list[TableSpec]) -> Iterator[PlanLooks]:
+    policy = resolved.policy
+    limit = LIMIT if policy is None else policy.online.recovery or LIMIT
+    for budget in look_budget_of_tables(specs):
+        method = resolved.method(budget.of)
+        chance = chance_at(budget.asked, variance_of(method, None), noise_of(method))
+        yield PlanLooks(budget.of, budget.asked, chance, limit)
+
+
+def _specs(resolved: Resolved) -> tuple[list[TableSpec], list[TableSpec]]:
+    """The tables of the plan's own, and those of its programme."""
+    own = {spec.hash(): spec for one in resolved.products if one.own for spec in one.specs}
+    programme = {
+        spec.hash(): spec for one in resolved.products if not one.own for spec in one.specs
+    }
+    return list(own.values()), list(programme.values())

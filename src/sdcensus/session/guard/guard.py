@@ -1,0 +1,446 @@
+"""The guard over what was published: numbers that are out stay, or change on purpose and safely.
+
+With permanent keys a correction changes the numbers of the cells that hold the corrected record
+and no others, so the difference of two publications shows the person. A run that would change
+numbers therefore stops; a revision needs enough changed records behind every changed number; and
+re-keying draws all numbers anew, so that the changes say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.people_mark import PeopleMark
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.lock import LOCK_FILE, LockedTable, Making
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.census.census import Census
+from sdcensus.session.guard import words
+from sdcensus.session.guard.comparison import Comparison
+from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
+from sdcensus.session.guard.records_behind import RecordCounter
+from sdcensus.session.guard.renamed_census import renamed_from
+from sdcensus.session.guard.run import (
+    CHECK_FILE,
+    REDRAWN_SHARE,
+    REGISTRY_FOLDER,
+    REVISION_MINIMUM,
+    GuardRun,
+    open_registry,
+    read_lock,
+    series_key_version,
+    series_lookup,
+)
+from sdcensus.session.guard.table_changes import TableChanges
+from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
+from sdcensus.store.registry import Entry
+from sdcensus.store.registry_values import Values, values_digest
+
+__all__ = [
+    "REDRAWN_SHARE",
+    "REVISION_MINIMUM",
+    "Guard",
+    "TableChanges",
+    "open_guard",
+    "open_registry",
+    "read_lock",
+    "series_key_version",
+    "series_lookup",
+]
+
+
+def open_guard(
+    office: Path,
+    census: Census,
+    method: Method | Callable[[Entity], Method],
+    *,
+    plan: str,
+    specs: Sequence[TableSpec] = (),
+    date: str = "",
+    revision: str | None = None,
+    rekey: bool = False,
+    old_store: Path | None = None,
+    minimum: int = REVISION_MINIMUM,
+    progress: Progress = no_progress,
+) -> Guard:
+    """Open the lock and the registry of an office folder, and check what is asked for.
+
+    Args:
+        office: The folder of the office; made if it is missing.
+        census: From which is published.
+        method: How, or what gives the method for units of a kind; built with
+            ``series_key_version``.
+        plan: The name of the plan.
+        specs: All tables of the run; without them, what the lock says is of the plan.
+        date: The date of the publication, from the plan.
+        revision: The name under which published numbers may change.
+        rekey: Whether all numbers are drawn anew; only with a name.
+        old_store: The store from which was published, if it is no longer where it was.
+        minimum: How many changed records must stand behind every changed number.
+        progress: Told what is done.
+    """
+    if rekey and not revision:
+        raise SpecError("Re-keying is an event with a name: --rekey needs --revision NAME.")
+    if revision is not None and not revision.strip():
+        raise SpecError("A revision needs a name, such as --revision 2026-corrections.")
+    if type(minimum) is not int or minimum < 2:
+        raise SpecError(
+            "The number of changed records behind a changed number (--revision-minimum) is at"
+            " least 2; with 1 every correction would be shown."
+        )
+    make_owner_only_folder(office)
+    return Guard(
+        office,
+        GuardRun(
+            census=census,
+            methods=(lambda _: method) if isinstance(method, Method) else method,
+            specs=tuple(specs),
+            plan=plan,
+            date=date,
+            revision=revision,
+            rekey=rekey,
+            old_store=old_store,
+            minimum=minimum,
+            progress=progress,
+        ),
+    )
+
+
+class Guard(Confidential):
+    """Compares the tables of a run with what was published. Its methods may run in threads."""
+
+    __slots__ = (
+        *("_batch", "_comparison", "_counter", "_people", "_run", "_series"),
+        *("lock", "office", "registry"),
+    )
+
+    def __init__(self, office: Path, run: GuardRun) -> None:
+        self.office = office
+        self.lock = read_lock(office)
+        self.registry = open_registry(office)
+        self._batch = self.registry.batch()
+        self._run = run
+        self._counter = RecordCounter(run)
+        self._series = self.lock.series_of(run.census.schema.census)
+        self._comparison = Comparison(self.lock, self.registry, run, self._series)
+        self._people: PeopleMark | None = None
+
+    def __repr__(self) -> str:
+        return f"<Guard of {self.office}: confidential>"
+
+    # ------------------------------------------------------------------------------ looking
+
+    def look(
+        self,
+        name: str,
+        table: Table | SparseTable,
+        provenance: Provenance,
+        *,
+        imported: int = 0,
+    ) -> TableChanges:
+        """Compare a table with what was published, and keep its values ready to be recorded.
+
+        Args:
+            name: What the plan calls it.
+            table: What would be published.
+            provenance: How it was made.
+            imported: How many of its numbers ``imported`` took over.
+        """
+        spec, values = table.spec, Values.of(table)
+        digest = values_digest(spec, values)
+        same = TableChanges(
+            name=name,
+            title=spec.title,
+            spec_hash=spec.hash(),
+            cells=spec.cells,
+            of=spec.of,
+            provenance=provenance,
+            digest=digest,
+            imported=imported,
+        )
+        locked = self.lock.table(same.spec_hash, self._series)
+        making = self._making(spec.of, provenance)
+        if locked is not None:
+            other = self.lock.making(locked).data_version != making.data_version
+            same = replace(same, known=True, other_data=other)
+            if locked.digest == digest:
+                return replace(same, entry=locked.entry, compared=spec.cells)
+        found = self._comparison.shared_numbers(spec, values, locked, making)
+        regrouped = bool(found.hidden or found.opened)
+        if locked is not None and not found.cells.size and not regrouped:
+            # The same numbers in another order of axes or levels.
+            return replace(same, entry=locked.entry, digest=locked.digest, compared=found.compared)
+        entry = self._batch.add(
+            table,
+            provenance=provenance,
+            name=name,
+            consistent=not imported and self._run.consistent(spec.of),
+            series=self._series,
+        )
+        made = replace(
+            same,
+            entry=entry,
+            compared=found.compared,
+            changed=int(found.cells.size),
+            contradicts=found.contradicts,
+            hidden=found.hidden,
+            opened=found.opened,
+        )
+        if not found.cells.size:
+            return made
+        why = dict.fromkeys(w for one in found.makings for w in words.differences(one, making))
+        made = replace(made, why=tuple(why))
+        return self._counter.counted(made, spec, values, found, making)
+
+    def look_streamed(
+        self, name: str, spec: TableSpec, digest: str, provenance: Provenance
+    ) -> TableChanges:
+        """The same for a table whose values are too many to be kept: known by a digest of them.
+
+        Args:
+            name: What the plan calls it.
+            spec: The table.
+            digest: A digest of its published cells that does not depend on formats.
+            provenance: How it was made.
+        """
+        making = self._making(spec.of, provenance)
+        locked = self.lock.table(spec.hash(), self._series)
+        made = TableChanges(
+            name=name,
+            title=spec.title,
+            spec_hash=spec.hash(),
+            cells=spec.cells,
+            of=spec.of,
+            provenance=provenance,
+            entry="" if locked is None else locked.entry,
+            digest=digest,
+            known=locked is not None,
+            values_kept=False,
+        )
+        if locked is not None:
+            before = self.lock.making(locked)
+            made = replace(made, other_data=before.data_version != making.data_version)
+            if locked.digest == digest:
+                return made
+            # Which cells changed is not known; that all did is the safe side.
+            made = replace(
+                made,
+                changed=spec.cells,
+                why=words.differences(before, making),
+                uncounted="the values of a streamed table are not kept, so its changed cells are"
+                " not known",
+            )
+        entry = self._batch.add_digest(
+            spec,
+            digest,
+            provenance=provenance,
+            name=name,
+            consistent=self._run.consistent(spec.of),
+            series=self._series,
+        )
+        return replace(made, entry=entry)
+
+    def _making(self, of: Entity, provenance: Provenance, *, people: str = "") -> Making:
+        store = self._run.store
+        return Making.of(
+            provenance,
+            settings=self._run.methods(of).parameters(),
+            consistent=self._run.consistent(of),
+            store="" if store is None else str(store.path.resolve()),
+            info=self._run.census.schema.census,
+            series=self._series,
+            people=people,
+        )
+
+    def _mark(self) -> PeopleMark | None:
+        """The mark of the people of the census; computed once."""
+        if self._people is None:
+            self._run.progress("marking whose records these are", 0.0)
+            self._people = self._run.census.people
+        return self._people
+
+    def imported(self, table: Table, provenance: Provenance) -> Imported:
+        """A table with the numbers that were published before for the same records.
+
+        For a plan that says so; called before ``look``, which is told how many they are.
+        """
+        return imported(
+            table,
+            self.registry,
+            provenance=provenance,
+            consistent=self._run.consistent(table.spec.of),
+            series=self._series,
+            wanted=lambda entry: self._is_taken_over(entry, provenance),
+        )
+
+    def _is_taken_over(self, entry: Entry, provenance: Provenance) -> bool:
+        """What the plan itself has published stays only as long as it is about the same data."""
+        locked = self.lock.table(entry.spec_hash, self._series)
+        if locked is None or locked.plan != self._run.plan:
+            return True
+        made = self.lock.making(locked)
+        return made.data_version == provenance.data_version and not self._run.rekey
+
+    # ----------------------------------------------------------------------------- deciding
+
+    def decide(self, changes: Sequence[TableChanges]) -> tuple[str, ...]:
+        """Refuse the run, or tell what the office should know, a sentence each.
+
+        Raises:
+            Refused: Published numbers would change without a name for it, or in a way that shows
+                who was corrected.
+        """
+        run = self._run
+        changed = [one for one in changes if one.changed]
+        notes = words.notes(changes, self._left_out(changes), plan=run.plan)
+        notes += coexistence_warnings(
+            self.lock, self.registry, run.specs, run.methods, run.census.schema
+        )
+        groups = words.smallest_group(changes, self.lock.smallest_group(self._series))
+        if groups.lowered and run.revision is None:
+            raise Refused(groups.refusal)
+        if groups.lowered and self.lock.event(run.revision or "", run.plan) is not None:
+            raise Refused(_used(run.revision))
+        notes += groups.notes
+        info = run.census.schema.census
+        renamed = renamed_from(self.lock.makings, info, self._series, self._mark)
+        if renamed is not None:
+            if not run.rekey:
+                raise Refused(words.renamed(renamed.census, info, looks=self._looks()))
+            return (*notes, *words.drawn_again(self._looks()))
+        if not changed:
+            done = None if run.revision is None else self.lock.event(run.revision, run.plan)
+            if run.rekey and done is None and any(one.known for one in changes):
+                raise Refused(words.nothing_redrawn())
+            if run.revision is not None and done is None and not groups.lowered:
+                notes += (f"The revision {run.revision!r} changes no published number.",)
+            return notes
+        if run.revision is None:
+            raise Refused(words.would_change(changed))
+        # Other plans of the office may take part in the same revision.
+        named = [one for one in self.lock.events if one.name == run.revision]
+        if any(one.plan == run.plan or one.kind is not run.kind for one in named):
+            raise Refused(_used(run.revision))
+        refusal = self._refusal(changed)
+        if refusal:
+            raise Refused(refusal)
+        return (*notes, *words.passed(changed, run.revision, run.rekey, looks=self._looks()))
+
+    def _refusal(self, changed: Sequence[TableChanges]) -> str:
+        run = self._run
+        report = self.office / CHECK_FILE
+        if run.rekey:
+            exposed = [one for one in changed if one.exposed]
+            if exposed:
+                self._report(report, exposed)
+                return words.exposed(exposed, run.minimum, report)
+            if _share(changed) < REDRAWN_SHARE:
+                return words.nothing_redrawn()
+            return ""
+        other = tuple(dict.fromkeys(w for one in changed for w in one.why if w != words.DATA))
+        if other:
+            return words.only_rekeying(changed, other, looks=self._looks())
+        uncounted = [one for one in changed if one.uncounted]
+        if uncounted:
+            return words.not_counted(uncounted, looks=self._looks())
+        short = [one for one in changed if one.short]
+        if short:
+            self._report(report, short)
+            return words.too_few(short, run.minimum, report, looks=self._looks())
+        return ""
+
+    def _looks(self) -> int:
+        """How often numbers were drawn before the event of this run."""
+        taking_part = self._run.rekey and self.lock.event(self._run.revision or "") is not None
+        return self.lock.looks - taking_part
+
+    def _report(self, path: Path, changed: Sequence[TableChanges]) -> None:
+        write_owner_only(path, words.report(changed, self._run.minimum).encode())
+
+    def _left_out(self, changes: Sequence[TableChanges]) -> tuple[LockedTable, ...]:
+        """Tables that are out and are not part of this run."""
+        here = {*(one.hash() for one in self._run.specs), *(one.spec_hash for one in changes)}
+        own = [one for one in self.lock.tables if one.series == self._series]
+        return tuple(one for one in own if one.spec_hash not in here)
+
+    # ---------------------------------------------------------------------------- recording
+
+    def prepare(self, changes: Sequence[TableChanges], folder: Path) -> dict[str, str]:
+        """Write what makes the run recorded into a folder, to be moved with the rest of it.
+
+        Args:
+            changes: What ``look`` said about every table, in the order of the plan.
+            folder: Where to write.
+
+        Returns:
+            Names in that folder, and where each file belongs in the folder of the office; empty
+            if nothing is to be recorded. The registry's file comes first, the lock last.
+        """
+        fresh = [one for one in changes if one.fresh]
+        if not fresh:
+            return {}
+        event = self._run.event(fresh, self.lock)
+        batch = self.registry.batch()
+        tables = {}
+        # A revision publishes all tables from the new data, also those that stay as they are.
+        again = [one for one in changes if one.other_data and not one.fresh]
+        for one in (*fresh, *(again if self._run.revision else ())):
+            if one.fresh:
+                batch.take(one.entry)
+            table = LockedTable(
+                name=one.name,
+                title=one.title,
+                plan=self._run.plan,
+                series=self._series,
+                spec_hash=one.spec_hash,
+                cells=one.cells,
+                digest=one.digest,
+                entry=one.entry,
+                making=0,
+                event=0,
+            )
+            people = "" if (mark := self._mark()) is None else str(mark)
+            making = self._making(one.of, one.provenance, people=people)
+            tables[one.spec_hash] = (table, making)
+        lock = self.lock.with_event(event, tables)
+        name, content = batch.content(event.name)
+        batch.forget_others()
+        (self.office / CHECK_FILE).unlink(missing_ok=True)  # of a refusal that is settled
+        write_owner_only(folder / "publication.json", content)
+        write_owner_only(folder / LOCK_FILE, lock.to_json().encode())
+        return {
+            "publication.json": f"{REGISTRY_FOLDER}/{name}",
+            LOCK_FILE: LOCK_FILE,
+        }
+
+    def record(self, changes: Sequence[TableChanges]) -> Path:
+        """Write registry and lock at once, for who moves nothing; the path of the lock.
+
+        Recording the same again changes nothing.
+        """
+        folder = self.office / ".recording"
+        make_owner_only_folder(folder)
+        for own, name in self.prepare(changes, folder).items():
+            (folder / own).replace(self.office / name)
+        folder.rmdir()
+        self.lock = read_lock(self.office)
+        self._comparison = Comparison(self.lock, self.registry, self._run, self._series)
+        return self.office / LOCK_FILE
+
+
+def _share(changed: Sequence[TableChanges]) -> float:
+    """Of the numbers that no correction touches, the share that was drawn anew."""
+    total = sum(one.redrawn for one in changed)
+    return sum(one.drawn for one in changed) / total if total else 1.0
+
+
+def _used(name: str | None) -> str:
+    return f"There was an event {name!r} before. Give this revision another name."

@@ -1,0 +1,227 @@
+"""What the guard over published numbers knows of a run, and where the office keeps its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sdcensus.errors import OutputError, Refused, StoreError
+from sdcensus.methods.method import Method
+from sdcensus.model.plan.plan import Plan, PlanOutput
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.lock import LOCK_FILE, EventKind, LockEvent, PublicationLock
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.census.census import Census
+from sdcensus.session.guard.table_changes import TableChanges
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.registry import Registry
+
+#: How many changed records must stand behind every changed number of a revision. Who compares
+#: both publications learns that somebody among so many was corrected; ten is the smallest group
+#: that offices commonly publish a count of.
+REVISION_MINIMUM = 10
+#: A re-keying must change at least this share of the numbers that no correction touches, or the
+#: changed ones would still stand out.
+REDRAWN_SHARE = 0.1
+REGISTRY_FOLDER = "registry"
+CHECK_FILE = "revision-check.csv"
+#: Where a plan publishes that does not say it.
+DEFAULT_OUTPUT = PlanOutput(folder="published")
+
+
+def folders_of_plan(plan: Plan, out: str | Path | None = None) -> tuple[Path, Path]:
+    """Where a plan publishes, and where its office keeps what nobody else may see.
+
+    Args:
+        plan: The plan.
+        out: The published folder, instead of the one that the plan names.
+    """
+    output = plan.output or DEFAULT_OUTPUT
+    published = Path(out) if out is not None else plan.path(output.folder)
+    # What a link leads to is replaced, not the link. A path such as ".." has no name to go by.
+    if published.is_symlink() or not published.name or published.name == "..":
+        published = published.resolve()
+    if not published.name:
+        raise OutputError(f"{published} cannot be published into. Name a folder in it.")
+    office = plan.path(output.office_folder) if output.office_folder else None
+    if office is None:
+        office = published.with_name(f"{published.name}.office")
+    inner, outer = office.resolve(), published.resolve()
+    if inner == outer or outer in inner.parents:
+        raise OutputError(
+            f"{office} is for what nobody outside may see, so it cannot lie inside {published}."
+            " Name another office folder in the plan."
+        )
+    if inner in outer.parents:
+        raise OutputError(
+            f"{published} is for everybody, so it cannot lie inside {office}. Name another folder."
+        )
+    store = plan.path(plan.store).resolve()
+    for folder, resolved in ((published, outer), (office, inner)):
+        if resolved == store or store in resolved.parents or resolved in store.parents:
+            raise OutputError(
+                f"{folder} and the store {plan.store} cannot lie in each other. Name a folder of"
+                " its own."
+            )
+    return published, office
+
+
+def publication_name(info: CensusInfo, file: Path) -> str:
+    """What a plan is called in the lock."""
+    return f"{' '.join(info.code)} {file.stem}".strip()
+
+
+def read_lock(office: Path) -> PublicationLock:
+    """The lock of an office folder; an empty one before the first publication."""
+    path = office / LOCK_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return PublicationLock()
+    except (OSError, ValueError):
+        raise StoreError(f"{path} cannot be read. Restore it from a backup.") from None
+    return PublicationLock.from_json(text, where=str(path))
+
+
+def open_registry(office: Path) -> Registry:
+    """The registry of an office folder, made if it is missing."""
+    folder = office / REGISTRY_FOLDER
+    return Registry.open(folder) if folder.exists() else Registry.create(folder)
+
+
+def series_key_version(
+    office: Path,
+    asked: int | None,
+    *,
+    info: CensusInfo | None = None,
+    plan: str = "",
+    revision: str | None = None,
+    rekey: bool = False,
+) -> int | None:
+    """The key version with which the method of a run is built; ``None`` for the method's own.
+
+    It is that of what the plan has published, and one more for a re-keying. A plan that was not
+    re-keyed when others of its office were follows them. Called before the method is built.
+
+    Args:
+        office: The folder of the office.
+        asked: What the plan says, if it says anything.
+        info: The census; without it, any in the folder.
+        plan: The name of the plan; without it, any.
+        revision: The name of the revision, if the run is one.
+        rekey: Whether all numbers shall be drawn anew.
+    """
+    lock = read_lock(office)
+    series = None if info is None else lock.series_of(info)
+    newest = lock.key_version(series)
+    if newest is None:
+        return asked
+    own = lock.key_version(series, plan)
+    version = newest if own is None else own
+    if rekey:
+        done = lock.event(revision or "", plan)
+        if done is None or done.kind is not EventKind.REKEYING:
+            version = max(newest, version + 1)
+        if asked not in (None, version):
+            raise Refused(
+                f"Re-keying makes the key version {version}, and the plan says {asked}. Leave"
+                " key_version out of the plan: the lock keeps it. Or write the new one."
+            )
+        return version
+    if asked is not None:
+        return asked
+    return None if version == 1 else version
+
+
+def series_lookup(
+    office: Path, *, info: CensusInfo | None = None, plan: str = "", rekey: bool = False
+) -> str | None:
+    """The look-up with which a series goes on where its plan names none; ``None`` for the default.
+
+    What was published with one look-up is not changed by another default: numbers are permanent.
+    Re-keying draws all of them anew, and so does it as it is done today.
+
+    Args:
+        office, info, plan, rekey: As in ``series_key_version``.
+    """
+    if rekey:
+        return None
+    lock = read_lock(office)
+    return lock.lookup(None if info is None else lock.series_of(info), plan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GuardRun:
+    """What a run is about.
+
+    Attributes:
+        census: From which is published.
+        methods: How, by what is counted.
+        specs: All its tables.
+        plan, date: The name of the plan, and its date.
+        revision, rekey: As in ``open_guard``.
+        old_store, minimum, progress: As in ``open_guard``.
+    """
+
+    census: Census
+    methods: Callable[[Entity], Method]
+    specs: tuple[TableSpec, ...]
+    plan: str
+    date: str
+    revision: str | None
+    rekey: bool
+    old_store: Path | None
+    minimum: int
+    progress: Progress = field(default=no_progress)
+
+    def __repr__(self) -> str:
+        return f"<GuardRun of {self.plan}>"
+
+    def consistent(self, entity: Entity) -> bool:
+        """Whether the method for these units gives the same records the same number."""
+        return self.methods(entity).claims().consistent
+
+    @property
+    def store(self) -> CensusStore | None:
+        """The store from which is published, if it lies on disk."""
+        try:
+            return self.census.store
+        except StoreError:
+            return None
+
+    @property
+    def kind(self) -> EventKind:
+        """What the run is, if it changes numbers."""
+        return EventKind.REKEYING if self.rekey else EventKind.REVISION
+
+    def event(self, fresh: Sequence[TableChanges], lock: PublicationLock) -> LockEvent:
+        """What the lock is told about the run.
+
+        Args:
+            fresh: The tables that are published for the first time or change.
+            lock: The lock before it.
+        """
+        changed = sum(one.changed for one in fresh)
+        if not lock.events:
+            kind, name = EventKind.FIRST, EventKind.FIRST.value
+        elif self.rekey:
+            kind, name = EventKind.REKEYING, EventKind.REKEYING.value
+        elif changed:
+            kind, name = EventKind.REVISION, EventKind.REVISION.value
+        elif any(one.hidden or one.opened for one in fresh):
+            size = max(one.provenance.smallest_group for one in fresh)
+            kind = EventKind.SMALLEST_GROUP
+            name = f"{kind.value} {size or 'none'}, {len(lock.events)}"
+        else:
+            kind, name = EventKind.ADDITION, f"{EventKind.ADDITION.value} {len(lock.events)}"
+        return LockEvent(
+            name=self.revision or name,
+            kind=kind,
+            date=self.date,
+            plan=self.plan,
+            tables=len(fresh),
+            changed=changed,
+        )

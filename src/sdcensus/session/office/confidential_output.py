@@ -1,0 +1,128 @@
+"""Writing true counts, for those who may see them: on explicit demand, for the owner only."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sdcensus.errors import OutputError, Refused
+from sdcensus.formats.tables.columns import axis_columns, grid_positions, slices, table_of
+from sdcensus.formats.tables.text import write_csv
+from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.store.owner_only import open_owner_only
+
+Positions = npt.NDArray[np.int64]
+Columns = Sequence[tuple[str, pa.Array]]
+#: What is told about some cells: their positions on each axis, and their values.
+Teller = Callable[[Positions, Accumulators], Columns]
+
+
+def write_confidential(
+    cube: Cube | SparseCube,
+    path: str | Path,
+    *,
+    confidential: bool = False,
+    language: str | None = None,
+    weight_decimals: int = 0,
+) -> Path:
+    """Write a cube with its true counts and cell keys to a file that only its owner can read.
+
+    Each axis has a column with codes and one with labels; an axis that shows several levels also
+    has one with the level, since a code may stand at more than one. Sums of continuous variables
+    are written as the cube holds them, in fixed point.
+
+    Args:
+        cube: The cube; of a sparse one the non-empty cells are written.
+        path: A ``.csv`` or ``.parquet`` file; must not exist.
+        confidential: Must be true: the caller knows that the file is as secret as the census.
+        language: The language of the labels.
+        weight_decimals: How many digits of the weights stand behind the decimal point; 0 writes
+            them in fixed point.
+    """
+    target = check_target(path, confidential=confidential)
+
+    def told(positions: Positions, values: Accumulators) -> Columns:
+        return true_columns(values, weight_decimals)
+
+    write_owner_only_table(cell_tables(cube, language, told), target)
+    return target
+
+
+def check_target(path: str | Path, *, confidential: bool, what: str = "A cube") -> Path:
+    """Refuse early what could not be written in the end."""
+    if not confidential:
+        raise Refused(
+            f"{what} holds true counts. To write one for the office's own use, say so:"
+            " --confidential (in Python: confidential=True)."
+        )
+    target = Path(path)
+    if target.suffix not in (".csv", ".parquet"):
+        raise OutputError(f"{target}: write {what[:1].lower()}{what[1:]} as .csv or .parquet.")
+    if target.exists():
+        raise OutputError(f"{target} already exists. Choose another name or remove it first.")
+    if not target.parent.is_dir():
+        raise OutputError(f"The folder {target.parent} does not exist.")
+    return target
+
+
+def cell_tables(cube: Cube | SparseCube, language: str | None, told: Teller) -> Iterator[pa.Table]:
+    """Codes and labels of the cells of a cube, and what is told about them, some at a time.
+
+    There is at least one piece, so that an empty cube still has its columns.
+    """
+    for positions, values in _pieces(cube):
+        columns = axis_columns(cube.spec, positions, language)
+        yield table_of([*columns, *told(positions, values)])
+
+
+def true_columns(values: Accumulators, weight_decimals: int) -> Columns:
+    """True counts, cell keys, and whatever else was added up."""
+    columns = [
+        ("count", pa.array(values.count)),
+        ("cell_key", pa.array(values.key.astype(np.int64))),
+    ]
+    if values.weight is not None:
+        columns.append(("weight", _decimals(values.weight, weight_decimals)))
+    return [*columns, *((f"sum_{name}", pa.array(sums)) for name, sums in values.sums)]
+
+
+def write_owner_only_table(tables: Iterator[pa.Table], path: Path) -> None:
+    """Write tables one below the other to a csv or Parquet file that only its owner can read."""
+    if path.suffix == ".csv":
+        with open_owner_only(path) as file:
+            write_csv(tables, file)
+        return
+    first = next(tables)
+    with open_owner_only(path) as file, pq.ParquetWriter(file, first.schema) as writer:
+        for table in itertools.chain([first], tables):
+            writer.write_table(table)
+
+
+def _pieces(cube: Cube | SparseCube) -> Iterator[tuple[Positions, Accumulators]]:
+    """Positions on each axis and values of some cells at a time, the last axis running fastest."""
+    if isinstance(cube, SparseCube):
+        for block in cube.blocks():
+            for rows in slices(len(block.positions)):
+                yield block.positions[rows].T, block.values.map(itemgetter(rows))
+        return
+    flat = cube.values.map(lambda one: one.reshape(-1))
+    for rows in slices(cube.spec.cells):
+        yield grid_positions(cube.shape, rows), flat.map(itemgetter(rows))
+
+
+def _decimals(values: npt.NDArray[np.int64], decimals: int) -> pa.Array:
+    """Whole numbers of the last digit as exact decimal numbers."""
+    if not decimals:
+        return pa.array(values)
+    wide = np.stack([values, values >> 63], axis=1)  # 128 bits, the low half first
+    buffer = pa.py_buffer(np.ascontiguousarray(wide, dtype="<i8"))
+    return pa.Array.from_buffers(pa.decimal128(38, decimals), len(values), [None, buffer])

@@ -1,0 +1,247 @@
+"""Two people put their names under a publication: under its plan, policy, lock and files."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sdcensus.errors import InputError, Refused, SpecError
+from sdcensus.model.published.lock import LOCK_FILE
+from sdcensus.session.gate.gate import AcceptedRisk
+from sdcensus.session.publish.office_folder import (
+    ACCEPTED_RISK,
+    APPROVALS,
+    OFFICE_FILE,
+    folder_of,
+    taken,
+)
+from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, read_json
+from sdcensus.store.owner_only import write_owner_only
+
+#: How many people have to approve.
+NEEDED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One person's approval."""
+
+    name: str
+    role: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """Who has approved a publication as it is.
+
+    Attributes:
+        approvals: The people.
+        outdated: Approvals of something that has changed since.
+        accepted: Who has accepted that it may give people away, and why; ``None`` if nobody had to.
+    """
+
+    approvals: tuple[Approval, ...] = ()
+    outdated: tuple[Approval, ...] = ()
+    accepted: AcceptedRisk | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether enough people have approved."""
+        return len(self.approvals) >= NEEDED
+
+
+def approve(
+    folder: str | Path,
+    *,
+    name: str,
+    role: str = "",
+    date: str = "",
+    office: str | Path | None = None,
+) -> Approvals:
+    """Record that somebody approves a publication as it is.
+
+    The digests of plan, policy, lock and all files stand beside the names, so an approval holds for
+    exactly what was approved, wherever it lies.
+
+    Args:
+        folder: The published folder.
+        name: Who approves.
+        role: In which function.
+        date: On which day, as ISO text; no clock is read.
+        office: The office's folder; by default the one beside the published one.
+
+    Raises:
+        Refused: Something is not as it was published, or the same person approves twice.
+    """
+    from sdcensus.session.publish.verification import verify
+
+    who = _words(name)
+    if not _key(who):
+        raise SpecError("An approval needs the name of who approves.")
+    day = _day(date)
+    root = Path(folder)
+    # Nobody publishes, and nobody else approves, while the digests are looked at and written.
+    with _taken_for(root, office) as private:
+        checked = verify(root, office=private.parent)
+        if not checked.sound:
+            others = len(checked.problems) - 1
+            raise Refused(
+                f"{root} cannot be approved: it is not as it was published. {checked.problems[0]}"
+                f"{f', and {others:,} more' if others else ''}."
+            )
+        _check_documents(private)
+        known = read_approvals(private, root)
+        if any(_key(one.name) == _key(who) for one in known.approvals):
+            raise Refused(f"{who} has approved this already; a second person has to.")
+        kept = (*known.approvals, Approval(who, _words(role), day))
+        content: dict[str, Any] = {
+            "format": "sdcensus-approval",
+            "version": 1,
+            "approved": _digests(root, private),
+            "approvals": [asdict(one) for one in kept],
+        }
+        if known.accepted is not None:
+            content[ACCEPTED_RISK] = known.accepted.to_json()
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        write_owner_only(private / APPROVALS, text.encode())
+    return Approvals(kept, known.outdated, known.accepted)
+
+
+def read_approvals(private: Path, folder: Path) -> Approvals:
+    """Who has approved what is published now.
+
+    Args:
+        private: Where the office keeps what belongs to the publication.
+        folder: The published folder.
+    """
+    content = read_json(private / APPROVALS)
+    try:
+        found = tuple(
+            Approval(str(one["name"]), str(one["role"]), str(one["date"]))
+            for one in content.get("approvals", ())
+        )
+    except (LookupError, TypeError):
+        raise InputError(f"{private / APPROVALS} is damaged. Restore it from a backup.") from None
+    accepted = read_accepted_risk(private)
+    if content.get("approved") == _digests(folder, private):
+        return Approvals(found, (), accepted)
+    return Approvals((), found, accepted)
+
+
+def read_accepted_risk(private: Path) -> AcceptedRisk | None:
+    """Who has accepted that a publication may give people away; ``None`` if nobody had to.
+
+    Args:
+        private: Where the office keeps what belongs to the publication.
+    """
+    content = read_json(private / OFFICE_FILE).get(ACCEPTED_RISK)
+    if content is None:
+        return None
+    try:
+        return AcceptedRisk.from_json(content)
+    except (LookupError, TypeError, SpecError):
+        raise InputError(f"{private / OFFICE_FILE} is damaged. Restore it from a backup.") from None
+
+
+def private_folder(folder: Path, office: str | Path | None = None) -> Path:
+    """Where the office keeps what belongs to a publication.
+
+    Args:
+        folder: The published folder.
+        office: The office's folder; by default the one beside the published one.
+
+    Raises:
+        InputError: There is nothing about this publication.
+    """
+    root = folder.resolve() if folder.is_symlink() or not folder.name else folder
+    if office is None and not root.name:
+        raise InputError(f"{folder} is no published folder.")
+    shared = root.with_name(f"{root.name}.office") if office is None else Path(office)
+    if (shared / OFFICE_FILE).is_file():  # somebody has named the part that is of this publication
+        shared = shared.parent
+    found = folder_of(shared, str(read_json(folder / MANIFEST).get("publication", "")))
+    if not (found / OFFICE_FILE).is_file():
+        raise InputError(
+            f"{shared} is not the office's folder of {folder}. Name it: --office FOLDER."
+        )
+    return found
+
+
+@contextmanager
+def _taken_for(folder: Path, office: str | Path | None) -> Iterator[Path]:
+    private = private_folder(folder, office)
+    with taken(private.parent):
+        if (private / ".part" / "commit.json").exists():
+            raise Refused(
+                f"A run was interrupted while it put {folder} into its place. Publish the plan"
+                " again, then approve."
+            )
+        yield private
+
+
+def _digests(folder: Path, private: Path) -> dict[str, str | None]:
+    """What an approval is about: digests of plan, policy, lock and outputs, as they are now."""
+    kept = read_json(private / OFFICE_FILE)
+    digests = {
+        "plan": _document_now(kept.get("plan")),
+        "policy": _document_now(kept.get("policy")),
+        "lock": _digest_of(private.parent / LOCK_FILE),
+        "outputs": _digest_of(folder / MANIFEST),
+    }
+    accepted = kept.get(ACCEPTED_RISK)
+    if accepted is not None:
+        # Who approves, approves with what was accepted: another name or reason is another thing.
+        text = json.dumps(accepted, sort_keys=True, ensure_ascii=False)
+        digests["accepted risk"] = hashlib.sha256(text.encode()).hexdigest()
+    return digests
+
+
+def _check_documents(private: Path) -> None:
+    """Refuse to approve files together with a plan or policy from which they were not made."""
+    kept = read_json(private / OFFICE_FILE)
+    for what in ("plan", "policy"):
+        made = kept.get(what)
+        if made is not None and _document_now(made) != made.get("sha256"):
+            raise Refused(
+                f"The {what} {made.get('name')} has changed since it was published. Publish again,"
+                " then approve."
+            )
+
+
+def _document_now(made: Mapping[str, Any] | None) -> str | None:
+    """The digest of a document; where it has been moved away, the one that it had."""
+    if made is None:
+        return None
+    return _digest_of(Path(str(made.get("path", "")))) or made.get("sha256")
+
+
+def _digest_of(path: Path) -> str | None:
+    return WrittenFile.of(path).sha256 if path.is_file() else None
+
+
+def _words(text: str) -> str:
+    """A name as it is shown: no signs that nobody sees, single blanks."""
+    shown = "".join(" " if one.isspace() else one for one in unicodedata.normalize("NFC", text))
+    return " ".join("".join(one for one in shown if one.isprintable()).split())
+
+
+def _key(name: str) -> str:
+    """The same for the same person, however the name is typed."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _day(text: str) -> str:
+    if not text.strip():
+        return ""
+    try:
+        return datetime.date.fromisoformat(text.strip()).isoformat()
+    except ValueError:
+        raise SpecError(f"{text!r} is no date. Write it as 2026-03-01.") from None

@@ -1,0 +1,269 @@
+"""From the cube of a table to the files of a product: protect, obey the policy, deliver, write."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sdcensus.errors import Refused
+from sdcensus.formats.write import write_delivered
+from sdcensus.methods.method import Method
+from sdcensus.methods.notes import notes_for
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.headings import table_heading
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.guard.guard import Guard
+from sdcensus.session.policy import Outcome, show
+from sdcensus.session.policy.builder_rules import withholds_households
+from sdcensus.session.policy.code_rules import positions_of
+from sdcensus.session.policy.households import one_household_cells, withhold_households
+from sdcensus.session.protect.smallest_group import GroupRule, too_large
+from sdcensus.session.publish.evaluation import evaluated
+from sdcensus.session.publish.notes import with_office_notes
+from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct
+from sdcensus.session.publish.resolution import Resolved
+from sdcensus.session.publish.spec_key import spec_key
+from sdcensus.session.publish.streamed import stream_table
+from sdcensus.session.publish.workplace import Finished, Workplace, WrittenFile
+
+Office = dict[str, Any]
+
+
+class Maker:
+    """Makes the products of a plan as their tables come from the engine, in several threads.
+
+    Args:
+        resolved: The plan.
+        workplace: Where files are written and finished products are noted.
+        guard: Looks at every published table before anybody sees it.
+        products: What is to be made.
+        done: Called with each product that is finished.
+        memory: How many bytes the whole run may take.
+    """
+
+    def __init__(
+        self,
+        resolved: Resolved,
+        workplace: Workplace,
+        guard: Guard,
+        products: Sequence[Product],
+        done: Callable[[Finished], None],
+        *,
+        memory: int,
+    ) -> None:
+        self._resolved = resolved
+        self._workplace = workplace
+        self._guard = guard
+        self._done = done
+        # What a table takes that is streamed while another worker goes on with its own.
+        self._memory = memory // 4
+        self._waiting: dict[str, list[Product]] = {}
+        self._parts: dict[str, dict[str, tuple[PublishedPart, Office]]] = {}
+        self._rule = GroupRule(resolved.smallest_group)
+        self._judged: dict[str, Table | SparseTable] = {}
+        self._lock, self._judging = threading.Lock(), threading.Lock()
+        for product in products:
+            self._parts[product.name] = {}
+            for key in dict.fromkeys(spec_key(spec) for spec in product.specs):
+                self._waiting.setdefault(key, []).append(product)
+
+    def counted(self) -> tuple[TableSpec, ...]:
+        """What is counted for each of ``specs``: with the groups above its cells, under a rule."""
+        return tuple(self._rule.counted(spec) for spec in self.specs())
+
+    def specs(self) -> tuple[TableSpec, ...]:
+        """The tables that are needed, each once."""
+        found = {}
+        for key, products in self._waiting.items():
+            for spec in products[0].specs:
+                if spec_key(spec) == key:
+                    found[key] = spec
+        return tuple(found.values())
+
+    def take(self, spec: TableSpec, counted: Cube | SparseCube) -> None:
+        """Protect a table and finish the products that waited for it.
+
+        Args:
+            spec: The table.
+            counted: What was counted for it.
+        """
+        key = spec_key(spec)
+        products = self._waiting[key]
+        if isinstance(counted, SparseCube):
+            for product in products:
+                self._stream(product, spec, counted)
+            return
+        method = self._resolved.method(spec.of)
+        protected = self._rule.protect(
+            spec, method, self._resolved.census.tabulate, counted=counted
+        )
+        table, cube = protected.table, protected.audit.cube
+        if isinstance(table, SparseTable):
+            table = table.whole()
+        assert isinstance(cube, Cube)
+        taken_over = 0
+        if self._resolved.imports:
+            found = self._guard.imported(table, protected.provenance)
+            table, taken_over = found.table, found.cells
+        shown, refused = self._shown(table, products[0].name)
+        if withholds_households(self._resolved.policy) and spec.of is Entity.PERSON:
+            shown = withhold_households(shown, one_household_cells(cube))
+        for product in products:
+            name = product.name
+            if len(product.specs) > 1:
+                name = f"{name} ({replace(spec, name='').title})"
+            changes = self._guard.look(name, shown, protected.provenance, imported=taken_over)
+            office: Office = {"changes": changes.to_json()}
+            if self._resolved.output.evaluation:
+                axes = product.table.axes if isinstance(product, TableProduct) else None
+                office["evaluation"] = evaluated(
+                    name, cube, shown, axes, original=self._original(spec)
+                )
+            part = PublishedPart(
+                self._noted(shown, method),
+                protected.provenance,
+                refused,
+                cube.count != 0 if product.needs_populated else None,
+            )
+            with self._lock:
+                parts = self._parts[product.name]
+                parts[key] = (part, office)
+                complete = len(parts) == len({spec_key(one) for one in product.specs})
+            if complete:
+                self._finish(product, self._parts.pop(product.name))
+
+    def _original(self, spec: TableSpec) -> Cube | None:
+        """The counts before records were swapped, if they were."""
+        if self._resolved.original is None:
+            return None
+        cube = self._resolved.original.tabulate(spec)
+        return cube if isinstance(cube, Cube) else None
+
+    def _noted(self, table: Table, method: Method) -> Table:
+        if not self._resolved.output.notes:
+            return replace(table, notes=())
+        return replace(table, notes=(*notes_for(table, method.claims()), *table.notes))
+
+    def _shown(self, table: Table, name: str) -> tuple[Table, Mask | None]:
+        """What the policy lets be seen of a table, and the cells that it does not show at all."""
+        policy = self._resolved.policy
+        if policy is None:
+            return table, None
+        decision = show(policy, table, role=self._resolved.role, published=self._published)
+        if decision.verdict.outcome is Outcome.REFUSED or not isinstance(decision.table, Table):
+            raise Refused(
+                f"{name}: the policy {policy.name!r} does not let it pass for the role"
+                f" {self._resolved.role!r}.\n" + "\n".join(decision.verdict.lines())
+            )
+        refused = np.zeros(table.shape, dtype=bool)
+        for one in decision.verdict.withheld:
+            at = table.spec.position(one.variable)
+            index: list[Any] = [slice(None)] * len(table.shape)
+            index[at] = positions_of(table.spec.axes[at], one)
+            refused[tuple(index)] = True
+        return decision.table, refused if refused.any() else None
+
+    def _published(self, spec: TableSpec) -> Table | SparseTable:
+        """The published table of a specification, for rules on published numbers; made once."""
+        key = spec_key(spec)
+        with self._judging:
+            if key not in self._judged:
+                method = self._resolved.method(spec.of)
+                tabulate = self._resolved.census.tabulate
+                self._judged[key] = self._rule.protect(spec, method, tabulate).table
+            return self._judged[key]
+
+    def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:
+        resolved = self._resolved
+        keys = [spec_key(spec) for spec in product.specs]
+        ordered = [parts[key] for key in keys]
+        once = [parts[key] for key in dict.fromkeys(keys)]
+        delivered = product.delivered([part for part, _ in ordered], resolved.heading)
+        if resolved.output.notes:
+            delivered = replace(delivered, notes=with_office_notes(delivered.notes, resolved.plan))
+        paths = write_delivered(
+            delivered,
+            self._workplace.hidden,
+            formats=resolved.output.formats,
+            languages=resolved.output.languages,
+            labels=resolved.labels(product),
+        )
+        public = {
+            "title": dict(delivered.title.by_language),
+            "cells": delivered.cells,
+            "marks": [mark.name for mark in delivered.used_marks()],
+            "notes": [dict(note.by_language) for note in delivered.notes],
+            "provenance": [part.provenance.to_json() for part, _ in once],
+        }
+        office = {"tables": [one for _, one in once]}
+        self._note(Finished(product.name, _written(paths), public, office))
+
+    def _stream(self, product: Product, spec: TableSpec, cube: SparseCube) -> None:
+        """A table too large to hold goes to its files part by part."""
+        resolved = self._resolved
+        if self._rule.smallest is not None:
+            raise Refused(f"{product.name}: {too_large(spec, self._rule.smallest)}")
+        if not isinstance(product, TableProduct):
+            raise Refused(
+                f"{product.name}: a table behind it is too large to be held. Take coarser areas."
+            )
+        policy = resolved.policy
+        if policy is not None and policy.online_for(resolved.role).on_values:
+            raise Refused(
+                f"{product.name}: the policy {policy.name!r} has rules on published numbers, and a"
+                " table of this size has no room for the signs that they need. Take fewer"
+                " variables or coarser areas, or publish it under a role without such rules."
+            )
+        if withholds_households(policy) and cube.spec.of is Entity.PERSON:
+            raise Refused(
+                f"{product.name}: the policy withholds cells of one household, and a table of this"
+                " size has no room for the signs that stand for them. Take fewer variables or"
+                " coarser areas."
+            )
+        method = resolved.method(cube.spec.of)
+        nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        notes = notes_for(nothing, method.claims()) if resolved.output.notes else ()
+        result = stream_table(
+            cube,
+            method,
+            product.table,
+            self._workplace.hidden,
+            formats=resolved.output.formats,
+            languages=resolved.output.languages,
+            labels=resolved.labels(product),
+            notes=with_office_notes(notes, resolved.plan),
+            heading=resolved.heading,
+            evaluation=resolved.output.evaluation,
+            memory=self._memory,
+        )
+        changes = self._guard.look_streamed(
+            product.name, cube.spec, result.digest, result.provenance
+        )
+        office: Office = {"changes": changes.to_json()}
+        if result.evaluation is not None:
+            office["evaluation"] = result.evaluation
+        title = product.table.title or Text.of(table_heading(cube.spec))
+        public = {
+            "title": dict(title.by_language),
+            "cells": result.cells,
+            "marks": [],
+            "notes": [dict(note.by_language) for note in notes],
+            "provenance": [result.provenance.to_json()],
+        }
+        self._note(Finished(product.name, _written(result.files), public, {"tables": [office]}))
+
+    def _note(self, finished: Finished) -> None:
+        self._workplace.finish(finished)
+        self._done(finished)
+
+
+def _written(paths: Sequence[Any]) -> tuple[WrittenFile, ...]:
+    return tuple(WrittenFile.of(path) for path in paths)

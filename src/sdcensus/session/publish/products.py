@@ -1,0 +1,252 @@
+"""What a plan publishes, one product at a time: the tables it needs, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import Refused
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.published.delivery import (
+    DeliveredAxis,
+    DeliveredTable,
+    deliver,
+    delivered_cells,
+)
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.headings import entity_text
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.session.publish.publishable import PublishableTable, StatisticsTable
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """What stands above and below every table of a publication.
+
+    Attributes:
+        source: The office.
+        date: The date of the publication.
+        signs: The office's own signs for marks.
+    """
+
+    source: Text = Text()
+    date: str = ""
+    signs: tuple[tuple[Mark, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PublishedPart(Confidential):
+    """One protected table, as a product takes it.
+
+    Attributes:
+        table: What is published.
+        provenance: How it was made.
+        refused: Cells that the policy does not show at all; ``None`` where there are none.
+        populated: For products that must tell it: where the true count is not 0.
+    """
+
+    table: Table
+    provenance: Provenance
+    refused: Mask | None = None
+    populated: Mask | None = None
+
+    def __repr__(self) -> str:
+        return f"<PublishedPart {self.table.spec.title}: confidential>"
+
+
+class Product(Protocol):
+    """Something that a plan publishes under a name of its own."""
+
+    @property
+    def name(self) -> str:
+        """How its files are called."""
+        ...
+
+    @property
+    def specs(self) -> tuple[TableSpec, ...]:
+        """The tables that have to be counted and protected for it."""
+        ...
+
+    @property
+    def own(self) -> bool:
+        """Whether it is one of the plan's own, not one of a programme."""
+        ...
+
+    @property
+    def title(self) -> Text:
+        """What stands above it; empty for what it shows, in words."""
+        ...
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        ...
+
+    @property
+    def needs_populated(self) -> bool:
+        """Whether it must know where the true count is not 0."""
+        ...
+
+    def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
+        """What is delivered, from its tables in the order of ``specs``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableProduct:
+    """One table of counts."""
+
+    table: PublishableTable
+    own: bool = True
+    needs_populated: bool = False
+
+    @property
+    def name(self) -> str:
+        """How its files are called."""
+        return self.table.name
+
+    @property
+    def title(self) -> Text:
+        """What stands above it."""
+        return self.table.title
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        return self.table.cells
+
+    @property
+    def specs(self) -> tuple[TableSpec, ...]:
+        """The table itself."""
+        return (self.table.spec,)
+
+    def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
+        """The table, with its marks."""
+        (part,) = parts
+        made = deliver(
+            part.table,
+            name=self.name,
+            title=self.table.title,
+            axes=self.table.axes,
+            provenance=part.provenance,
+            rows=self.table.rows,
+            source=heading.source,
+            date=heading.date,
+            signs=heading.signs,
+        )
+        if part.refused is None:
+            return made
+        return with_marks(made, delivered_cells(part.refused, self.table.axes), Mark.REFUSED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticsProduct:
+    """A list of figures for each of many small areas."""
+
+    table: StatisticsTable
+    own: bool = False
+
+    @property
+    def name(self) -> str:
+        """How its files are called."""
+        return self.table.name
+
+    @property
+    def title(self) -> Text:
+        """What stands above it."""
+        return self.table.title
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        return self.table.cells
+
+    @property
+    def needs_populated(self) -> bool:
+        """Whether the true count decides about a mark."""
+        return self.table.populated
+
+    @property
+    def specs(self) -> tuple[TableSpec, ...]:
+        """The tables that the figures stand in, each once."""
+        return tuple({id(one.spec): one.spec for one in self.table.statistics}.values())
+
+    def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
+        """The figures side by side, with the marks that the regulation asks for."""
+        found = {id(spec): part for spec, part in zip(self.specs, parts, strict=True)}
+        areas = self.table.areas.positions
+        size = (len(self.table.areas), len(self.table.statistics))
+        values = np.zeros(size, dtype=np.int64)
+        marks = np.zeros(size, dtype=np.uint8)
+        for at, one in enumerate(self.table.statistics):
+            part = found[id(one.spec)]
+
+            def column(array: npt.NDArray[Any], position: int = one.position) -> npt.NDArray[Any]:
+                chosen = array if array.ndim == 1 else array[:, position]
+                return np.take(chosen, areas)
+
+            values[:, at] = column(part.table.published)
+            if part.table.flags is not None:
+                marks[:, at] = column(part.table.flags)
+            if part.refused is not None:
+                hidden = column(part.refused)
+                values[hidden, at] = 0
+                marks[hidden, at] = Mark.REFUSED
+            if at == 0 and part.populated is not None:
+                self._check_shown(marks[:, at])
+                marks[column(part.populated), at] = Mark.POPULATED
+        notes = [note for part in parts for note in part.table.notes]
+        return DeliveredTable(
+            name=self.name,
+            title=self.table.title,
+            axes=(self.table.areas, self._axis()),
+            values=values,
+            marks=marks,
+            unit=Text.of({one: entity_text(Entity.PERSON, one).capitalize() for one in LANGUAGES}),
+            notes=tuple(dict.fromkeys(notes)),
+            source=heading.source,
+            date=heading.date,
+            signs=heading.signs,
+        )
+
+    def _check_shown(self, marks: npt.NDArray[np.uint8]) -> None:
+        """Refuse to hold back the figure that must be there for every area."""
+        hidden = int(np.count_nonzero(marks))
+        if hidden:
+            raise Refused(
+                f"{self.name}: {self.table.statistics[0].label} would be held back for {hidden:,}"
+                f" of {marks.size:,} areas, and must be shown for all of them. Protect it by a"
+                " method that changes numbers, such as cell-key, and by a policy that does not hold"
+                " them back; in a plan of its own if other tables need another one."
+            )
+
+    def _axis(self) -> DeliveredAxis:
+        figures = self.table.statistics
+        count = len(figures)
+        return DeliveredAxis(
+            column=self.table.column,
+            label=self.table.label,
+            positions=np.arange(count, dtype=np.int64),
+            codes=tuple(one.code for one in figures),
+            labels=tuple(one.label for one in figures),
+            levels=(self.table.column,) * count,
+            parents=(-1,) * count,
+        )
+
+
+def with_marks(table: DeliveredTable, cells: Mask, mark: Mark) -> DeliveredTable:
+    """The same table with a mark in some cells; where it stands for a number, that is taken out."""
+    marks = np.zeros(table.shape, dtype=np.uint8) if table.marks is None else table.marks.copy()
+    marks[cells] = mark
+    values = table.values if mark.has_number else np.where(cells, 0, table.values)
+    return replace(table, values=values, marks=marks)

@@ -1,0 +1,147 @@
+"""What is refused before any work: names that collide, tables too large for what is asked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.formats.write import FORMATS, files_of
+from sdcensus.formats.write.streamed import check_streamed_formats
+from sdcensus.methods.method import CellMethod, Method
+from sdcensus.methods.pipeline import Pipeline
+from sdcensus.model.cube.layout import Layout
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
+from sdcensus.model.policy.policy import Policy
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.text import LANGUAGES
+from sdcensus.session.policy import Outcome, ask
+from sdcensus.session.protect.smallest_group import GroupRule, judging_method, too_large
+from sdcensus.session.publish.products import Product, TableProduct
+from sdcensus.session.publish.workplace import MANIFEST
+
+#: File systems allow no longer names, in bytes.
+LONGEST_NAME = 255
+
+
+def check_names(names: Sequence[str], formats: Sequence[str], languages: Sequence[str]) -> None:
+    """Refuse names of products whose files would be one file on some system.
+
+    Args:
+        names: The products.
+        formats, languages: In which files are written.
+
+    Examples:
+        >>> check_names(["ages", "Ages"], ["csv"], [])
+        Traceback (most recent call last):
+        ...
+        sdcensus.errors.SpecError: 'ages' and 'Ages' would both be written to 'Ages.about.json' ...
+    """
+    owners = {_folded(one): -1 for one in _own_files(languages)}
+    for at, name in enumerate(names):
+        files = {one for format in formats for one in files_of(name, format, languages)}
+        for file in sorted(files):
+            if len(file.encode()) > LONGEST_NAME:
+                raise SpecError(f"{name!r} is too long for the name of a file. Take a shorter one.")
+            owner = owners.setdefault(_folded(file), at)
+            if owner < 0:
+                raise SpecError(
+                    f"A table cannot be called {name!r}: {file!r} is a file of the publication"
+                    " itself. Give it another name."
+                )
+            if owner != at:
+                raise SpecError(
+                    f"{names[owner]!r} and {name!r} would both be written to {file!r} (case does"
+                    " not matter in names of files). Give one of them another name."
+                )
+
+
+def check_large_tables(
+    products: Sequence[Product],
+    formats: Sequence[str],
+    method: Callable[[Entity], Method],
+    policy: Policy | None,
+    role: str,
+) -> None:
+    """Refuse tables that are too large to be held where something needs them whole.
+
+    Args:
+        products: What is published.
+        formats: In which formats.
+        method: Gives the method for what is counted.
+        policy, role: What it obeys, if anything.
+    """
+    for product in products:
+        large = [spec for spec in product.specs if spec.cells > LARGEST_DENSE_GRID]
+        if not large:
+            continue
+        if not isinstance(product, TableProduct):
+            raise SpecError(
+                f"{product.name}: a table behind it has {large[0].cells:,} cells and is too large"
+                " to be held whole. Take coarser areas or fewer variables."
+            )
+        check_streamed_formats(formats, product.name)
+        used = method(large[0].of)
+        alone = used.first if isinstance(used, Pipeline) and not used.steps else used
+        if not isinstance(alone, CellMethod):
+            raise SpecError(
+                f"{product.name}: the table has {large[0].cells:,} cells and is too large to be"
+                f" held whole, which {used.described_name!r} needs. Take fewer or coarser axes, or"
+                " the method 'cell-key' alone."
+            )
+        if policy is None:
+            continue
+        part = ask(policy, large[0], role=role).outcome is Outcome.WITHHELD
+        if part or policy.online_for(role).on_values:
+            raise Refused(
+                f"{product.name}: the table has {large[0].cells:,} cells and is too large to be"
+                f" held whole, so the rules of the policy {policy.name!r} on published numbers and"
+                " on single codes cannot be applied to it. Take fewer or coarser axes."
+            )
+
+
+def check_smallest_group(
+    products: Sequence[Product],
+    method: Callable[[Entity], Method],
+    smallest: int | None,
+    *,
+    imports: bool,
+) -> None:
+    """Refuse what cannot obey the rule of the smallest group.
+
+    Args:
+        products: What is published.
+        method: Gives the method for what is counted.
+        smallest: The smallest group, if there is a rule.
+        imports: Whether numbers are taken over that other methods made.
+    """
+    if smallest is None:
+        return
+    if imports:
+        raise SpecError(
+            "smallest_group reads the numbers that the method of the plan publishes, and"
+            " import_published takes others over: what is hidden would not follow from what is"
+            " shown. Leave one of the two out."
+        )
+    for product in products:
+        for spec in product.specs:
+            judging_method(method(spec.of))
+            counted = GroupRule(smallest).counted(spec)
+            if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
+                raise Refused(f"{product.name}: {too_large(spec, smallest)}")
+
+
+def _own_files(languages: Sequence[str]) -> Iterator[str]:
+    """Files of a publication that belong to no table."""
+    yield MANIFEST
+    yield "notes.html"
+    for language in (*LANGUAGES, *languages):
+        yield f"notes.{language}.html"
+    # Names that would be read as the publication's own, in whatever format.
+    for one in ("manifest", "notes"):
+        for format in FORMATS.values():
+            yield from format.files(one, tuple(languages))
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()

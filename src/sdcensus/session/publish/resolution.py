@@ -1,0 +1,401 @@
+"""A plan made ready: everything that it names is there and fits, or every mistake is told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sdcensus._version import __version__
+from sdcensus.documents.mapping.document import read_mapping
+from sdcensus.documents.plan.document import read_plan
+from sdcensus.documents.policy.document import read_policy
+from sdcensus.errors import MissingExtra, Refused, SpecError
+from sdcensus.formats.write import check_formats
+from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.plan.plan import Plan, PlanOutput
+from sdcensus.model.plan.vocabulary import SYMBOLS
+from sdcensus.model.policy.policy import Policy
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.secret import Secret
+from sdcensus.model.spec.headings import table_heading
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.figures.indicators import indicator_product, share_product
+from sdcensus.session.gate.tied_units import PlannedTable, check_tables
+from sdcensus.session.guard.harmony import check_importable
+from sdcensus.session.guard.run import (
+    DEFAULT_OUTPUT,
+    folders_of_plan,
+    publication_name,
+)
+from sdcensus.session.policy import Outcome, ask
+from sdcensus.session.protect.method_checks import check_methods, exempting
+from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
+from sdcensus.session.publish.office_folder import OFFICE_FILE, folder_of
+from sdcensus.session.publish.products import (
+    Heading,
+    Product,
+    StatisticsProduct,
+    TableProduct,
+)
+from sdcensus.session.publish.programme import open_programme, programme_tables
+from sdcensus.session.publish.publishable import Publishable, PublishableTable
+from sdcensus.session.publish.refusals import check_large_tables, check_names, check_smallest_group
+from sdcensus.session.publish.spec_key import spec_key
+from sdcensus.session.publish.workplace import MANIFEST, read_json
+from sdcensus.store.schema_json import schema_digest
+
+#: Formats that a plan delivers which does not say.
+#: Gives the version of a series of numbers, from the office's folder, the plan's own wish, the
+#: census, and the name of the publication.
+KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]
+#: Gives the look-up with which a series goes on whose plan names none, from the office's folder,
+#: the census, and the name of the publication.
+LookupOf = Callable[[Path, CensusInfo, str], str | None]
+#: Refused tables that a message lists.
+_MOST_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Resolved(Confidential):
+    """A plan with everything that it names.
+
+    Attributes:
+        plan, file: The plan and its document.
+        census: The census.
+        products: What is published.
+        policy, role: What it obeys, if anything.
+        output: How it is delivered.
+        published, office: Where to.
+        heading: What stands above every table.
+        secret: The office secret or its file, if it was named.
+        key_version: The version of the series of numbers where it is not the plan's.
+        lookup: The look-up of what was published before, where the plan names none.
+        original: The census before its records were swapped, for the evaluation.
+        smallest_group: Groups that are published below this are not broken down further.
+    """
+
+    plan: Plan
+    file: Path
+    census: Census
+    products: tuple[Product, ...]
+    policy: Policy | None
+    role: str
+    output: PlanOutput
+    published: Path
+    office: Path
+    heading: Heading
+    secret: str | Path | Secret | None = None
+    key_version: int | None = None
+    lookup: str | None = None
+    original: Census | None = None
+    smallest_group: int | None = None
+    _methods: dict[Entity, Method] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Resolved {self.file.name}: confidential>"
+
+    @property
+    def publication(self) -> str:
+        """What tells this publication from others: the census and the name of the plan."""
+        return publication_name(self.census.schema.census, self.file)
+
+    def method(self, of: Entity) -> Method:
+        """The method for what is counted; the same one each time."""
+        if of not in self._methods:
+            planned = planned_method(
+                self.plan,
+                self.census,
+                of,
+                secret=self.secret,
+                key_version=self.key_version,
+                lookup=self.lookup,
+            )
+            self._methods[of] = planned if self.policy is None else exempting(planned, self.policy)
+        return self._methods[of]
+
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before relying on what is published, each sentence once."""
+        made: list[str] = []
+        if self.lookup is not None and Lookup(self.lookup).is_set_key:
+            default = replace(self, lookup=None, _methods={})
+            if any(default.method(of).claims().by_definition for of in self.units()):
+                made.append(
+                    f"This series goes on with the look-up {self.lookup!r}, with which it was"
+                    " published before this version: numbers that are out stay. Draw all of them"
+                    " anew by definition (--revision NAME --rekey), or name the look-up in"
+                    " [protect] to keep it for good."
+                )
+        for of in self.units():
+            made += self.method(of).claims().cautions
+        return tuple(dict.fromkeys(made))
+
+    @property
+    def imports(self) -> bool:
+        """Whether numbers that are out are taken over."""
+        return self.plan.protect is not None and self.plan.protect.import_published
+
+    def specs(self) -> tuple[TableSpec, ...]:
+        """Every table that has to be counted, once."""
+        found = {spec_key(spec): spec for product in self.products for spec in product.specs}
+        return tuple(found.values())
+
+    def check_identities(self, before: Sequence[TableSpec] = ()) -> tuple[str, ...]:
+        """Refuse what shows counts of one kind of unit through another; warn of what is out.
+
+        Args:
+            before: Everything that the office has published.
+        """
+        tables = [
+            PlannedTable(product.name, spec, required=not product.own)
+            for product in self.products
+            for spec in product.specs
+        ]
+        own = folder_of(self.office, self.publication)
+        published = _published_before(self.published, own)
+        return check_tables(self.census.schema, tables, published=published, before=before)
+
+    def labels(self, product: Product) -> bool:
+        """Whether files of a product have columns of labels."""
+        return product.own if self.output.labels is None else self.output.labels
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides the files of the publication, as plain values by name."""
+        origin, original = self.census.origin, self.original
+        method = {of.value: self.method(of).parameters() for of in self.units()}
+        policy = "" if self.policy is None else repr(self.policy)
+        named = "" if self.plan.policy is None else self.plan.policy.file
+        return {
+            "the plan": _digest([_file_digest(self.file), self.publication]),
+            "the mapping": self._document_digest(self.plan.mapping),
+            "the tables": _digest([list(_told(one)) for one in self.products]),
+            "the method": _digest(
+                [
+                    method,
+                    [self.method(one).name for one in self.units()],
+                    [self.method(one).key_version for one in self.units()],
+                ]
+            ),
+            "the policy": _digest([policy, self._document_digest(named), self.role]),
+            **({} if self.smallest_group is None else {"the smallest group": self.smallest_group}),
+            "the store": _digest([origin.data_version, origin.secret_id]),
+            "the schema of the store": schema_digest(self.census.schema),
+            "the store before swapping": "" if original is None else original.origin.data_version,
+            "the version of sdcensus": __version__,
+        }
+
+    def _document_digest(self, name: str) -> str:
+        return _file_digest(self.plan.path(name)) if name else ""
+
+    def units(self) -> tuple[Entity, ...]:
+        """What is counted, each kind once."""
+        return tuple(dict.fromkeys(spec.of for spec in self.specs()))
+
+
+def resolve(
+    plan_file: str | Path,
+    *,
+    out: str | Path | None = None,
+    secret: str | Path | Secret | None = None,
+    census: Census | None = None,
+    memory_limit: str | None = None,
+    key_version: KeyVersion | None = None,
+    lookup: LookupOf | None = None,
+) -> Resolved:
+    """Read a plan and everything that it names, and check all of it before any work.
+
+    Args:
+        plan_file: The plan: ``.toml``, or an Excel workbook.
+        out: The published folder, instead of the one that the plan names.
+        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
+        census: The census, if it is not the store that the plan names.
+        memory_limit: How much memory the engine duckdb may take.
+        key_version: Gives the version of the series of numbers, from the office's folder and
+            what the plan says about it.
+        lookup: Gives the look-up with which the series goes on if the plan names none.
+
+    Raises:
+        DocumentError: The plan, or a document that it names, has mistakes.
+        Refused: The policy does not let some tables pass.
+    """
+    file = Path(plan_file)
+    found: list[Census] = [] if census is None else [census]
+
+    def schema_of(store: Path) -> Schema:
+        if census is None:
+            found.append(open_store(store, memory_limit=memory_limit))
+        return found[-1].schema
+
+    plan = read_plan(file, schema_of, files=True)
+    opened, info = found[-1], found[-1].schema.census
+    output = plan.output or DEFAULT_OUTPUT
+    check_formats(output.formats)
+    if output.evaluation and find_spec("xlsxwriter") is None:
+        raise MissingExtra("formats", needed_for="The workbook of the evaluation")
+    published, office = folders_of_plan(plan, out)
+    products = planned_products(plan, opened.schema)
+    check_names([one.name for one in products], output.formats, output.languages)
+    policy = None
+    if plan.policy is not None:
+        policy = read_policy(plan.path(plan.policy.file), opened.schema)
+    role = "production" if plan.policy is None else plan.policy.role
+    resolved = Resolved(
+        plan=plan,
+        file=file,
+        census=opened,
+        products=products,
+        policy=policy,
+        role=role,
+        output=output,
+        published=published,
+        office=office,
+        heading=Heading(
+            source=plan.office.name,
+            date=output.date,
+            signs=tuple((SYMBOLS[name], sign) for name, sign in plan.office.symbols),
+        ),
+        secret=secret,
+        original=_original(plan, output, opened.schema),
+        smallest_group=planned_smallest_group(plan, opened.schema, policy),
+        key_version=None
+        if key_version is None
+        else key_version(office, _asked_version(plan), info, publication_name(info, file)),
+        lookup=None
+        if lookup is None or "lookup" in _settings(plan)
+        else lookup(office, info, publication_name(info, file)),
+    )
+    # A secret that only stands in for the office's has made no keys; see ``check_plan``.
+    origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
+    check_methods(resolved.specs(), origin, resolved.method)
+    for of in resolved.units() if resolved.imports else ():
+        check_importable(resolved.method(of))
+    check_smallest_group(
+        products, resolved.method, resolved.smallest_group, imports=resolved.imports
+    )
+    _check_policy(resolved)
+    resolved.check_identities()
+    check_large_tables(products, output.formats, resolved.method, policy, role)
+    return resolved
+
+
+def _published_before(published: Path, own: Path) -> frozenset[str]:
+    """The names of products that are out already, if the office knows of it."""
+    if not (own / OFFICE_FILE).is_file():
+        return frozenset()
+    tables = read_json(published / MANIFEST).get("tables", ())
+    return frozenset(str(one.get("name")) for one in tables if isinstance(one, dict))
+
+
+def _asked_version(plan: Plan) -> int | None:
+    """The version of the series of numbers that a plan names."""
+    asked = _settings(plan).get("key_version")
+    return asked if type(asked) is int else None
+
+
+def _settings(plan: Plan) -> dict[str, object]:
+    """What a plan says about its method."""
+    return {} if plan.protect is None else dict(plan.protect.settings)
+
+
+def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
+    """Everything that a plan publishes: its own tables, those of its programme, its indicators.
+
+    Args:
+        plan: The plan.
+        schema: Of the census that it is about.
+    """
+    return tuple(_products(plan, schema))
+
+
+def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
+    for table in plan.tables:
+        if table.share:
+            yield share_product(table, schema)
+            continue
+        spec = table.spec(schema)
+        title = table.title or _in_words(spec, schema)
+        rows = len(table.rows) or None
+        yield TableProduct(PublishableTable(name=table.name, title=title, spec=spec, rows=rows))
+    if plan.programme:
+        programme = open_programme(plan.programme)
+        mapping = read_mapping(plan.path(plan.mapping), programme, schema)
+        patterns = plan.programme_tables or ("*",)
+        for made in programme_tables(plan.programme, patterns, mapping, schema):
+            yield _of_programme(made)
+    for indicator in plan.indicators:
+        yield indicator_product(indicator, schema)
+
+
+def _of_programme(table: Publishable) -> Product:
+    if isinstance(table, PublishableTable):
+        return TableProduct(table, own=False)
+    return StatisticsProduct(table)
+
+
+def _in_words(spec: TableSpec, schema: Schema) -> Text:
+    """What a table without a title shows, in the languages of the census."""
+    unnamed = replace(spec, name="")
+    languages = schema.census.languages or ("en",)
+    return Text.of({one: table_heading(unnamed, one) for one in languages})
+
+
+def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:
+    """The census before its records were swapped; its code lists are those of the other."""
+    if not output.original_store or not output.evaluation:
+        return None
+    census = open_store(plan.path(output.original_store))
+    mine = {one.name: [code.code for code in one.codes] for one in schema.variables}
+    theirs = {one.name: [code.code for code in one.codes] for one in census.schema.variables}
+    if mine != theirs:
+        raise SpecError(
+            f"{output.original_store} has other variables or code lists than the store of the plan."
+            " Name the store from which that was made by swapping, or leave original_store out."
+        )
+    return census
+
+
+def _check_policy(resolved: Resolved) -> None:
+    """Refuse before any work what the policy does not let pass by code lists alone."""
+    policy = resolved.policy
+    if policy is None:
+        return
+    refused = []
+    for product in resolved.products:
+        for spec in product.specs:
+            verdict = ask(policy, spec, role=resolved.role)
+            if verdict.outcome is Outcome.REFUSED:
+                refused.append(f"{product.name}: " + "\n    ".join(verdict.lines()))
+                break
+    if refused:
+        more = len(refused) - _MOST_LISTED
+        lines = [f"  {one}" for one in refused[:_MOST_LISTED]]
+        lines += [f"  and {more} more"] if more > 0 else []
+        raise Refused(
+            f"The policy {policy.name!r} does not let {len(refused)} of"
+            f" {len(resolved.products)} products pass for the role {resolved.role!r}:\n"
+            + "\n".join(lines)
+        )
+
+
+def _told(product: Product) -> Iterator[object]:
+    yield product.name
+    yield product.own
+    yield [spec_key(spec) for spec in product.specs]
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

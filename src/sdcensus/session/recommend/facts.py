@@ -1,0 +1,184 @@
+"""What advice depends on: how many units a census has, in areas of which sizes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdcensus.errors import SpecError
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.policy.menu import finest_first
+from sdcensus.model.policy.policy import area_variables
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.session.census.census import Census
+
+#: Names of variables in the languages of our users, without case. The first one that fits is it.
+_SEX = ("sex", "sexo", "sexe", "gender", "genero", "género", "genre", "geslacht")
+_AGE = ("age", "edad", "âge", "idade", "leeftijd")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AreaLevel(Confidential):
+    """The areas of one level.
+
+    Attributes:
+        variable, level: The geography, and the level.
+        units: How many units each area has, empty ones included.
+    """
+
+    variable: Variable
+    level: Level
+    units: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"<AreaLevel {self.axis}: confidential>"
+
+    @property
+    def axis(self) -> str:
+        """The level in the grammar of plans."""
+        if self.level.name == self.variable.leaf_level:
+            return self.variable.name
+        return f"{self.variable.name}@{self.level.name}"
+
+    @property
+    def filled(self) -> tuple[int, ...]:
+        """The sizes of the areas that are not empty."""
+        return tuple(one for one in self.units if one)
+
+    @property
+    def median(self) -> int:
+        """The size of the area in the middle of those that are not empty."""
+        return int(np.median(self.filled)) if self.filled else 0
+
+    def share_with(self, cells: int, mean: float) -> float:
+        """The share of areas, empty ones aside, whose cells would hold so many on average."""
+        filled = np.array(self.filled)
+        return float((filled / cells >= mean).mean()) if filled.size else 0.0
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Facts(Confidential):
+    """What advice depends on.
+
+    Attributes:
+        of: The units that most tables count.
+        units: How many there are.
+        areas: The levels of the main geography that lie in each other, finest first; empty
+            without one.
+        across: Its other levels, which cut across these.
+        variables: What such units can be tabulated by, areas aside.
+        sex, age: Those of them, if they are found.
+    """
+
+    of: Entity
+    units: int
+    areas: tuple[AreaLevel, ...]
+    variables: tuple[Variable, ...]
+    sex: Variable | None
+    age: Variable | None
+    across: tuple[AreaLevel, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Facts about {self.of.plural}: confidential>"
+
+
+def facts_of(census: Census) -> Facts:
+    """Look at a census.
+
+    Raises:
+        SpecError: There is nothing to tabulate, or nobody.
+    """
+    schema = census.schema
+    of = _main(schema)
+    units = _count(census, of)
+    if units == 0:
+        raise SpecError(f"The store has no {of.plural}, so there is nothing to recommend.")
+    places = area_variables(schema)
+    variables = tuple(one for one in schema.usable(of) if one not in places)
+    levels = areas_of(census, of)
+    areas = nested(levels)
+    return Facts(
+        of,
+        units,
+        areas,
+        variables,
+        _named(variables, _SEX),
+        _named(variables, _AGE),
+        tuple(one for one in levels if one not in areas),
+    )
+
+
+def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
+    """The levels of the main geography with the sizes of their areas, finest first."""
+    geography = census.schema.geography
+    if geography is None or geography not in census.schema.usable(of):
+        return ()
+    leaves = census.tabulate(f"{geography.name}-total", of=of)
+    assert isinstance(leaves, Cube)  # one axis is never too large
+    found = []
+    for level in finest_first(tuple(geography.levels())):
+        sizes = np.bincount(level.group_array, leaves.count, minlength=len(level.codes))
+        found.append(AreaLevel(geography, level, tuple(int(one) for one in sizes.tolist())))
+    return tuple(found)
+
+
+def nested(areas: Sequence[AreaLevel]) -> tuple[AreaLevel, ...]:
+    """The longest row of levels each of which lies in the next one, finest first.
+
+    Areas that overlap have differences of a few people, so tables keep to one such row. Of rows
+    that are equally long the one with more areas is taken.
+    """
+    longest: list[tuple[AreaLevel, ...]] = []
+    for one in reversed(areas):
+        above = [row for row in longest if one.level.refines(row[0].level)]
+        longest.append((one, *max(above, key=_length, default=())))
+    return max(longest, key=_length, default=())
+
+
+def _length(row: tuple[AreaLevel, ...]) -> tuple[int, int]:
+    return len(row), sum(len(one.units) for one in row)
+
+
+def level_up_to(variable: Variable, most: int) -> Level:
+    """The finest level of a variable with at most so many codes, else its coarsest."""
+    levels = finest_first(tuple(variable.levels()))
+    return next((one for one in levels if len(one.codes) <= most), levels[-1])
+
+
+def axis_of(variable: Variable, level: Level) -> str:
+    """A variable at a level, in the grammar of plans."""
+    return variable.name if level.name == variable.leaf_level else f"{variable.name}@{level.name}"
+
+
+def _main(schema: Schema) -> Entity:
+    """Persons, or whatever else the census counts."""
+    kinds = [one.entity for one in schema.entities]
+    for kind in itertools.chain([Entity.PERSON], kinds):
+        if kind in kinds and schema.usable(kind):
+            return kind
+    raise SpecError(
+        "The census has no variable with codes, so there is no table to recommend. Give variables"
+        " code lists or levels in the schema, and load the census again."
+    )
+
+
+def _count(census: Census, of: Entity) -> int:
+    cube = census.tabulate(of=of)
+    assert isinstance(cube, Cube)
+    return int(cube.count.sum())
+
+
+def _named(variables: tuple[Variable, ...], names: tuple[str, ...]) -> Variable | None:
+    """A variable by its name, or by its label in any language."""
+    for name in names:
+        for one in variables:
+            texts = [one.name, *(text for _, text in one.label.by_language)]
+            if name in {text.casefold() for text in texts}:
+                return one
+    return None

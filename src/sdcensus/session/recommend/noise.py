@@ -1,0 +1,209 @@
+"""Which noise a look budget asks for: a named strength where one will do, else one of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.perturbation.lookups import Lookup, default_lookup
+from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
+from sdcensus.risk.looks.chance import (
+    ALPHA,
+    Requirement,
+    best_guess,
+    large_variance,
+    recovery_with,
+    required,
+)
+from sdcensus.session.looks.budget import LIMIT, design_for, given_away
+
+#: From this share of ones and twos among filled cells on, none of them shall be seen.
+SMALL_CELLS = 0.25
+#: Noise with a larger variance drowns what tables are made for, whatever they look like.
+LARGEST_VARIANCE = 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Something that was considered and not chosen, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Noise(Confidential):
+    """The noise that is proposed.
+
+    Attributes:
+        strength: The strength in plain words; empty for noise of its own.
+        design: The perturbation.
+        lookup: How a cell key picks a deviation.
+        looks: The looks at the worst cell.
+        alone: The chance to guess a large count from one table.
+        together: The chance to recover such a count from all tables.
+        given_away: The expected number of sums that give all their parts away.
+        reasons: Why, in sentences.
+        rejected: What else was considered.
+    """
+
+    strength: str
+    design: PerturbationDesign
+    lookup: Lookup
+    looks: float
+    alone: float
+    together: float
+    given_away: float
+    reasons: tuple[str, ...]
+    rejected: tuple[Rejected, ...]
+
+    def __repr__(self) -> str:
+        return f"<Noise {self.strength or 'of its own'}: confidential>"
+
+
+def noise_for(
+    budgets: tuple[LookBudget, ...], small: float | None, *, limit: float = LIMIT
+) -> Noise:
+    """The weakest noise that withstands every budget.
+
+    Args:
+        budgets: Of the tables that are published, by kind of unit.
+        small: The share of ones and twos among their filled cells, if there is any.
+        limit: The chance of recovery stays at or below it.
+
+    Raises:
+        SpecError: No noise does.
+    """
+    worst = max(budgets, key=lambda one: one.asked.looks)
+    looks = worst.asked.looks
+    blocking = small is not None and small > SMALL_CELLS
+    chosen: tuple[str, PerturbationDesign] | None = None
+    rejected = []
+    named = sorted(STRENGTHS.values(), key=lambda one: large_variance(scheme(one.scheme)))
+    for one in named:
+        design = scheme(one.scheme)
+        why = _why_not(design, budgets, looks, limit, blocking=blocking)
+        if why is None and chosen is not None:
+            why = _stronger_than_needed(design, chosen[1])
+        if why is None:
+            chosen = one.name, design
+        else:
+            rejected.append(Rejected(f"the strength {one.name}", why))
+    if chosen is None:
+        chosen = "", design_for(needs(budgets, limit), blocked=2 if blocking else 0)
+    strength, design = chosen
+    return Noise(
+        strength,
+        design,
+        default_lookup(design),
+        looks,
+        best_guess(design),
+        recovery_with(looks, design),
+        sum(given_away(one, design) for one in budgets),
+        tuple(_reasons(worst, small, design, limit)),
+        tuple(rejected),
+    )
+
+
+def needs(budgets: tuple[LookBudget, ...], limit: float = LIMIT) -> Requirement:
+    """What all budgets together ask for."""
+    lines: dict[int, int] = {}
+    for one in budgets:
+        for parts, often in one.lines:
+            lines[parts] = lines.get(parts, 0) + often
+    return required(max(one.asked.looks for one in budgets), limit, lines)
+
+
+def _why_not(
+    design: PerturbationDesign,
+    budgets: tuple[LookBudget, ...],
+    looks: float,
+    limit: float,
+    *,
+    blocking: bool,
+) -> str | None:
+    """Why a scheme does not do; ``None`` if it does."""
+    chance = recovery_with(looks, design)
+    if chance > limit:
+        return (
+            f"all tables together would give a count away with a chance of {chance:.1%}, and the"
+            f" limit is {limit:.0%}"
+        )
+    expected = sum(given_away(one, design) for one in budgets)
+    if expected > ALPHA:
+        return (
+            f"{expected:.2g} sums are expected to give all their parts away, and the limit is"
+            f" {ALPHA:g}"
+        )
+    if blocking and design.blocked < 2:
+        return "ones and twos would be seen, and there are too many of them"
+    return None
+
+
+def _stronger_than_needed(design: PerturbationDesign, chosen: PerturbationDesign) -> str:
+    large = design.tail.rows + design.max_deviation
+    other = chosen.tail.rows + chosen.max_deviation
+    return (
+        f"it changes more than is needed: large counts move by"
+        f" {design.mean_absolute_deviation(large):.2f} on average, instead of"
+        f" {chosen.mean_absolute_deviation(other):.2f}"
+    )
+
+
+def _reasons(
+    worst: LookBudget, small: float | None, design: PerturbationDesign, limit: float
+) -> list[str]:
+    looks = worst.asked
+    chance = recovery_with(looks.looks, design)
+    found = [
+        f"{worst.sentence} With this noise, that is the true count in {chance:.1%} of cases; the"
+        f" limit is {limit:.0%}. {NOT_COVERED}"
+    ]
+    if small is None:
+        found.append("No cell of the tables holds anybody, so nothing is said about small counts.")
+    elif small > SMALL_CELLS:
+        found.append(
+            f"{small:.0%} of the filled cells hold one or two units, more than"
+            f" {SMALL_CELLS:.0%}. Readers would take published ones and twos for people they can"
+            " find, so none shall be published."
+        )
+    else:
+        found.append(
+            f"{small:.0%} of the filled cells hold one or two units, not more than"
+            f" {SMALL_CELLS:.0%}, so ones and twos may be seen."
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Burden:
+    """The noise that budgets ask for, against what is bearable.
+
+    Attributes:
+        ratio: The variance that is needed, as a multiple of the largest bearable one.
+        why: Why it is too much; empty if it is not.
+    """
+
+    ratio: float
+    why: str
+
+
+def burden_of(budgets: tuple[LookBudget, ...], most: float, limit: float = LIMIT) -> Burden:
+    """How heavy the noise would be that withstands every budget."""
+    wanted = needs(budgets, limit)
+    looks = max(one.asked.looks for one in budgets)
+    ratio = wanted.variance / most
+    if ratio > 1:
+        return Burden(
+            ratio,
+            f"{looks:.3g} looks at a cell ask for noise with a variance of {wanted.variance:.3g},"
+            f" and at most {most:.3g} is bearable here",
+        )
+    try:
+        design_for(wanted)
+    except SpecError:
+        return Burden(ratio, f"no noise withstands {looks:.3g} looks at a cell")
+    return Burden(ratio, "")

@@ -1,0 +1,221 @@
+"""Standard tables of a census, each with the finest areas that its cells bear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.plan.plan import PlannedTable
+from sdcensus.model.policy.policy import Policy, UserRole, area_variables
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.headings import axis_heading, layer_heading, variable_heading
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
+from sdcensus.session.census.census import Census
+from sdcensus.session.gate.tied_units import without_ties
+from sdcensus.session.policy.code_rules import passes
+from sdcensus.session.recommend.facts import (
+    AreaLevel,
+    Facts,
+    areas_of,
+    axis_of,
+    level_up_to,
+    nested,
+)
+
+#: A column of a printed page: variables with more codes are shown at a coarser level.
+MOST_CODES = 25
+#: A variable that stands beside another one is shown with at most so many codes.
+FEW_CODES = 6
+#: Areas of a table that is printed: the lines of two pages.
+PRINTED_AREAS = 60
+#: Of the areas of a table, at most this share may be too small for its cells.
+SPARSE_AREAS = 0.05
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TableDesign(Confidential):
+    """A proposed table.
+
+    Attributes:
+        table: The table.
+        area: The level of its areas; ``None`` for the country as a whole.
+        mean: The mean number of units in a cell, totals aside.
+        refused: Whether cells would bear some level of areas, and the policy refuses it.
+    """
+
+    table: PlannedTable
+    area: AreaLevel | None
+    mean: float
+    refused: bool = False
+
+    def __repr__(self) -> str:
+        return f"<TableDesign {self.table.name}: confidential>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A table without its areas."""
+
+    name: str
+    of: Entity
+    axes: tuple[tuple[Variable, str, int], ...]
+
+
+def standard_tables(
+    census: Census,
+    facts: Facts,
+    policy: Policy,
+    *,
+    mean: float,
+    crossed: bool,
+    most_areas: int | None = None,
+) -> tuple[TableDesign, ...]:
+    """The tables that a census is asked for, by what its variables are.
+
+    Age and sex come first, then every other variable by sex (``crossed``: and by broad age), then
+    the variables of households, dwellings and other units by themselves. Each has the finest areas
+    at which nearly all of them have cells of at least ``mean`` units on average.
+
+    Args:
+        census: The census.
+        facts: What was found out about it.
+        policy: Which variables and levels are offered, and how fine areas may be beside them.
+        mean: The least mean number of units in a cell.
+        crossed: Whether variables are also shown by broad age.
+        most_areas: The most areas of a table.
+    """
+    found = []
+    by_entity: dict[Entity, tuple[tuple[AreaLevel, ...], int]] = {}
+    # What a policy of the office leaves open between units must not be in a plan that we draft.
+    policy = without_ties(policy)
+    for wish in _wishes(census.schema, facts, policy, crossed=crossed):
+        if wish.of not in by_entity:
+            areas = facts.areas if wish.of is facts.of else nested(areas_of(census, wish.of))
+            if most_areas is not None:
+                areas = tuple(one for one in areas if len(one.units) <= most_areas)
+            total = census.tabulate(of=wish.of)
+            by_entity[wish.of] = areas, int(total.count.sum()) if isinstance(total, Cube) else 0
+        areas, units = by_entity[wish.of]
+        cells = math.prod(size for _, _, size in wish.axes)
+        if units == 0:
+            continue
+        borne = _borne(areas, cells, mean)
+        area = next((one for one in borne if _passes(wish, one, policy)), None)
+        if area is None and not wish.axes:
+            continue
+        if area is None and (units / cells < mean or not _passes(wish, None, policy)):
+            continue
+        made = _design(wish, area, units, cells, census.schema)
+        found.append(replace(made, refused=area is None and bool(borne)))
+    return tuple(found)
+
+
+def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
+    """The share of ones and twos among the cells of tables that are not empty, totals aside.
+
+    ``None`` if no cell holds anybody.
+    """
+    small = filled = 0
+    for one in tables:
+        axes = [f"{axis}-total" for axis in one.table.by]
+        cube = census.tabulate(*axes, of=one.table.of)
+        counts = cube.values.count
+        small += int(np.count_nonzero((counts == 1) | (counts == 2)))
+        filled += int(np.count_nonzero(counts))
+    return small / filled if filled else None
+
+
+def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> Iterator[_Wish]:
+    sex = _axis(facts.sex, FEW_CODES, policy, facts.of)
+    age = _axis(facts.age, MOST_CODES, policy, facts.of)
+    broad = _axis(facts.age, FEW_CODES, policy, facts.of)
+    first = [one for one in (age, sex) if one is not None]
+    if first:
+        yield _Wish("-by-".join(one[0].name for one in first), facts.of, tuple(first))
+    elif facts.areas:
+        yield _Wish(f"{facts.of.plural}-by-area", facts.of, ())
+    basic = {one.name for one in (facts.sex, facts.age) if one is not None}
+    for variable in facts.variables:
+        own = _axis(variable, MOST_CODES, policy, facts.of)
+        if own is None or variable.entity is not facts.of or variable.name in basic:
+            continue
+        beside = [one for one in (sex, broad if crossed else None) if one is not None]
+        name = "-".join([variable.name, *(one[0].name for one in beside)])
+        yield _Wish(name, facts.of, (own, *beside))
+    places = area_variables(schema)
+    for kind in (one.entity for one in schema.entities):
+        if kind is facts.of:
+            continue
+        for variable in schema.usable(kind):
+            own = _axis(variable, MOST_CODES, policy, kind)
+            if own is not None and variable.entity is kind and variable not in places:
+                yield _Wish(f"{kind.plural}-{variable.name}", kind, (own,))
+
+
+def _axis(
+    variable: Variable | None, most: int, policy: Policy, of: Entity
+) -> tuple[Variable, str, int] | None:
+    """A variable at the finest level with at most so many codes that the policy offers."""
+    if variable is None or not policy.rule_of(variable.name).offered_for(of):
+        return None
+    allowed = policy.allowed_levels(variable)
+    if not allowed:
+        return None
+    wanted = level_up_to(variable, most)
+    level = next((one for one in allowed if one.name == wanted.name), None)
+    if level is None:
+        level = next((one for one in allowed if len(one.codes) <= most), allowed[-1])
+    return variable, axis_of(variable, level), len(level.codes)
+
+
+def _borne(areas: Sequence[AreaLevel], cells: int, mean: float) -> list[AreaLevel]:
+    """The levels with several areas of which nearly all bear a table, finest first."""
+    return [
+        one
+        for one in areas
+        if len(one.units) > 1 and one.share_with(cells, mean) >= 1 - SPARSE_AREAS
+    ]
+
+
+def _passes(wish: _Wish, area: AreaLevel | None, policy: Policy) -> bool:
+    """Whether the policy lets the office make the table."""
+    by = [axis for _, axis, _ in wish.axes]
+    axes = by if area is None else [area.axis, *by]
+    spec = TableSpec.build(policy.schema, axes, of=wish.of)
+    return passes(policy, spec, UserRole.PRODUCTION)
+
+
+def _design(
+    wish: _Wish, area: AreaLevel | None, units: int, cells: int, schema: Schema
+) -> TableDesign:
+    by = tuple(axis for _, axis, _ in wish.axes)
+    rows = (area.axis,) if area is not None else by[:1]
+    columns = by if area is not None else by[1:]
+    many = cells if area is None else cells * max(len(area.filled), 1)
+    table = PlannedTable(
+        name=wish.name,
+        title=_title(wish, area, schema),
+        rows=rows,
+        columns=columns,
+        of=wish.of,
+    )
+    return TableDesign(table, area, units / many)
+
+
+def _title(wish: _Wish, area: AreaLevel | None, schema: Schema) -> Text:
+    """What the table shows, in every language of the census."""
+    spec = TableSpec.build(schema, [] if area is None else [area.axis], of=wish.of)
+    texts = {}
+    for language in schema.census.languages:
+        names = [variable_heading(one, language) for one, _, _ in wish.axes]
+        names += [axis_heading(axis, language) for axis in spec.axes]
+        texts[language] = layer_heading(spec, names, language)
+    return Text.of(texts)

@@ -1,0 +1,443 @@
+"""Comparing methods on a census's own tables: what each gives away, and what each costs.
+
+The layout is that of the founding study (ECLAC 2020): tables of growing detail, every method on
+each of them, disclosure risk beside the loss of information. Nothing here is published: all of it
+is computed from true counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.method import Method, member
+from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.interior import interior
+from sdcensus.model.inference.knowledge import Knowledge
+from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.table import Table
+from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.risk.composite import composite_risk_of
+from sdcensus.risk.feasibility import SMALL, feasibility
+from sdcensus.session.census.census import Census
+from sdcensus.session.protect.smallest_group import GroupRule
+from sdcensus.session.study.cells import CellFigures, DeviationProfile, given_away, profile, worst
+from sdcensus.session.study.grouped import Grouped
+from sdcensus.session.study.published import preset_of
+from sdcensus.session.study.sums import InteriorSums, interior_sums
+from sdcensus.session.study.tables import cubes_of, with_fresh_keys
+from sdcensus.utility.distances import Utility, utility_of
+
+#: The generator that draws independent noise begins here, so that a study can be repeated.
+SEED = 20_260_301
+#: More threads than this gain nothing: memory is what they wait for.
+_MOST_WORKERS = 8
+
+
+class Draw(StrEnum):
+    """How the change of a cell is drawn, and with it how that of a total hangs on its parts.
+
+    ``ascending``: by the cell key, in ascending order of changes, as the founding study and other
+    programs do. Noise of a total is coupled with that of its parts.
+    ``independent``: fresh noise for every cell, also for two cells with the same people. Nobody
+    should publish like this; it shows what the keys are worth.
+    ``hashed``: by a keyed hash of the cell key. The same people have the same noise, otherwise
+    the noise of different cells is independent.
+    """
+
+    ASCENDING = "ascending"
+    INDEPENDENT = "independent"
+    HASHED = "hashed"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Candidate(Confidential):
+    """A method that takes part in a study.
+
+    Attributes:
+        name: What it is called; the same for all draws of a scheme.
+        method: How a cube becomes a table.
+        knowledge: What an intruder is taken to know about it.
+        draw: How its noise is drawn; ``None`` for a method that is no scheme.
+        perturbation: What its changes should look like, if that is known.
+    """
+
+    name: str
+    method: Method
+    knowledge: Knowledge
+    draw: Draw | None = None
+    perturbation: Perturbation | None = None
+
+    def __repr__(self) -> str:
+        return f"<Candidate {self.title}: confidential parameters>"
+
+    @property
+    def title(self) -> str:
+        """The name and how it is drawn."""
+        return self.name if self.draw is None else f"{self.name}, {self.draw}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Original(Confidential):
+    """A table as it is before protection: how detailed, how sparse.
+
+    Attributes:
+        population: How many units are counted in it.
+        interior_cells: Cells of which all others are sums.
+        mean_cell_size: Units in an interior cell, on average.
+        share_small: The share of interior cells with 1 or 2 units.
+        share_small_or_empty: The same with empty ones.
+        risk: The composite risk ``R``; ``None`` where it has no meaning.
+        warnings: What to know before reading the risk.
+    """
+
+    population: int
+    interior_cells: int
+    mean_cell_size: float
+    share_small: float
+    share_small_or_empty: float
+    risk: float | None
+    warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return "<Original: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class StudyResult(Confidential):
+    """What one method gives away of one table, and what it costs.
+
+    Attributes:
+        candidate: The method.
+        disclosed, cells: Non-empty cells that can be narrowed down to one count, or to 0 and 1,
+            of all non-empty cells, totals included.
+        small_disclosed, small_cells: The same for cells with a true count of 1 or 2.
+        risk: The composite risk ``R`` of the interior cells; ``None`` where it has no meaning.
+        utility: How far published counts are from true ones: means over non-empty cells.
+        profile: How changes of interior cells are distributed, beside the design.
+        worst: The cells that are changed most.
+        given_away: Small cells that are disclosed, the most prominent first.
+        by_interior: What sums of interior cells alone give away, to be compared with the printed
+            figures of the founding study; ``None`` where nothing was printed.
+    """
+
+    candidate: Candidate
+    disclosed: int
+    cells: int
+    small_disclosed: int
+    small_cells: int
+    risk: float | None
+    utility: Utility
+    profile: DeviationProfile | None
+    worst: tuple[CellFigures, ...]
+    given_away: tuple[CellFigures, ...]
+    by_interior: InteriorSums | None = None
+
+    def __repr__(self) -> str:
+        return f"<StudyResult of {self.candidate.title}: confidential>"
+
+    @property
+    def share(self) -> float | None:
+        """The share of non-empty cells that are given away; ``None`` if all cells are empty."""
+        return self.disclosed / self.cells if self.cells else None
+
+    @property
+    def small_share(self) -> float | None:
+        """The share of small cells that are given away; ``None`` if no cell counts 1 or 2."""
+        return self.small_disclosed / self.small_cells if self.small_cells else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class StudyTable(Confidential):
+    """One table with the results of all methods.
+
+    Attributes:
+        spec: The table.
+        name: What it is called in the study.
+        original: The table before protection.
+        results: One for each method, in the order of the study.
+    """
+
+    spec: TableSpec
+    name: str
+    original: Original
+    results: tuple[StudyResult, ...]
+
+    def __repr__(self) -> str:
+        return f"<StudyTable {self.spec.title}: confidential>"
+
+    def result(self, name: str, draw: Draw | None) -> StudyResult | None:
+        """The result of a method, if it took part."""
+        for one in self.results:
+            if (one.candidate.name, one.candidate.draw) == (name, draw):
+                return one
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Study(Confidential):
+    """Methods compared on tables of a census.
+
+    Attributes:
+        census: The name of the census.
+        data_version, secret_id: Which data, and under which secret its keys were made.
+        tables: From the fewest axes to the most.
+        candidates: The methods that were compared.
+        zeros_known: Whether the intruder knows that empty cells are published as 0.
+    """
+
+    census: str
+    data_version: str
+    secret_id: str
+    tables: tuple[StudyTable, ...]
+    candidates: tuple[Candidate, ...]
+    zeros_known: bool
+
+    def __repr__(self) -> str:
+        return f"<Study of {len(self.tables)} tables: confidential>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the methods, each once, in their order."""
+        return tuple(dict.fromkeys(one.name for one in self.candidates))
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """How schemes were drawn, in the order of the study."""
+        drawn = {one.draw for one in self.candidates}
+        return tuple(draw for draw in Draw if draw in drawn)
+
+    @property
+    def main(self) -> Draw | None:
+        """The draw that stands for a scheme where one has to: that of the founding study."""
+        return next(iter(self.draws), None)
+
+    def mains(self, table: StudyTable) -> tuple[StudyResult, ...]:
+        """One result for each method: in the main draw, or as the method is."""
+        return tuple(one for one in table.results if one.candidate.draw in (self.main, None))
+
+
+def scheme_candidates(
+    schemes: Iterable[str] = SCHEMES,
+    draws: Iterable[Draw | str] = (Draw.ASCENDING, Draw.INDEPENDENT),
+    *,
+    secret: Secret | SubSecret | None = None,
+    zeros_known: bool = False,
+) -> tuple[Candidate, ...]:
+    """Schemes by their names, each drawn in several ways.
+
+    Args:
+        schemes: Names of published schemes, however they are spelled.
+        draws: How their noise is drawn; ``hashed`` needs the secret.
+        secret: The office secret.
+        zeros_known: Whether an intruder knows that empty cells are published as 0. The founding
+            study takes it that nothing but the largest change is known.
+    """
+    chosen = [member(Draw, "draw", one) for one in draws]
+    found = []
+    for design in {one.name: one for one in map(scheme, schemes)}.values():
+        knowledge = Knowledge(max_deviation=design.max_deviation, zeros_known=zeros_known)
+        for draw in dict.fromkeys(chosen):
+            lookup = Lookup.HASHED if draw is Draw.HASHED else Lookup.ASCENDING
+            found.append(
+                Candidate(
+                    name=design.name,
+                    method=CellKey(design, secret=secret, lookup=lookup),
+                    knowledge=knowledge,
+                    draw=draw,
+                    perturbation=design,
+                )
+            )
+    return tuple(found)
+
+
+def compare(
+    census: Census,
+    specs: Sequence[TableSpec],
+    candidates: Sequence[Candidate],
+    *,
+    smallest_group: int | None = None,
+    generator: np.random.Generator | None = None,
+    workers: int | None = None,
+    language: str | None = None,
+    progress: Progress = no_progress,
+) -> Study:
+    """Protect every table by every method, and measure all of them.
+
+    Args:
+        census: Whose tables.
+        specs: The tables.
+        candidates: The methods: ``scheme_candidates(...)``, and any others.
+        smallest_group: Groups that are published below this are not broken down further, by any
+            of the methods.
+        generator: Draws the independent noise; by default one that begins where it always does.
+        workers: How many threads; by default one for each processor.
+        language: The language of labels.
+        progress: Called with the stage and how much of it is done.
+    """
+    _check(specs, candidates)
+    rule = GroupRule(smallest_group)
+    progress("counting", 0.0)
+    return compare_cubes(
+        cubes_of(census, [rule.counted(spec) for spec in specs]),
+        candidates,
+        census=census.schema.census.name,
+        grouped=Grouped(rule, tuple(specs), census.tabulate) if rule else None,
+        generator=generator,
+        workers=workers,
+        language=language,
+        progress=progress,
+    )
+
+
+def compare_cubes(
+    cubes: Sequence[Cube],
+    candidates: Sequence[Candidate],
+    *,
+    census: str = "",
+    grouped: Grouped | None = None,
+    generator: np.random.Generator | None = None,
+    workers: int | None = None,
+    language: str | None = None,
+    progress: Progress = no_progress,
+) -> Study:
+    """The same for tables that are counted already; ``census`` is what it is called."""
+    counted = cubes
+    if grouped is not None:
+        cubes = grouped.cubes(counted)
+    _check([cube.spec for cube in cubes], candidates)
+    draw = np.random.default_rng(SEED) if generator is None else generator
+    fresh: dict[int, Cube] = {}
+    if any(one.draw is Draw.INDEPENDENT for one in candidates):
+        fresh = {at: with_fresh_keys(cube, draw) for at, cube in enumerate(counted)}
+
+    persons = max(int(cube.count[interior(cube.spec)].sum()) for cube in cubes)
+    printed = preset_of([cube.spec for cube in cubes], persons) is not None
+
+    def measured(at: int, candidate: Candidate) -> StudyResult:
+        source = fresh[at] if candidate.draw is Draw.INDEPENDENT else counted[at]
+        if grouped is not None:
+            cube, table = grouped.protect(at, source, candidate.method)
+            return _measured(cube, table, candidate, language, printed=printed)
+        return _measure(source, candidate, language, printed=printed)
+
+    # The largest first: the others fill the time until the last of them ends.
+    order = sorted(range(len(cubes)), key=lambda at: -cubes[at].spec.cells)
+    tasks = [(at, which) for at in order for which in range(len(candidates))]
+    found: dict[tuple[int, int], StudyResult] = {}
+    weights = [cube.spec.cells for cube in cubes]
+    whole, done = sum(weights) * len(candidates), 0
+    threads = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(measured, at, candidates[which]): (at, which) for at, which in tasks}
+        try:
+            for ended in as_completed(running):
+                at, which = running[ended]
+                found[at, which] = ended.result()
+                done += weights[at]
+                progress("comparing methods", done / whole)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    names = _names([cube.spec for cube in cubes])
+    return Study(
+        census=census,
+        data_version=cubes[0].origin.data_version,
+        secret_id=cubes[0].origin.secret_id,
+        tables=tuple(
+            StudyTable(
+                spec=cube.spec,
+                name=names[at],
+                original=_original(cube),
+                results=tuple(found[at, which] for which in range(len(candidates))),
+            )
+            for at, cube in enumerate(cubes)
+        ),
+        candidates=tuple(candidates),
+        zeros_known=any(one.knowledge.zeros_known for one in candidates),
+    )
+
+
+def _check(specs: Sequence[TableSpec], candidates: Sequence[Candidate]) -> None:
+    if not specs:
+        raise SpecError("A study needs a table at least: --by AXES, or --table AXES.")
+    if not candidates:
+        raise SpecError("A study needs a method at least, such as the schemes CP1 and CP3.")
+    if any(spec.measure is not Measure.COUNT for spec in specs):
+        raise SpecError("A study compares counts of records; weighted tables are not compared.")
+    titles = [one.title for one in candidates]
+    for at, title in enumerate(titles):
+        if title in titles[:at]:
+            raise SpecError(f"Two methods of the study are called {title!r}. Give each a name.")
+
+
+def _measure(
+    cube: Cube, candidate: Candidate, language: str | None, *, printed: bool
+) -> StudyResult:
+    table = candidate.method.protect(cube).table
+    if not isinstance(table, Table):
+        raise SpecError(f"{cube.spec.title}: the table is too large to be compared whole.")
+    return _measured(cube, table, candidate, language, printed=printed)
+
+
+def _measured(
+    cube: Cube, table: Table, candidate: Candidate, language: str | None, *, printed: bool
+) -> StudyResult:
+    fits = feasibility(cube, table, candidate.knowledge)
+    design = candidate.perturbation
+    return StudyResult(
+        candidate=candidate,
+        disclosed=fits.disclosed,
+        cells=fits.cells,
+        small_disclosed=fits.small_disclosed,
+        small_cells=fits.small_cells,
+        risk=composite_risk_of(cube, table).value,
+        utility=utility_of(cube, table),
+        profile=None if design is None else profile(cube, table, design),
+        worst=worst(cube, table, language=language),
+        given_away=given_away(cube, table, fits.intervals, language=language),
+        by_interior=interior_sums(cube, table, candidate.knowledge) if printed else None,
+    )
+
+
+def _original(cube: Cube) -> Original:
+    counts = cube.count[interior(cube.spec)]
+    risk = composite_risk_of(cube)
+    small = int(((counts > 0) & (counts <= SMALL)).sum())
+    empty = int((counts == 0).sum())
+    return Original(
+        population=int(counts.sum()),
+        interior_cells=counts.size,
+        mean_cell_size=int(counts.sum()) / counts.size,
+        share_small=small / counts.size,
+        share_small_or_empty=(small + empty) / counts.size,
+        risk=risk.value,
+        warnings=risk.warnings,
+    )
+
+
+_WAYS = ("one cell", "one-way", "two-way", "three-way", "four-way", "five-way")
+
+
+def _names(specs: Sequence[TableSpec]) -> list[str]:
+    """Tables by their number of axes, with a number where that does not tell them apart."""
+    ways = [
+        _WAYS[len(spec.axes)] if len(spec.axes) < len(_WAYS) else f"{len(spec.axes)}-way"
+        for spec in specs
+    ]
+    return [
+        way if ways.count(way) == 1 else f"{way} ({ways[: at + 1].count(way)})"
+        for at, way in enumerate(ways)
+    ]

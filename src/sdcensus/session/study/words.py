@@ -1,0 +1,324 @@
+"""A study in plain words: what falls, what holds, what it costs, and for whom that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from sdcensus.model.spec.headings import joined
+from sdcensus.session.study.published import Published
+from sdcensus.session.study.study import Draw, Study, StudyResult, StudyTable
+
+#: From this share of the cells on, or of the small ones, a method falls.
+FALLS_FROM = 0.01
+#: Below this share it holds. Of many thousand cells one is given away by chance now and then.
+HOLDS_BELOW = 0.0001
+#: A distribution this improbable, over the number of comparisons, is not as designed.
+_DOUBT = 0.001
+#: What stands where a figure has no meaning; notes say why.
+NONE = "–"
+
+
+class Verdict(StrEnum):
+    """What becomes of a method under the intruder of the study."""
+
+    FALLS = "falls"
+    LEAKS = "leaks a little"
+    HOLDS = "holds"
+    UNKNOWN = "has nothing to protect"
+
+
+def verdict(results: Sequence[StudyResult]) -> Verdict:
+    """What becomes of a method, by its worst table."""
+    shares = [one for result in results for one in (result.share, result.small_share)]
+    known = [one for one in shares if one is not None]
+    if not known:
+        return Verdict.UNKNOWN
+    most = max(known)
+    if most >= FALLS_FROM:
+        return Verdict.FALLS
+    return Verdict.HOLDS if most < HOLDS_BELOW else Verdict.LEAKS
+
+
+def verdicts(study: Study) -> dict[str, Verdict]:
+    """The verdict on each method, in the main draw."""
+    return {name: verdict(_of(study, name)) for name in study.names}
+
+
+def sentences(study: Study, published: Published | None = None) -> list[tuple[str, str]]:
+    """The findings, each with a word or two to begin with."""
+    found = [("Scope.", scope(study))]
+    found += _by_verdict(study)
+    found += _cost(study)
+    found += _draws(study)
+    found += _design(study)
+    if published is not None:
+        found.append(("Beside the printed figures.", beside(published)))
+    return found
+
+
+def scope(study: Study) -> str:
+    """For whom the conclusions hold: which tables, what is known, by which means."""
+    known = "the largest change that the method makes"
+    if study.zeros_known:
+        known += ", and that empty cells are published as 0"
+    return (
+        f"Each table is taken alone. The intruder knows {known}, compares totals with their parts"
+        " (shuttle algorithm), and uses nothing else: a linear program narrows more, and several"
+        " tables together, or averages over many of them, tell more than one table does."
+    )
+
+
+def lead(study: Study) -> str:
+    """The whole study in two or three sentences."""
+    every = verdicts(study)
+    falls = [name for name, one in every.items() if one is Verdict.FALLS]
+    leaks = [name for name, one in every.items() if one is Verdict.LEAKS]
+    holds = [name for name, one in every.items() if one is Verdict.HOLDS]
+    if not falls and not leaks and not holds:
+        return "All cells of these tables are empty: there is nothing to protect and to compare."
+    parts = []
+    if falls:
+        parts.append(
+            f"{joined(falls)} {_verb(falls, 'falls', 'fall')}: one table alone lets an intruder who"
+            " knows the largest change work out one in a hundred of its counts, or of its ones and"
+            " twos, or more."
+        )
+    if leaks:
+        parts.append(f"{joined(leaks)} {_verb(leaks, 'leaks', 'leak')} a little.")
+    if holds:
+        parts.append(
+            f"{joined(holds)} {_verb(holds, 'gives', 'give')} {_how_few(study, holds)} of these"
+            " tables away to such an intruder."
+        )
+        best = _cheapest(study, holds)
+        if best is not None:
+            name, change = best
+            who = (
+                f"Of these, {name} changes counts least: by" if len(holds) > 1 else "It changes by"
+            )
+            parts.append(f"{who} {change:.2f} on average in the most detailed table.")
+    return " ".join(parts)
+
+
+def _by_verdict(study: Study) -> list[tuple[str, str]]:
+    every = verdicts(study)
+    found = []
+    for name in (one for one, kind in every.items() if kind is Verdict.FALLS):
+        table, result = _worst(study, name)
+        found.append(
+            (
+                f"{name} falls.",
+                f"In the {table.name} table {_of_cells(result)} can be narrowed down to one count,"
+                " or to 0 and 1.",
+            )
+        )
+    leaking = [one for one, kind in every.items() if kind is Verdict.LEAKS]
+    if leaking:
+        parts = []
+        for name in leaking:
+            table, result = _worst(study, name)
+            parts.append(f"{name} {_of_cells(result)} ({table.name})")
+        found.append(
+            (
+                f"{joined(leaking)} {_verb(leaking, 'leaks', 'leak')} a little.",
+                f"In the worst table: {'; '.join(parts)}.",
+            )
+        )
+    holding = [one for one, kind in every.items() if kind is Verdict.HOLDS]
+    if holding:
+        text = "No cell of these tables can be narrowed down to one count, or to 0 and 1."
+        if any(one.disclosed for name in holding for one in _of(study, name)):
+            told = [f"{name} {_given_away(study, name)}" for name in holding]
+            text = (
+                "Cells of all these tables that can be narrowed down to one count, or to 0 and 1:"
+                f" {', '.join(told)}."
+            )
+        found.append((f"{joined(holding)} {_verb(holding, 'holds', 'hold')}.", text))
+    return found
+
+
+def _cost(study: Study) -> list[tuple[str, str]]:
+    table = study.tables[-1]
+    costs = [
+        (one.utility.mean_absolute_distance, one.candidate.name)
+        for one in study.mains(table)
+        if one.utility.mean_absolute_distance is not None
+    ]
+    if not costs:
+        return [("Cost.", "No cell is non-empty, so no change can be measured.")]
+    (least, mild), (most, strong) = min(costs), max(costs)
+    other = f", and by {most:.2f} under {strong}" if len(costs) > 1 else ""
+    text = (
+        f"In the {table.name} table a non-empty cell changes by {least:.2f} on average under"
+        f" {mild}{other}."
+    )
+    best = _cheapest(study, [name for name, one in verdicts(study).items() if one is Verdict.HOLDS])
+    if best is not None and len(costs) > 1:
+        text += f" Of the methods that hold, {best[0]} changes least ({best[1]:.2f})."
+    return [("Cost.", text)]
+
+
+def _draws(study: Study) -> list[tuple[str, str]]:
+    """What the way of drawing changes, for the scheme that gives away most."""
+    if len(study.draws) < 2 or not any(_has_records(table) for table in study.tables):
+        return []
+    found: tuple[float, StudyTable, str] | None = None
+    for table in study.tables:
+        for one in table.results:
+            share = one.share
+            if share and one.candidate.draw and (found is None or share > found[0]):
+                found = share, table, one.candidate.name
+    if found is None:
+        return [("Totals.", "However the noise is drawn, no cell is given away.")]
+    _, table, name = found
+    words = {
+        Draw.ASCENDING: "keys couple totals to their parts",
+        Draw.INDEPENDENT: "every cell has fresh noise",
+        Draw.HASHED: "a hash takes the place of keys",
+    }
+    parts = []
+    for draw in study.draws:
+        result = table.result(name, draw)
+        if result is not None:
+            parts.append(f"{percent(result.share)} where {words[draw]} ({draw})")
+    return [
+        (
+            "Totals.",
+            f"{name} gives away most, and how totals are drawn changes how much. Of the non-empty"
+            f" cells of the {table.name} table it gives away {joined(parts)}.",
+        )
+    ]
+
+
+def _design(study: Study) -> list[tuple[str, str]]:
+    """Whether changes are distributed as they were designed."""
+    chances = [
+        (one.profile.test.p_value, one, table)
+        for table in study.tables
+        for one in table.results
+        if one.profile is not None and one.profile.test.p_value is not None
+    ]
+    wrong = [
+        f"{one.candidate.title} ({table.name})"
+        for chance, one, table in chances
+        if chance < _DOUBT / len(chances)
+    ]
+    if wrong:
+        return [
+            (
+                "Not as designed.",
+                f"The changes of {joined(wrong)} do not have the distribution that they should"
+                " have. Check the perturbation table, and the record keys of the store.",
+            )
+        ]
+    if not chances:
+        return []
+    least = min(chance for chance, _, _ in chances)
+    return [
+        (
+            "As designed.",
+            f"The changes of interior cells have the distribution of their design in all"
+            f" {len(chances)} comparisons (the least probable one has a chance of {least:.2g}).",
+        )
+    ]
+
+
+def beside(published: Published) -> str:
+    """Why printed figures and ours differ."""
+    return (
+        f"The printed figures are of {published.country}, whose records are not public. The demo"
+        " country has the same numbers of people and categories, and fictional people: who is rare"
+        " differs, and with it every figure somewhat. Where more cells hold 1 or 2, relative"
+        " changes are larger and CP1 gives away more. Risk R is lower where people are spread more"
+        " evenly, and hangs on a few cells where hardly any is small. Shares of a few hundredths of"
+        " a percent are a handful of cells, and others under another secret."
+    )
+
+
+def reasons(study: Study) -> list[str]:
+    """Why some figures have no meaning, each reason once."""
+    found: dict[str, None] = {}
+    for table in study.tables:
+        for text in table.original.warnings:
+            found[f"The {table.name} table: {text[:1].lower()}{text[1:]}"] = None
+        if all(len(axis.blocks) == 1 for axis in table.spec.axes):
+            found[
+                f"The {table.name} table shows neither totals nor several levels: there is nothing"
+                " to compare its cells with."
+            ] = None
+        if not _has_records(table):
+            found[f"The {table.name} table: no cell is non-empty."] = None
+        elif not any(one.small_cells for one in table.results):
+            found[f"The {table.name} table: no cell counts 1 or 2."] = None
+    return list(found)
+
+
+def percent(share: float | None) -> str:
+    """A share with two decimals; one that is not zero never looks like it.
+
+    Examples:
+        >>> percent(0.1234), percent(0.00001), percent(0.0), percent(None)
+        ('12.34 %', 'less than 0.01 %', '0 %', '–')
+    """
+    if share is None:
+        return NONE
+    if not share:
+        return "0 %"
+    return f"{share:.2%}".replace("%", " %") if share >= 0.00005 else "less than 0.01 %"
+
+
+def _has_records(table: StudyTable) -> bool:
+    return table.original.population > 0
+
+
+def _of(study: Study, name: str) -> list[StudyResult]:
+    return [
+        one for table in study.tables for one in study.mains(table) if one.candidate.name == name
+    ]
+
+
+def _given_away(study: Study, name: str) -> str:
+    cells = sum(one.disclosed for one in _of(study, name))
+    return f"{cells:,}" if cells else "none"
+
+
+def _how_few(study: Study, names: Sequence[str]) -> str:
+    if any(one.disclosed for name in names for one in _of(study, name)):
+        return "fewer than one count in ten thousand"
+    return "no count"
+
+
+def _worst(study: Study, name: str) -> tuple[StudyTable, StudyResult]:
+    """The table in which a method gives away the largest share of small cells."""
+    pairs = [
+        (table, one)
+        for table in study.tables
+        for one in study.mains(table)
+        if one.candidate.name == name
+    ]
+    return max(pairs, key=lambda pair: (pair[1].small_share or 0.0, pair[1].share or 0.0))
+
+
+def _cheapest(study: Study, names: Sequence[str]) -> tuple[str, float] | None:
+    costs = [
+        (one.utility.mean_absolute_distance, one.candidate.name)
+        for one in study.mains(study.tables[-1])
+        if one.candidate.name in names and one.utility.mean_absolute_distance is not None
+    ]
+    if not costs:
+        return None
+    change, name = min(costs)
+    return name, change
+
+
+def _of_cells(result: StudyResult) -> str:
+    """Which share of the cells is given away; of small ones, where there are any."""
+    cells = f"{percent(result.share)} of the non-empty cells"
+    if result.small_share is None:
+        return cells
+    return f"{cells} and {percent(result.small_share)} of the ones and twos"
+
+
+def _verb(names: Sequence[str], one: str, several: str) -> str:
+    return one if len(names) == 1 else several

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sdcensus.cli.shared import options
+from sdcensus.model.schema.file_problems import OnProblem
+from sdcensus.model.spec.table_spec import Measure
+from sdcensus.session.census.census import EngineName
+from tests.cli.conftest import Run, Village
+from tests.cli.tiny import PERSONS, write_village
+
+FIRST = PERSONS[0]
+
+
+def test_the_choices_of_the_command_line_are_those_of_the_session() -> None:
+    assert list(map(str, options.OnProblem)) == list(map(str, OnProblem))
+    assert list(map(str, options.Measure)) == list(map(str, Measure))
+    assert list(map(str, options.Engine)) == list(map(str, EngineName))
+
+
+def test_a_load_says_what_it_made(run: Run, village: Village, tmp_path: Path) -> None:
+    store = tmp_path / "a.store"
+    answer = run("load", village.schema, "--out", store, "--secret", village.secret)
+    assert answer.code == 0
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert ["persons", "7"] in lines
+    assert ["households", "4"] in lines
+    assert f"sdcensus describe {store}" in answer.out
+    assert answer.err == ""
+
+
+def test_the_next_command_can_be_copied(run: Run, village: Village, tmp_path: Path) -> None:
+    store = tmp_path / "census of 2021.store"
+    answer = run("load", village.schema, "--out", store, "--secret", village.secret)
+    assert f'sdcensus describe "{store}"' in answer.out
+
+
+def test_quiet_prints_nothing(run: Run, village: Village, tmp_path: Path) -> None:
+    arguments = ("--out", tmp_path / "a.store", "--secret", village.secret, "--quiet")
+    answer = run("load", village.schema, *arguments)
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+def test_the_secret_may_be_named_by_the_environment(
+    run: Run, village: Village, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = run("load", village.schema, "--out", tmp_path / "a.store")
+    assert answer.code == 7
+    assert "--secret" in answer.err
+    monkeypatch.setenv("SDCENSUS_SECRET_FILE", str(village.secret))
+    assert run("load", village.schema, "--out", tmp_path / "a.store").code == 0
+
+
+def test_problems_are_listed_without_values_of_identifiers_and_nothing_is_written(
+    run: Run, village: Village, tmp_path: Path
+) -> None:
+    persons = [*PERSONS, ("E3", "1", "2", "Hal Secret", 7, 20, 0, "1"), FIRST]
+    schema = write_village(tmp_path / "files", persons=persons)
+    before = sorted(tmp_path.iterdir())
+    arguments = ("--out", tmp_path / "a.store", "--secret", village.secret)
+    answer = run("load", schema, *arguments)
+    assert answer.code == 5
+    assert answer.err.startswith("error: The files do not fit the schema")
+    assert "sex: unknown code in 1 record (row 9)" in answer.err
+    assert "duplicate id" in answer.err
+    assert "Secret" not in answer.out + answer.err
+    assert answer.out == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_problems_can_become_missing_values(run: Run, village: Village, tmp_path: Path) -> None:
+    persons = [*PERSONS, ("E3", "1", "2", "Hal Secret", 7, 20, 0, "1")]
+    schema = write_village(tmp_path / "files", persons=persons)
+    store = tmp_path / "a.store"
+    arguments = ("--out", store, "--secret", village.secret, "--on-problem", "missing")
+    answer = run("load", schema, *arguments)
+    assert answer.code == 0
+    assert "sex: unknown code in 1 record" in answer.err
+    shown = run("tabulate", store, "--by", "sex", "--show", "--confidential").out
+    assert ["Not", "stated", "2"] in [line.split() for line in shown.splitlines()]
+
+
+def test_every_mistake_of_the_schema_is_listed_with_its_line(
+    run: Run, village: Village, tmp_path: Path
+) -> None:
+    schema = write_village(tmp_path / "files")
+    text = schema.read_text(encoding="utf-8")
+    text = text.replace('role = "geography"', 'role = "geografy"').replace(
+        "range = [0, 99]", "range = [99, 0]"
+    )
+    schema.write_text(text, encoding="utf-8", newline="\n")
+    numbers = {line: number for number, line in enumerate(text.splitlines(), start=1)}
+    wrong = [numbers["range = [99, 0]"], numbers['role = "geografy"']]
+    for command in (
+        ("schema", "check", schema),
+        ("load", schema, "--out", tmp_path / "a.store", "--secret", village.secret),
+    ):
+        answer = run(*command)
+        assert answer.code == 3
+        assert all(f"line {number}:" in answer.err for number in wrong)
+    assert not (tmp_path / "a.store").exists()
+
+
+def test_schema_check_says_what_the_schema_holds(run: Run, village: Village) -> None:
+    answer = run("schema", "check", village.schema)
+    assert answer.code == 0
+    assert "Village census, Nowhere" in answer.out
+    assert "ed + house + number" in answer.out
+    assert "full_name" in answer.out
+    assert answer.err == ""
+
+
+def test_schema_check_notes_files_that_are_not_there_yet(run: Run, tmp_path: Path) -> None:
+    schema = write_village(tmp_path / "files")
+    (schema.parent / "persons.csv").unlink()
+    answer = run("schema", "check", schema)
+    assert answer.code == 0
+    assert "persons.csv does not exist yet" in answer.err
+
+
+@pytest.mark.parametrize("name", ["no.toml", "."])
+def test_a_schema_that_cannot_be_read_is_an_error(
+    run: Run, village: Village, tmp_path: Path, name: str
+) -> None:
+    arguments = ("--out", tmp_path / "a.store", "--secret", village.secret)
+    answer = run("load", tmp_path / name, *arguments)
+    assert answer.code == 5
+    assert answer.err.startswith("error: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_is_replaced_only_when_asked(run: Run, village: Village, tmp_path: Path) -> None:
+    store = tmp_path / "a.store"
+    arguments = ("load", village.schema, "--out", store, "--secret", village.secret)
+    assert run(*arguments).code == 0
+    answer = run(*arguments)
+    assert answer.code == 8
+    assert "--replace" in answer.err
+    assert run(*arguments, "--replace").code == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.store"]
+
+
+def test_what_is_no_store_is_never_replaced(run: Run, village: Village, tmp_path: Path) -> None:
+    precious = tmp_path / "folder"
+    precious.mkdir()
+    (precious / "thesis.txt").write_text("x", encoding="utf-8", newline="\n")
+    arguments = ("--out", precious, "--secret", village.secret, "--replace")
+    answer = run("load", village.schema, *arguments)
+    assert answer.code == 8
+    assert [one.name for one in precious.iterdir()] == ["thesis.txt"]

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sdcensus.demo import make_country, write_country
+from sdcensus.errors import InputError, StoreError
+from sdcensus.ingest import maps
+from sdcensus.session.census.census import open_store
+from sdcensus.session.census.load import load
+from sdcensus.session.office.secret import make_secret
+from sdcensus.store.census_store import CensusStore
+
+
+@pytest.fixture(scope="module")
+def country(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("country")
+    write_country(folder / "files", country=make_country(300), file_format="parquet")
+    make_secret(folder / "office.secret")
+    return folder
+
+
+def loaded(country: Path, out: Path, content: bytes | None = None) -> tuple[CensusStore, str]:
+    files = out.with_name("files")
+    shutil.copytree(country / "files", files)
+    if content is not None:
+        (files / "codes" / "areas.geojson").write_bytes(content)
+    report = load(files / "schema.toml", out, secret=country / "office.secret")
+    return CensusStore.open(out), " ".join(report.notes)
+
+
+def original(country: Path) -> dict[str, object]:
+    path = country / "files" / "codes" / "areas.geojson"
+    made = json.loads(path.read_text(encoding="utf-8"))
+    assert isinstance(made, dict)
+    return made
+
+
+def test_a_loaded_store_keeps_the_map_and_notes_what_it_lacks(
+    country: Path, tmp_path: Path
+) -> None:
+    document = original(country)
+    features = document["features"]
+    assert isinstance(features, list)
+    lost = next(one["properties"]["code"] for one in features if one["properties"]["level"] == "ed")
+    left = [one for one in features if one["properties"]["code"] != lost]
+    content = json.dumps(document | {"features": left}).encode()
+    store, notes = loaded(country, tmp_path / "census.store", content)
+    assert store.map("ed") == content
+    assert "maps/ed" in [*store.verify()]
+    assert notes == f"areas.geojson does not show 1 area of ed: {lost}."
+    drawn = open_store(store.path).map("ed")
+    assert drawn is not None
+    assert lost not in [one["properties"]["code"] for one in drawn["features"]]
+
+
+def test_the_map_does_not_change_the_version_of_the_data(country: Path, tmp_path: Path) -> None:
+    one, notes = loaded(country, tmp_path / "a" / "census.store")
+    document = json.dumps(original(country), indent=1).encode()
+    other, _ = loaded(country, tmp_path / "b" / "census.store", document)
+    assert notes == ""
+    assert one.map("ed") != other.map("ed")
+    assert one.manifest.data_version == other.manifest.data_version
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"type":"FeatureCollection","features":[]}'])
+def test_a_file_that_is_no_map_is_refused_before_anything_is_written(
+    country: Path, tmp_path: Path, content: bytes
+) -> None:
+    with pytest.raises(InputError, match=r"areas\.geojson"):
+        loaded(country, tmp_path / "census.store", content)
+    assert [one.name for one in tmp_path.iterdir()] == ["files"]
+
+
+def test_a_map_that_is_too_large_is_refused(
+    country: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maps, "MOST_BYTES", 1 << 10)
+    with pytest.raises(InputError, match="Draw it with fewer points"):
+        loaded(country, tmp_path / "census.store")
+
+
+def test_a_map_that_was_changed_or_lost_is_told(country: Path, tmp_path: Path) -> None:
+    store, _ = loaded(country, tmp_path / "census.store")
+    file = store.path / "maps" / "ed.geojson"
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(StoreError, match="has changed"):
+        store.map("ed")
+    file.unlink()
+    with pytest.raises(StoreError, match="is missing"):
+        store.map("ed")
+
+
+def test_stores_without_maps_still_open(country: Path, tmp_path: Path) -> None:
+    store, _ = loaded(country, tmp_path / "census.store")
+    manifest = store.path / "manifest.json"
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    del content["maps"]
+    manifest.write_text(json.dumps(content), encoding="utf-8")
+    shutil.rmtree(store.path / "maps")
+    census = open_store(store.path)
+    assert census.store.map("ed") is None
+    assert census.map("ed", "parish") is None
+
+
+def test_large_maps_are_kept_with_what_a_screen_shows(
+    country: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maps, "MOST_POINTS", 100)
+    store, notes = loaded(country, tmp_path / "census.store")
+    assert notes == ""
+    content = json.loads(store.map("ed") or b"")
+    codes = {one["properties"]["code"] for one in content["features"]}
+    features = original(country)["features"]
+    assert isinstance(features, list)
+    assert codes == {one["properties"]["code"] for one in features}
+    assert {one["properties"]["level"] for one in content["features"]} >= {"ed", "parish"}
