@@ -107,7 +107,10 @@ def test_our_kernels_are_cached_outside_of_the_package() -> None:
         ("from sdcensus.kernels._compile import compiled", set()),
         ("from sdcensus.kernels.keys.siphash import siphash_words", {"keys.siphash"}),
         ("import sdcensus.kernels.keys.siphash as hashing", {"keys.siphash"}),
-        ("from sdcensus.kernels.keys import siphash, links", {"keys.siphash", "keys.links"}),
+        (
+            "from sdcensus.kernels.keys import siphash, links",
+            {"keys.siphash", "keys.links", "cells.tabulate"},
+        ),
         ("from sdcensus.kernels.keys import (\n    siphash,\n)", {"keys.siphash"}),
         (
             "from sdcensus.kernels.keys.record_keys import record_keys",

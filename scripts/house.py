@@ -1,0 +1,218 @@
+"""How large the house is: packages, modules, lines, long functions, and modules on the roads.
+
+    python scripts/house.py              figures of this checkout
+    python scripts/house.py --roads      also the modules on the three roads (makes a demo country)
+
+A line of code is a line with a token that is neither a comment nor part of a docstring. A module is
+on a road if one of its functions is called while a table goes along it, from the command or the
+request to the file or the answer; importing a module is not walking through it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import sys
+import tempfile
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "sdcensus"
+
+#: Our own limits.
+MODULE_LINES, BODY_LINES, FOLDER_MODULES = 450, 60, 20
+
+_SILENT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One file: its path below the package, its lines, and those of them that are code."""
+
+    path: Path
+    lines: int
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A function with the lines of code in its body."""
+
+    where: str
+    code: int
+
+
+def docstring_lines(tree: ast.AST) -> set[int]:
+    """The lines of every docstring."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return lines
+
+
+def code_lines(text: str) -> set[int]:
+    """The lines that hold code.
+
+    Examples:
+        >>> sorted(code_lines('def f():\\n    "What it does."\\n\\n    # why\\n    return 1\\n'))
+        [1, 5]
+    """
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return lines - docstring_lines(ast.parse(text))
+
+
+def modules(package: Path = PACKAGE) -> Iterator[Module]:
+    """Every file of the package."""
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield Module(path.relative_to(package), len(text.splitlines()), len(code_lines(text)))
+
+
+def bodies(package: Path = PACKAGE) -> Iterator[Body]:
+    """Every function, without what it says about itself and without its signature."""
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        code = code_lines(text)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+                where = f"{path.relative_to(package).as_posix()}:{node.lineno} {node.name}"
+                yield Body(where, len(code.intersection(lines)))
+
+
+def folders(package: Path = PACKAGE) -> dict[str, int]:
+    """How many modules every folder holds, without its ``__init__``."""
+    found = Counter(
+        path.parent.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if path.name != "__init__.py"
+    )
+    return dict(sorted(found.items()))
+
+
+@contextmanager
+def walked(seen: set[str]) -> Iterator[None]:
+    """Note every module of the package in which a function is called."""
+    inside = f"{PACKAGE}/"
+
+    def look(frame: FrameType, event: str, argument: Any) -> None:
+        name = frame.f_code.co_filename
+        if event == "call" and name.startswith(inside) and frame.f_code.co_name != "<module>":
+            seen.add(name.removeprefix(inside))
+
+    import threading
+
+    threading.setprofile(look)
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+
+
+def roads() -> dict[str, set[str]]:
+    """The modules on the way of one table: by ``protect``, by ``publish``, by HTTP."""
+    from starlette.testclient import TestClient
+
+    from sdcensus.cli import main
+    from sdcensus.session.answer.opening import open_service
+    from sdcensus.web.app import create_app
+
+    found: dict[str, set[str]] = {"protect": set(), "publish": set(), "http": set()}
+
+    def run(*arguments: object) -> None:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            code = main([str(argument) for argument in arguments])
+        if code:
+            raise SystemExit(f"{arguments[0]} ended with {code}")
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        demo = folder / "demo"
+        run("demo", "--persons", 2000, "--out", demo, "--quiet")
+        plan = demo / "one.toml"
+        text = (demo / "plan.toml").read_text(encoding="utf-8")
+        head, _, rest = text.partition("[[table]]")
+        plan.write_text(f"{head}[[table]]{rest.partition('[[table]]')[0]}", encoding="utf-8")
+        secret = ("--secret", demo / "demo.secret")
+        axes = ("--by", "ed@parish,sex,age@five_year")
+        walks: dict[str, Callable[[], object]] = {
+            "protect": lambda: run(
+                "protect", demo / "census.store", *axes, *secret, "--out", folder / "table.csv"
+            ),
+            "publish": lambda: run("publish", plan, *secret, "--quiet"),
+        }
+        for road, walk in walks.items():
+            with walked(found[road]):
+                walk()
+        service = open_service(
+            demo / "census.store",
+            demo / "policy.toml",
+            plan=demo / "plan.toml",
+            secret=demo / "server.secret",
+        )
+        with TestClient(create_app(service)) as client, walked(found["http"]):
+            answer = client.get("/api/v1/table", params={"by": "ed@parish,sex"})
+            if answer.status_code != 200:
+                raise SystemExit(f"the table builder answered {answer.status_code}: {answer.text}")
+    return found
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--roads", action="store_true", help="walk the three roads as well")
+    parser.add_argument("--names", action="store_true", help="name the modules on them")
+    asked = parser.parse_args()
+    files = list(modules())
+    print(f"modules: {len(files)}")
+    print(f"lines: {sum(module.lines for module in files)}")
+    print(f"lines of code: {sum(module.code for module in files)}")
+    long = [module for module in files if module.lines > MODULE_LINES]
+    print(f"modules above {MODULE_LINES} lines: {len(long)}")
+    for module in long:
+        print(f"  {module.path.as_posix()}: {module.lines}")
+    large = [body for body in bodies() if body.code > BODY_LINES]
+    print(f"function bodies above {BODY_LINES} lines: {len(large)}")
+    for body in large:
+        print(f"  {body.where}: {body.code}")
+    full = {name: count for name, count in folders().items() if count > FOLDER_MODULES}
+    print(f"folders with more than {FOLDER_MODULES} modules: {len(full)}")
+    for name, count in full.items():
+        print(f"  {name}: {count}")
+    if asked.roads:
+        for road, seen in roads().items():
+            print(f"modules on the road of {road}: {len(seen)}")
+            for name in sorted(seen) if asked.names else ():
+                print(f"  {name}")
+
+
+if __name__ == "__main__":
+    main()
