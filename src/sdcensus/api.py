@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sdcensus.model.schema.key_space import KeySpace
     from sdcensus.model.spec.table_spec import TableSpec
     from sdcensus.report.assessment.files import assess
-    from sdcensus.report.publication.pages import publish
+    from sdcensus.session.publish.pages import publish
     from sdcensus.session.census.census import (
         Census,
         from_frame,
@@ -69,7 +69,7 @@ _NAMES = {
     "open_files": "sdcensus.session.census.census",
     "open_parquet": "sdcensus.session.census.census",
     "open_store": "sdcensus.session.census.census",
-    "publish": "sdcensus.report.publication.pages",
+    "publish": "sdcensus.session.publish.pages",
     "read_schema": "sdcensus.documents.schema.document",
     "read_secret": "sdcensus.store.secrets",
     "recommend": "sdcensus.session.recommend.recommendation",

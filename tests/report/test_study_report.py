@@ -26,10 +26,11 @@ from sdcensus.report.study.rows import sheets
 from sdcensus.report.study.sheets import as_csv
 from sdcensus.session.census.census import open_store
 from sdcensus.session.census.load import load
-from sdcensus.session.study.published import published, published_for
-from sdcensus.session.study.study import Draw, Study, compare, scheme_candidates
+from sdcensus.report.study.published import published, published_for
+from sdcensus.session.study.study import (compare, scheme_candidates)
+from sdcensus.report.study.results import (Draw, Study)
 from sdcensus.session.study.tables import prefixes
-from sdcensus.session.study.words import lead
+from sdcensus.report.study.words import lead
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.testing.island import SECRET, island
 from tests.report.reading import read_page

@@ -19,7 +19,7 @@ from sdcensus.report.assessment.files import AssessmentReport, assess
 from sdcensus.report.assessment.page import STAMP
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.risk.detection.findings import FindingKind
-from sdcensus.session.assess.words import share_text
+from sdcensus.report.assessment.words import share_text
 from sdcensus.testing.island import island, island_cube
 from tests.report.reading import read_page
 from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, protected_by

@@ -28,9 +28,10 @@ from sdcensus.risk.feasibility import How, feasibility
 from sdcensus.risk.looks.budget import NOT_COVERED, look_budget_of_tables
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.risk.posterior import perceived_disclosure
-from sdcensus.session.assess.assessment import EXACT_UP_TO, Assessment, assess_table
+from sdcensus.session.assess.assessment import (EXACT_UP_TO, assess_table)
+from sdcensus.report.assessment.results import (Assessment)
 from sdcensus.session.assess.compared import COMPARED, scheme_of
-from sdcensus.session.assess.words import conclusions, lead
+from sdcensus.report.assessment.words import conclusions, lead
 from sdcensus.testing.island import SECRET, island, island_cube
 from sdcensus.utility.distances import utility_of
 from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, protected_by

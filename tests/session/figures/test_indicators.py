@@ -21,7 +21,7 @@ from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
-from sdcensus.report.publication.pages import publish
+from sdcensus.session.publish.pages import publish
 from sdcensus.session.census.census import Census
 from sdcensus.session.commands import compile_program
 from sdcensus.session.figures.indicators import (

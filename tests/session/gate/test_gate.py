@@ -33,7 +33,7 @@ from sdcensus.session.gate.broken_down import (
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus
-from sdcensus.session.gate.words import broken_down_lines, help_line, worst_kinds
+from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
 from sdcensus.session.policy.lock import tightened
 from sdcensus.session.protect.table import MethodOptions
 from sdcensus.session.publish.approval import approve, read_approvals

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.model.progress import Progress
-from sdcensus.report.publication.pages import publish as publish_plan
+from sdcensus.session.publish.pages import publish as publish_plan
 from sdcensus.session.publish.run import PublishReport
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_units

@@ -18,7 +18,7 @@ from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.report.publication.pages import publish
+from sdcensus.session.publish.pages import publish
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.census.census import open_store
 from sdcensus.session.policy.design import design

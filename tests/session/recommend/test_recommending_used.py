@@ -17,7 +17,7 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.progress import no_progress
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import LONGEST, Secret
-from sdcensus.report.publication.pages import publish
+from sdcensus.session.publish.pages import publish
 from sdcensus.session.answer import open_service
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.demo.country import make_demonstration

@@ -32,8 +32,9 @@ from sdcensus.risk.composite import composite_risk_of
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.load import load
 from sdcensus.session.study.cells import profile, worst
-from sdcensus.session.study.published import COUNTRIES, preset_of, published, published_for
-from sdcensus.session.study.study import Candidate, Draw, Study, compare, scheme_candidates
+from sdcensus.report.study.published import COUNTRIES, preset_of, published, published_for
+from sdcensus.session.study.study import (compare, scheme_candidates)
+from sdcensus.report.study.results import (Candidate, Draw, Study)
 from sdcensus.session.study.sums import interior_sums, totals_of
 from sdcensus.session.study.tables import (
     cubes_of,
@@ -42,7 +43,7 @@ from sdcensus.session.study.tables import (
     read_tables,
     with_fresh_keys,
 )
-from sdcensus.session.study.words import (
+from sdcensus.report.study.words import (
     NONE,
     Verdict,
     lead,

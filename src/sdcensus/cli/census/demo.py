@@ -108,7 +108,7 @@ def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:
 def _publish(made: Demonstration, progress: Progress) -> PublishReport | None:
     """Everything that the national plan names, where what writes workbooks is installed."""
     from sdcensus.errors import MissingExtra
-    from sdcensus.report.publication.pages import publish
+    from sdcensus.session.publish.pages import publish
 
     try:
         return publish(made.plan, secret=made.secret, progress=progress)

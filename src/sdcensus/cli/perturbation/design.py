@@ -155,7 +155,7 @@ def design(
     said. Without --out, the table is only shown.
     """
     from sdcensus.session.perturbation import tables as session
-    from sdcensus.session.perturbation.words import in_words
+    from sdcensus.report.perturbation.words import in_words
 
     output = Output(quiet=quiet)
     if out is None and (order is Order.SCRAMBLED or key_space is not None):

@@ -99,7 +99,7 @@ def show(
     otherwise they are a mean over several orders.
     """
     from sdcensus.session.perturbation import tables as session
-    from sdcensus.session.perturbation.words import in_words, key_space_text
+    from sdcensus.report.perturbation.words import in_words, key_space_text
 
     output = Output(quiet=quiet)
     if chart and not plot:

@@ -117,7 +117,7 @@ def publish(
     where it stopped when the same command is run again. Numbers that were published before never
     change without --revision.
     """
-    from sdcensus.report.publication.pages import publish as publish_plan
+    from sdcensus.session.publish.pages import publish as publish_plan
 
     output = Output(quiet=quiet)
     if rekey and not revision:

@@ -31,7 +31,7 @@ from sdcensus.errors import OutputError, SpecError
 
 if TYPE_CHECKING:
     from sdcensus.model.progress import Progress
-    from sdcensus.session.assess.assessment import Assessment
+    from sdcensus.report.assessment.results import (Assessment)
     from sdcensus.session.assess.tables import AssessOptions
     from sdcensus.session.census.census import Census
     from sdcensus.session.protect.table import MethodOptions

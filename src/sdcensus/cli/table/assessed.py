@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from sdcensus.cli.shared.console import Output, plain_table
 
 if TYPE_CHECKING:
-    from sdcensus.session.assess.assessment import Assessment
+    from sdcensus.report.assessment.results import (Assessment)
 
 
 def say_assessment(
     output: Output, name: str, assessment: Assessment, language: str | None, *, examples: bool
 ) -> None:
     """Say what was found about one table, with examples of single cells if they are wanted."""
-    from sdcensus.session.assess.words import conclusions, finding_line, lead
+    from sdcensus.report.assessment.words import conclusions, finding_line, lead
 
     title = assessment.public.title
     output.say(f"{name}: {title}" if name else title, style="bold")
@@ -40,7 +40,7 @@ def say_assessment(
 
 
 def _say_groups(output: Output, assessment: Assessment) -> None:
-    from sdcensus.session.gate.words import broken_down_lines
+    from sdcensus.report.assessment.broken_down import broken_down_lines
 
     for found in assessment.groups:
         output.say("\nTogether with other tables: small groups", style="bold")
@@ -50,7 +50,7 @@ def _say_groups(output: Output, assessment: Assessment) -> None:
 
 def _say_remaining(output: Output, assessment: Assessment) -> None:
     from sdcensus.model.spec.headings import number_text
-    from sdcensus.session.assess.words import how_text, knows_text, share_text
+    from sdcensus.report.assessment.words import how_text, knows_text, share_text
 
     if not assessment.intervals:
         return
@@ -75,7 +75,7 @@ def _say_remaining(output: Output, assessment: Assessment) -> None:
 
 def _say_lost(output: Output, assessment: Assessment) -> None:
     from sdcensus.model.spec.headings import number_text
-    from sdcensus.session.assess.words import part_text, share_text
+    from sdcensus.report.assessment.words import part_text, share_text
 
     output.say("\nWhat readers lose", style="bold")
     table = plain_table()

@@ -25,9 +25,10 @@ from sdcensus.report.assessment.public_page import public_page
 from sdcensus.report.assessment.sheet import evaluation_workbook
 from sdcensus.report.charts import require_libraries
 from sdcensus.risk.looks.budget import LookBudget
-from sdcensus.session.assess.assessment import Assessment, assess_table
+from sdcensus.session.assess.assessment import (assess_table)
+from sdcensus.report.assessment.results import (Assessment)
 from sdcensus.session.assess.together import opened_registry, others_of
-from sdcensus.session.assess.words import conclusions, lead
+from sdcensus.report.assessment.words import conclusions, lead
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 from sdcensus.store.registry import Registry
 

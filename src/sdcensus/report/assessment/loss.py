@@ -8,9 +8,9 @@ from sdcensus.report.assessment.plots import deviations_chart, methods_map
 from sdcensus.report.assessment.risk import figure_text
 from sdcensus.report.page import Cell, Html, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.study.plots import MAP_LEGEND
-from sdcensus.session.assess.assessment import Assessment
+from sdcensus.report.assessment.results import (Assessment)
 from sdcensus.session.assess.compared import COMPARED
-from sdcensus.session.assess.words import NOTHING, knows_text, part_text, share_text, units
+from sdcensus.report.assessment.words import NOTHING, knows_text, part_text, share_text, units
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
 from sdcensus.utility.levels import UtilityAt

@@ -26,8 +26,8 @@ from sdcensus.report.page import (
     tiles,
     together,
 )
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import (
+from sdcensus.report.assessment.results import (Assessment)
+from sdcensus.report.assessment.words import (
     BRACKETS_BELOW,
     conclusions,
     lead,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.spec.headings import number_text
 from sdcensus.report.page import Html, Tile, bullets, page, section, table, tiles
-from sdcensus.session.assess.public import PublicAssessment
-from sdcensus.session.assess.words import public_lead, share_text
+from sdcensus.report.assessment.results import (PublicAssessment)
+from sdcensus.report.assessment.words import public_lead, share_text
 
 
 def public_page(public: PublicAssessment, *, date: str = "") -> str:

@@ -23,8 +23,8 @@ from sdcensus.report.page import (
 )
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import (
+from sdcensus.report.assessment.results import (Assessment)
+from sdcensus.report.assessment.words import (
     NOTHING,
     chance_text,
     finding_line,
@@ -34,8 +34,8 @@ from sdcensus.session.assess.words import (
     share_text,
     units,
 )
-from sdcensus.session.gate.words import broken_down_lines
-from sdcensus.session.study.cells import CellFigures
+from sdcensus.report.assessment.broken_down import broken_down_lines
+from sdcensus.report.study.results import (CellFigures)
 
 #: How many findings of a kind are told as sentences.
 EXAMPLES = 4

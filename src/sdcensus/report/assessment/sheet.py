@@ -10,8 +10,8 @@ from typing import Any
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.formats.shared.sheets import NO_CLOCK, library
 from sdcensus.report.page import RUNNING_STAMP
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import conclusions, lead, part_text
+from sdcensus.report.assessment.results import (Assessment)
+from sdcensus.report.assessment.words import conclusions, lead, part_text
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 _STAMP_ROW, _HEAD_ROW = 0, 2

@@ -27,7 +27,7 @@ from sdcensus.report.charts import (
     WEAK,
     altair_library,
 )
-from sdcensus.session.perturbation.rows import (
+from sdcensus.report.perturbation.rows import (
     RARE,
     RowSummary,
     chances_of,
@@ -36,7 +36,7 @@ from sdcensus.session.perturbation.rows import (
     multiples_of,
     rows_of,
 )
-from sdcensus.session.perturbation.words import never_published, percent, signed
+from sdcensus.report.perturbation.words import never_published, percent, signed
 
 if TYPE_CHECKING:
     import altair

@@ -18,14 +18,8 @@ from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.session.study.cells import given_away, worst
-from sdcensus.session.study.study import (
-    Candidate,
-    Draw,
-    Study,
-    StudyResult,
-    compare_cubes,
-    scheme_candidates,
-)
+from sdcensus.session.study.study import (compare_cubes, scheme_candidates)
+from sdcensus.report.study.results import (Candidate, Draw, Study, StudyResult)
 from sdcensus.utility.distances import utility_of
 
 #: The schemes beside which a table is shown: those of the founding study.

@@ -31,8 +31,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Flag, Table
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
-from sdcensus.risk.looks.budget import Looks
-from sdcensus.risk.looks.chance import large_variance, recovery_with
+from sdcensus.risk.looks.chance import large_variance
 
 Mask = npt.NDArray[np.bool_]
 
@@ -90,13 +89,6 @@ def noise_of(
     if perturbation is not None:
         return perturbation
     return first.perturbation if isinstance(first, CellKey | LightTouch) else None
-
-
-def chance_at(cell: Looks, variance: float | None, noise: Perturbation | None) -> float | None:
-    """The chance that all tables together give a cell away, where cells have noise of their own."""
-    if not variance:
-        return None
-    return cell.recovery(variance) if noise is None else recovery_with(cell.looks, noise)
 
 
 def variance_of(method: Method | None, perturbation: Perturbation | None) -> float | None:

@@ -32,43 +32,6 @@ _FOR_READERS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PublicAssessment:
-    """A published table in figures that every reader could compute.
-
-    Attributes:
-        table: The table, with its notes.
-        title: What stands above it.
-        shows: What it shows, in words.
-        cells, interior_cells: How many cells it has, and of how many all others are sums.
-        published_units: The sum of the published interior cells.
-        zeros: How many interior cells are published as 0.
-        withheld: How many cells have no number.
-        visible: How many interior cells are published as 1 or 2.
-        share_that_adds_up: The share of totals that equal the sum of their parts.
-        largest_gap: The largest difference between a total and the sum of its parts.
-        method: The name of the method.
-        promises: What the method promises, as sentences.
-        provenance: How it was made, if that is known.
-    """
-
-    table: Table
-    title: str
-    shows: str
-    cells: int
-    interior_cells: int | None
-    published_units: int | None
-    zeros: int | None
-    withheld: int
-    visible: VisibleSmall
-    share_that_adds_up: float | None
-    largest_gap: int | None
-    method: str
-    promises: tuple[str, ...]
-    provenance: Provenance | None
-
-    def __repr__(self) -> str:
-        return f"<PublicAssessment of {self.table.spec.title}>"
 
 
 def public_assessment(

@@ -25,7 +25,8 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget
-from sdcensus.session.assess.assessment import Assessment, assess_table
+from sdcensus.session.assess.assessment import (assess_table)
+from sdcensus.report.assessment.results import (Assessment)
 from sdcensus.session.assess.groups import groups_of
 from sdcensus.session.assess.together import (
     budget_of_menu,

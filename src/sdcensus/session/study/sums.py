@@ -21,20 +21,6 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.feasibility import SMALL
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class InteriorSums(Confidential):
-    """Cells that sums of interior cells give away, over all non-empty cells.
-
-    Attributes:
-        share: Of the non-empty cells, totals included; ``None`` if there is none.
-        small_share: Of the cells with a true count of 1 or 2; ``None`` if there is none.
-    """
-
-    share: float | None
-    small_share: float | None
-
-    def __repr__(self) -> str:
-        return "<InteriorSums: confidential>"
 
 
 def interior_sums(cube: Cube, table: Table, knowledge: Knowledge) -> InteriorSums:

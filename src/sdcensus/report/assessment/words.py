@@ -8,8 +8,8 @@ from sdcensus.model.spec.headings import number_text, units_text
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.looks.budget import NOT_COVERED
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.public import PublicAssessment
+from sdcensus.report.assessment.results import (Assessment)
+from sdcensus.report.assessment.results import (PublicAssessment)
 
 #: Stands where a figure has no meaning; the annex says why.
 NOTHING = "–"
