@@ -14,7 +14,6 @@ from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
 from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
 from sdcensus.model.secret import Secret
-from sdcensus.session.perturbation import tables as perturbation
 from sdcensus.report.perturbation.rows import (
     first_and_last,
     large_counts,
@@ -23,6 +22,7 @@ from sdcensus.report.perturbation.rows import (
     tail_sentence,
 )
 from sdcensus.report.perturbation.words import in_words
+from sdcensus.session.perturbation import tables as perturbation
 from sdcensus.store.owner_only import is_owner_only
 
 SECRET = Secret(bytes(range(32)))

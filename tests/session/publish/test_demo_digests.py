@@ -20,6 +20,7 @@ import sdcensus as sc
 from sdcensus.demo import make_country
 from sdcensus.model.progress import no_progress
 from sdcensus.session.demo.country import Demonstration, make_demonstration
+from sdcensus.session.publish.run import PublishOptions
 
 DIGESTS = Path(__file__).with_name("demo_digests.json")
 
@@ -72,7 +73,8 @@ def test_the_european_tables_of_a_smaller_demo_are_those_of_before(
     plan = made.folder / "eu-plan.toml"
     text = plan.read_text(encoding="utf-8").replace('"office"', '"office-eu"')
     plan.write_text(text, encoding="utf-8", newline="\n")
-    sc.publish(plan, secret=made.secret, accept_risk="The office", reason="a test")
+    accepted = PublishOptions(secret=made.secret, accept_risk="The office", reason="a test")
+    sc.publish(plan, accepted)
     published = digests(made.folder / "published-eu")
     whole = hashlib.sha256("".join(published.values()).encode()).hexdigest()
     check("european", {"files": str(len(published)), "digest": whole})

@@ -28,21 +28,8 @@ from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.risk.composite import composite_risk_of
-from sdcensus.session.census.census import Census, open_store
-from sdcensus.session.census.load import load
-from sdcensus.session.study.cells import profile, worst
 from sdcensus.report.study.published import COUNTRIES, preset_of, published, published_for
-from sdcensus.session.study.study import (compare, scheme_candidates)
-from sdcensus.report.study.results import (Candidate, Draw, Study)
-from sdcensus.session.study.sums import interior_sums, totals_of
-from sdcensus.session.study.tables import (
-    cubes_of,
-    listed_tables,
-    prefixes,
-    read_tables,
-    with_fresh_keys,
-)
+from sdcensus.report.study.results import Candidate, Draw, Study
 from sdcensus.report.study.words import (
     NONE,
     Verdict,
@@ -52,6 +39,19 @@ from sdcensus.report.study.words import (
     sentences,
     verdict,
     verdicts,
+)
+from sdcensus.risk.composite import composite_risk_of
+from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.load import load
+from sdcensus.session.study.cells import profile, worst
+from sdcensus.session.study.study import compare, scheme_candidates
+from sdcensus.session.study.sums import interior_sums, totals_of
+from sdcensus.session.study.tables import (
+    cubes_of,
+    listed_tables,
+    prefixes,
+    read_tables,
+    with_fresh_keys,
 )
 from sdcensus.testing.island import SECRET, island
 

@@ -154,8 +154,8 @@ def design(
     or --source. Rows have the greatest entropy that the wishes allow; what a row cannot meet is
     said. Without --out, the table is only shown.
     """
-    from sdcensus.session.perturbation import tables as session
     from sdcensus.report.perturbation.words import in_words
+    from sdcensus.session.perturbation import tables as session
 
     output = Output(quiet=quiet)
     if out is None and (order is Order.SCRAMBLED or key_space is not None):

@@ -113,8 +113,8 @@ def say_hidden(output: Output, summary: Summary, rows: Sequence[RowSummary], how
 
 def say_written(output: Output, written: Written) -> None:
     """What stands in a new file, and how far it is from what was asked for."""
-    from sdcensus.session.perturbation.tables import ROUNDED
     from sdcensus.report.perturbation.words import key_space_text
+    from sdcensus.session.perturbation.tables import ROUNDED
 
     moved = written.moved
     keys = f"{key_space_text(written.keys)} keys"

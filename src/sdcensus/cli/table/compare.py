@@ -30,8 +30,8 @@ from sdcensus.errors import SpecError, UnknownName
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.report.study.results import Study
     from sdcensus.session.census.census import Census
-    from sdcensus.report.study.results import (Study)
 
 EXAMPLES = examples(
     "sdcensus compare census.store --by ed@parish,sex,age --out study",

@@ -6,7 +6,7 @@ from typing import Any
 
 from sdcensus.report.charts import INK, STRONG, WEAK, altair_library
 from sdcensus.report.study.plots import Plot, risk_map
-from sdcensus.report.study.results import (Study)
+from sdcensus.report.study.results import Study
 from sdcensus.utility.deviations import Deviations
 
 #: More bars than this are not drawn one by one.

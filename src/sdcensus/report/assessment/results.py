@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.parts import Part
+from sdcensus.model.inference.knowledge import Knowledge
+from sdcensus.model.measure import Measured, PublicRow, Row, Side
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
 from sdcensus.report.study.results import CellFigures, Study
-from sdcensus.risk.composite import CompositeRisk
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget, Looks
 from sdcensus.risk.posterior import PerceivedDisclosure, Posterior, VisibleSmall
-from sdcensus.risk.unperturbed import Unperturbed
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.deviations import Deviations
 from sdcensus.utility.distances import Utility
 from sdcensus.utility.evaluation import EvaluationRow
 from sdcensus.utility.levels import UtilityAt
+
+Result = TypeVar("Result")
+
+#: The schemes beside which a table is shown: those of the founding study.
+COMPARED = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,11 +43,10 @@ class PublicAssessment:
         zeros: How many interior cells are published as 0.
         withheld: How many cells have no number.
         visible: How many interior cells are published as 1 or 2.
-        share_that_adds_up: The share of totals that equal the sum of their parts.
-        largest_gap: The largest difference between a total and the sum of its parts.
         method: The name of the method.
         promises: What the method promises, as sentences.
         provenance: How it was made, if that is known.
+        rows: What public measures say of it.
     """
 
     table: Table
@@ -53,11 +58,10 @@ class PublicAssessment:
     zeros: int | None
     withheld: int
     visible: VisibleSmall
-    share_that_adds_up: float | None
-    largest_gap: int | None
     method: str
     promises: tuple[str, ...]
     provenance: Provenance | None
+    rows: tuple[PublicRow, ...]
 
     def __repr__(self) -> str:
         return f"<PublicAssessment of {self.table.spec.title}>"
@@ -79,14 +83,14 @@ class Assessment(Confidential):
             in the published table.
         withheld: Withheld cells that follow from the numbers around them.
         perceived: Small counts that readers see, and how many are what they seem.
-        intruder: What an intruder is taken to know.
+        known: What an intruder is taken to know: the largest change, and what is known of empty
+            and withheld cells.
+        whole: The same with all that the method says; ``None`` where that narrows nothing more.
+        assumed: What a reader has to know about the intruder, as sentences.
         intervals: What is left when he works with this table alone: from the one who knows least
             to the one who knows most.
         given_away: Cells of 1 or 2 that the one who knows most can work out, some of them.
-        exempt, exempt_small: Non-empty cells that the office publishes exactly on purpose, and how
-            many of them hold 1 or 2.
-        risk_before, risk_after: The composite risk of the true and of the published table.
-        unperturbed: Small cells that are published as they are.
+        measured: What every registered measure found, with its rows.
         posterior: What published small values mean, and what happens to true ones.
         utility: Distances over all cells, interior cells, margins, as far as there are any.
         levels: Distances at each level of the area, where the table has one.
@@ -104,7 +108,8 @@ class Assessment(Confidential):
         evaluation: The row of the evaluation sheet.
         left_out: What could not be measured, and why.
         provenance: How the table was made, if that is known.
-        smallest_group: What the rule of the smallest group guarantees, where it was applied.
+        smallest_group: What the rule of the smallest group guarantees, as a sentence; empty where
+            it was not applied.
         groups: What all tables together break down.
     """
 
@@ -119,14 +124,12 @@ class Assessment(Confidential):
     groups_readable: int
     withheld: Findings | None
     perceived: PerceivedDisclosure
-    intruder: Intruder
+    known: Knowledge
+    whole: Knowledge | None
+    assumed: tuple[str, ...]
     intervals: tuple[Feasibility, ...]
     given_away: tuple[CellFigures, ...]
-    exempt: int
-    exempt_small: int
-    risk_before: CompositeRisk | None
-    risk_after: CompositeRisk | None
-    unperturbed: Unperturbed | None
+    measured: tuple[Measured, ...]
     posterior: Posterior
     utility: tuple[tuple[Part, Utility], ...]
     levels: tuple[UtilityAt, ...]
@@ -144,7 +147,7 @@ class Assessment(Confidential):
     evaluation: EvaluationRow
     left_out: tuple[str, ...]
     provenance: Provenance | None
-    smallest_group: GroupClaim | None = None
+    smallest_group: str = ""
     groups: tuple[BrokenDown, ...] = ()
 
     def __repr__(self) -> str:
@@ -162,23 +165,35 @@ class Assessment(Confidential):
     @property
     def main(self) -> Feasibility | None:
         """What the intruder finds who knows the largest change: the headline of the page."""
-        known = [one for one in self.intervals if one.knowledge == self.intruder.known]
-        return known[-1] if known else None
+        return self._last(self.known)
 
     @property
     def sharpest(self) -> Feasibility | None:
         """What the intruder finds who knows everything about the method but its keys."""
-        whole = [one for one in self.intervals if one.knowledge == self.intruder.whole]
-        return whole[-1] if whole else self.main
+        return self._last(self.whole) or self.main
+
+    def _last(self, knowledge: Knowledge | None) -> Feasibility | None:
+        fitting = [each for each in self.intervals if each.knowledge == knowledge]
+        return fitting[-1] if fitting else None
+
+    def result(self, kind: type[Result]) -> Result | None:
+        """What the measure with this kind of result found, if there is anything to say."""
+        results = (each.result for each in self.measured)
+        return next((result for result in results if isinstance(result, kind)), None)
+
+    def rows_of(self, side: Side) -> tuple[Row, ...]:
+        """The rows of all measures in this part of the report."""
+        measured = [each for each in self.measured if each.measure.side is side]
+        return tuple(row for each in measured for row in each.rows)
 
     @property
     def worst_looks(self) -> tuple[LookBudget, Looks, float | None] | None:
         """The budget with the most looks at a cell, the cell, and the chance to find it."""
         if not self.budgets:
             return None
-        budget = max(self.budgets, key=lambda one: one.asked.looks)
+        budget = max(self.budgets, key=lambda each: each.asked.looks)
         return budget, budget.asked, self.chance_at(budget.asked)
 
     def chance_at(self, cell: Looks) -> float | None:
         """The chance that all tables together give a cell away, where noise has a variance."""
-        return chance_at(cell, self.variance, self.noise)
+        return cell.chance(self.variance, self.noise)

@@ -9,7 +9,7 @@ from typing import Any
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, WEAK, altair_library
 from sdcensus.report.labels import Point, leader, place_labels, text_width
 from sdcensus.report.perturbation.words import signed
-from sdcensus.report.study.results import (Study, StudyResult, StudyTable)
+from sdcensus.report.study.results import Study, StudyResult, StudyTable
 from sdcensus.report.study.words import Verdict, percent, verdict
 
 _WIDTH, _HEIGHT = 370, 210

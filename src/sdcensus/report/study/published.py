@@ -19,7 +19,7 @@ from sdcensus.demo import PRESETS, study_axes, study_shape
 from sdcensus.model.spec.table_spec import TableSpec
 
 if TYPE_CHECKING:
-    from sdcensus.report.study.results import (Study, StudyTable)
+    from sdcensus.report.study.results import Study, StudyTable
 
 SOURCE = "ECLAC (2020), Tables 9, 10, 12, A1 and A2"
 #: Which census each preset of the demo country resembles.

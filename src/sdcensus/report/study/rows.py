@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sdcensus.report.study.results import GROUPS, CellFigures
 from sdcensus.report.study.published import SOURCE, Figures, Published
-from sdcensus.report.study.results import (Draw, Study, StudyResult, StudyTable)
+from sdcensus.report.study.results import GROUPS, CellFigures, Draw, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import verdict
 
 Value = str | int | float | None

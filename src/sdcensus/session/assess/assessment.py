@@ -6,20 +6,18 @@ together with which others; for an intruder who knows what.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.methods.method import Method
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
-from sdcensus.model.cube.parts import Part
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.inference.knowledge import Knowledge
+from sdcensus.model.measure import MeasureContext, Measured
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
@@ -27,21 +25,16 @@ from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
-from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.risk.composite import CompositeRisk, composite_risk_of
+from sdcensus.report.assessment.files import AssessmentReport
+from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.study.results import Study
+from sdcensus.risk.composite import RiskBeforeAndAfter
 from sdcensus.risk.detection.detectors import detect
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.detection.withheld import withheld_that_follow
 from sdcensus.risk.feasibility import Feasibility, How
-from sdcensus.risk.groups.broken_down import BrokenDown
-from sdcensus.risk.looks.budget import LookBudget, Looks
-from sdcensus.risk.posterior import (
-    PerceivedDisclosure,
-    Posterior,
-    perceived_disclosure,
-    posterior_observed_of,
-)
-from sdcensus.risk.unperturbed import Unperturbed, unperturbed_small_of
+from sdcensus.risk.looks.budget import LookBudget
+from sdcensus.risk.posterior import perceived_disclosure, posterior_observed_of
 from sdcensus.session.assess.compared import compared_with
 from sdcensus.session.assess.figures import (
     by_area,
@@ -52,27 +45,23 @@ from sdcensus.session.assess.figures import (
 )
 from sdcensus.session.assess.knowledge import (
     Intruder,
-    chance_at,
     given_intruder,
     intervals_of,
     intruder_of,
     noise_of,
     variance_of,
 )
-from sdcensus.session.assess.public import (public_assessment)
-from sdcensus.report.assessment.results import (PublicAssessment)
-from sdcensus.session.assess.together import Tabulate, budgets_of, differences_of
-from sdcensus.session.protect.smallest_group import GroupClaim, group_claim
-from sdcensus.session.study.cells import (worst)
-from sdcensus.report.study.results import (CellFigures)
-from sdcensus.report.study.results import (Study)
-from sdcensus.utility.by_row import RowMeasures
-from sdcensus.utility.deviations import Deviations, deviation_distribution
-from sdcensus.utility.distances import Utility
-from sdcensus.utility.evaluation import EvaluationRow, evaluation_row
-from sdcensus.utility.levels import UtilityAt
+from sdcensus.session.assess.measures import measured, tried
+from sdcensus.session.assess.options import AssessOptions
+from sdcensus.session.assess.public import public_assessment
+from sdcensus.session.assess.together import budgets_of, differences_of, opened_registry, others_of
+from sdcensus.session.protect.smallest_group import group_claim
+from sdcensus.session.study.cells import worst
+from sdcensus.store.registry import Registry
+from sdcensus.utility.deviations import deviation_distribution
+from sdcensus.utility.evaluation import evaluation_row
 
-Result = TypeVar("Result")
+Mask = npt.NDArray[np.bool_]
 
 #: Tables with at most so many cells are gone through by linear programs without being asked.
 EXACT_UP_TO = 1_500
@@ -80,29 +69,59 @@ EXACT_UP_TO = 1_500
 COMPARED_UP_TO = 600_000
 
 
+def assess(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable | Protected,
+    options: AssessOptions | None = None,
+    *,
+    method: Method | None = None,
+    schema: Schema | None = None,
+    registry: Registry | str | Path | None = None,
+    date: str = "",
+    progress: Progress = no_progress,
+) -> AssessmentReport:
+    """Assess a published table with the cube that it was made from.
+
+    Args:
+        cube: True counts.
+        table: What is to be published of them: a table, or what a method gives back.
+        options: What else is known about it, and what is asked.
+        method: How it was protected; the same as in the options.
+        schema: The schema of the census, such as ``census.schema``; the same as in the options.
+        registry: The tables that were published before: a registry or its folder. They are taken
+            together with the others of the options.
+        date: The date that is written into pages; no clock is read.
+        progress: Told how far it is.
+
+    Returns:
+        The report: ``lead``, ``conclusions``, every figure under ``assessment``, and what writes
+        it to files. Confidential, but for ``to_public_html``.
+
+    Examples:
+        >>> import sdcensus as sc
+        >>> from sdcensus.testing.island import SECRET, island_cube
+        >>> cube = island_cube("area", "sex")
+        >>> method = sc.CellKey(sc.design_perturbation(max_deviation=3, variance=1), SECRET)
+        >>> sc.assess(cube, method.protect(cube), method=method)
+        <AssessmentReport of persons by area, sex: confidential>
+    """
+    said = options or AssessOptions()
+    opened = opened_registry(registry)
+    said = replace(
+        said,
+        method=method or said.method,
+        schema=schema or said.schema,
+        others=others_of(cube.spec, opened, said.others) if opened or said.others else (),
+    )
+    assessment = assess_table(cube, table, said, progress=progress)
+    return AssessmentReport(assessment, date=date, language=said.language)
 
 
 def assess_table(
     cube: Cube | SparseCube,
     table: Table | SparseTable | Protected,
+    options: AssessOptions | None = None,
     *,
-    method: Method | None = None,
-    perturbation: Perturbation | None = None,
-    knowledge: Knowledge | None = None,
-    provenance: Provenance | None = None,
-    schema: Schema | None = None,
-    sensitive: Sequence[str] | None = None,
-    coalition: int = 1,
-    compare: bool | None = None,
-    exact: bool | None = None,
-    others: Sequence[TableSpec] = (),
-    tabulate: Tabulate | None = None,
-    budgets: Sequence[LookBudget] | None = None,
-    groups: Sequence[BrokenDown] = (),
-    recovery_limit: float | None = None,
-    number: int = 1,
-    title: str = "",
-    language: str | None = None,
     progress: Progress = no_progress,
 ) -> Assessment:
     """Measure risk and utility of one published table.
@@ -110,137 +129,158 @@ def assess_table(
     Args:
         cube: True counts.
         table: What is to be published of them, alone or as a method gives it back.
-        method: How it was protected; tells what an intruder may know.
-        perturbation: The noise of the method, if it is not a method with one of its own.
-        knowledge: What an intruder is taken to know; by default what the method says.
-        provenance: How the table was made.
-        schema: Tells which cells cannot hold anyone.
-        sensitive: The variables that tell something; by default those that the schema calls so.
-        coalition: How many members of a group may put together what they know.
-        compare: Whether to protect the table by other methods and show them beside it; by default
-            if it is not too large.
-        exact: Whether to find exact intervals by linear programs; by default for small tables.
-        others: Other tables with the same people: published before, or planned.
-        tabulate: Counts the other tables, such as ``census.tabulate``; without it they are counted
-            from the cube, where it is fine enough.
-        budgets: How often all tables together look at a cell; by default of this table and the
-            others, if there are any.
-        groups: What all tables together break down, if it was measured.
-        recovery_limit: The chance of recovery that the office accepts.
-        number: The number of the table on the evaluation sheet.
-        title: What stands above the pages; by default what the table shows, in words.
-        language: The language of labels.
+        options: How it was made, what it stands beside, and what is asked.
         progress: Told how far it is.
     """
+    said = options or AssessOptions()
     if isinstance(table, Protected):
-        provenance = provenance or table.provenance
+        said = replace(said, provenance=said.provenance or table.provenance)
         table = table.table
     cube, table = checked_pair(cube, table)
-    limit = recovery_limit
-    if limit is not None and not 0 < limit < 1:
-        raise SpecError("The chance of recovery that is accepted lies between 0 and 1.")
+    method, perturbation, language = said.method, said.perturbation, said.language
     left_out: list[str] = []
-
-    def tried(what: str, make: Callable[[], Result]) -> Result | None:
-        """A measure that may have no meaning for a table, which then is said."""
-        try:
-            return make()
-        except SdcensusError as error:
-            left_out.append(f"{what}: {error}")
-            return None
-
     progress("looking for what true counts give away", 0.0)
-    impossible = None
-    if schema is not None:
-        impossible = tried(
-            "Cells that cannot hold anyone", lambda: structural_zeros(cube.spec, schema)
-        )
-    findings = detect(cube, sensitive=sensitive, coalition=coalition, structural=impossible)
-    progress("working out what an intruder could", 0.2)
-    intruder = (
-        intruder_of(cube, table, method, perturbation)
-        if knowledge is None
-        else given_intruder(cube, table, method, knowledge)
+    impossible = _impossible(cube, said.schema, left_out)
+    findings = detect(
+        cube, sensitive=said.sensitive, coalition=said.coalition, structural=impossible
     )
-    programs = table.spec.cells <= EXACT_UP_TO if exact is None else exact
+    readable = detect(table, sensitive=said.sensitive, structural=impossible)
+    progress("working out what an intruder could", 0.2)
+    intruder = _intruder(cube, table, said)
+    programs = table.spec.cells <= EXACT_UP_TO if said.exact is None else said.exact
     fitting = intervals_of(cube, intruder, exact=programs, left_out=left_out, progress=progress)
     progress("measuring what readers lose", 0.5)
     inside = None
     if all(axis.base_is_shown for axis in cube.spec.axes):
         inside = cube.count[interior(cube.spec)]
-    risk_after = tried("Composite risk", lambda: composite_risk_of(cube, table))
+    results = measured(_context(cube, table, intruder, said), left_out)
     levels, rows = by_area(cube, table, left_out)
     progress("comparing with other tables", 0.6)
-    between = tried(
-        "Differences",
-        lambda: differences_of(cube, others, tabulate, left_out=left_out, progress=progress),
-    )
-    if budgets is None:
-        budgets = budgets_of(cube.spec, others) if others else ()
+    between = _differences(cube, said, left_out, progress)
     progress("comparing methods", 0.7)
-    name = _name(method, noise_of(method, perturbation))
-    compared = None
-    main = [one for one in fitting if one.knowledge == intruder.known and one.how is How.SHUTTLE]
-    if main and _wanted(cube, compare, left_out):
-        value = None if risk_after is None else risk_after.value
-        compared = tried(
-            "Other methods",
-            lambda: compared_with(cube, table, method, main[0], value, language=language),
-        )
-    exempt = np.zeros(cube.shape, dtype=bool) if intruder.exempt is None else intruder.exempt
+    study, chosen = _compared(cube, table, said, intruder, fitting, results, left_out)
+    deviations = tried(
+        left_out, "How often each change occurs", lambda: deviation_distribution(cube, table)
+    )
     return Assessment(
         public=public_assessment(
-            table, method=method, provenance=provenance, title=title, language=language
+            table, method=method, provenance=said.provenance, title=said.title, language=language
         ),
         population=population_of(cube, inside),
         interior_cells=None if inside is None else int(inside.size),
         empty=None if inside is None else int((inside == 0).sum()),
         small=None if inside is None else int(((inside > 0) & (inside <= 2)).sum()),
-        method=name,
+        method=_name(method, noise_of(method, perturbation)),
         cautions=() if method is None else method.claims().cautions,
-        findings=tuple(one for one in findings if one),
-        groups_readable=groups_readable(
-            findings, detect(table, sensitive=sensitive, structural=impossible)
-        ),
+        findings=tuple(each for each in findings if each),
+        groups_readable=groups_readable(findings, readable),
         withheld=(withheld_that_follow(table) or None) if table.flags is not None else None,
         perceived=perceived_disclosure(cube, table, margins=inside is None),
-        intruder=intruder,
+        known=intruder.known,
+        whole=intruder.whole,
+        assumed=intruder.notes,
         intervals=tuple(fitting),
         given_away=small_given_away(cube, table, intruder, fitting, language),
-        exempt=int((exempt & (cube.count > 0)).sum()),
-        exempt_small=int((exempt & (cube.count > 0) & (cube.count <= 2)).sum()),
-        risk_before=tried("Composite risk of the true table", lambda: composite_risk_of(cube)),
-        risk_after=risk_after,
-        unperturbed=tried("Small cells that stay", lambda: unperturbed_small_of(cube, table)),
+        measured=results,
         posterior=posterior_observed_of(cube, table, margins=inside is None),
         utility=distances_of(cube, table, has_interior=inside is not None),
         levels=levels,
         rows=rows,
-        deviations=tried(
-            "How often each change occurs", lambda: deviation_distribution(cube, table)
-        ),
+        deviations=deviations,
         worst=worst(cube, table, language=language),
-        compared=None if compared is None else compared[0],
-        chosen=None if compared is None else compared[1],
-        others=len(others),
-        budgets=tuple(budgets),
+        compared=study,
+        chosen=chosen,
+        others=len(said.others),
+        budgets=_budgets(cube, said),
         variance=variance_of(method, perturbation),
         noise=noise_of(method, perturbation),
-        recovery_limit=recovery_limit,
-        differences=between or (),
-        evaluation=evaluation_row(number, cube, table),
+        recovery_limit=said.recovery_limit,
+        differences=between,
+        evaluation=evaluation_row(said.number, cube, table),
         left_out=tuple(dict.fromkeys(left_out)),
-        provenance=provenance,
-        smallest_group=_group_claim(method, provenance),
-        groups=tuple(groups),
+        provenance=said.provenance,
+        smallest_group=_group_claim(method, said.provenance),
+        groups=tuple(said.groups),
     )
 
 
-def _group_claim(method: Method | None, provenance: Provenance | None) -> GroupClaim | None:
+def _impossible(cube: Cube, schema: Schema | None, left_out: list[str]) -> Mask | None:
+    """Cells that cannot hold anyone, where the schema is known."""
+    if schema is None:
+        return None
+    return tried(
+        left_out, "Cells that cannot hold anyone", lambda: structural_zeros(cube.spec, schema)
+    )
+
+
+def _intruder(cube: Cube, table: Table, said: AssessOptions) -> Intruder:
+    if said.knowledge is None:
+        return intruder_of(cube, table, said.method, said.perturbation)
+    return given_intruder(cube, table, said.method, said.knowledge)
+
+
+def _context(cube: Cube, table: Table, intruder: Intruder, said: AssessOptions) -> MeasureContext:
+    """What every registered measure is given."""
+    return MeasureContext(
+        cube=cube,
+        table=table,
+        schema=said.schema,
+        claims=None if said.method is None else said.method.claims(),
+        knowledge=intruder.known,
+        perturbation=noise_of(said.method, said.perturbation),
+        exempt=intruder.exempt,
+    )
+
+
+def _differences(
+    cube: Cube, said: AssessOptions, left_out: list[str], progress: Progress
+) -> tuple[Findings, ...]:
+    findings = tried(
+        left_out,
+        "Differences",
+        lambda: differences_of(
+            cube, said.others, said.tabulate, left_out=left_out, progress=progress
+        ),
+    )
+    return findings or ()
+
+
+def _budgets(cube: Cube, said: AssessOptions) -> tuple[LookBudget, ...]:
+    if said.budgets is not None:
+        return tuple(said.budgets)
+    return budgets_of(cube.spec, said.others) if said.others else ()
+
+
+def _compared(
+    cube: Cube,
+    table: Table,
+    said: AssessOptions,
+    intruder: Intruder,
+    fitting: Sequence[Feasibility],
+    results: Sequence[Measured],
+    left_out: list[str],
+) -> tuple[Study | None, str | None]:
+    """The table beside the same by other methods, and what it is called among them."""
+    main = [
+        each for each in fitting if each.knowledge == intruder.known and each.how is How.SHUTTLE
+    ]
+    if not main or not _wanted(cube, said.compare, left_out):
+        return None, None
+    risks = [each.result for each in results if isinstance(each.result, RiskBeforeAndAfter)]
+    risk = risks[0].after.value if risks else None
+    compared = tried(
+        left_out,
+        "Other methods",
+        lambda: compared_with(cube, table, said.method, main[0], risk, language=said.language),
+    )
+    return compared or (None, None)
+
+
+def _group_claim(method: Method | None, provenance: Provenance | None) -> str:
     """What the smallest group guarantees; ``method.protect`` alone applies and claims nothing."""
     if method is None or provenance is None or not provenance.smallest_group:
-        return None
-    return group_claim(method, provenance.smallest_group)
+        return ""
+    return group_claim(method, provenance.smallest_group).sentence
 
 
 def _wanted(cube: Cube, compare: bool | None, left_out: list[str]) -> bool:
@@ -270,12 +310,12 @@ def groups_readable(true: Sequence[Findings], published: Sequence[Findings]) -> 
     published as 0.
     """
 
-    def groups(found: Sequence[Findings]) -> set[tuple[int, int]]:
+    def groups(findings: Sequence[Findings]) -> set[tuple[int, int]]:
         return {
             pair
-            for one in found
-            if one.kind is FindingKind.GROUP_ATTRIBUTE
-            for pair in zip(one.cells.tolist(), one.axes.tolist(), strict=True)
+            for kind in findings
+            if kind.kind is FindingKind.GROUP_ATTRIBUTE
+            for pair in zip(kind.cells.tolist(), kind.axes.tolist(), strict=True)
         }
 
     return len(groups(true) & groups(published))

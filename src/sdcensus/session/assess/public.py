@@ -5,7 +5,7 @@ Nothing here takes a cube, so nothing in it can depend on a true count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.published.claims import SENTENCES, Claims
-from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.headings import table_heading
-from sdcensus.risk.posterior import VisibleSmall, visible_small
+from sdcensus.report.assessment.results import PublicAssessment
+from sdcensus.risk.posterior import visible_small
+from sdcensus.session.assess.measures import public_rows
 
 #: Promises that say something to readers; others concern the office, or tell of parameters.
 _FOR_READERS = (
@@ -30,8 +31,6 @@ _FOR_READERS = (
     "consistent",
     "additive",
 )
-
-
 
 
 def public_assessment(
@@ -63,11 +62,10 @@ def public_assessment(
     has_interior = all(axis.base_is_shown for axis in spec.axes)
     shown = np.ones(spec.shape, dtype=bool) if table.flags is None else table.flags == 0
     inside = table.published[is_interior(spec) & shown] if has_interior else None
-    between = gaps(table)
     shows = table_heading(replace(spec, name=""), language)
-    name = provenance.method if provenance is not None else ""
-    if not name and method is not None:
-        name = method.described_name
+    called = provenance.method if provenance is not None else ""
+    if not called and method is not None:
+        called = method.described_name
     return PublicAssessment(
         table=table,
         title=title or shows,
@@ -78,9 +76,8 @@ def public_assessment(
         zeros=None if inside is None else int((inside == 0).sum()),
         withheld=int((~shown).sum()),
         visible=visible_small(table, margins=not has_interior),
-        share_that_adds_up=between.share_that_adds_up,
-        largest_gap=between.largest,
-        method=name,
-        promises=tuple(SENTENCES[one] for one in claims.names() if one in _FOR_READERS),
+        method=called,
+        promises=tuple(SENTENCES[name] for name in claims.names() if name in _FOR_READERS),
         provenance=provenance,
+        rows=public_rows(table, claims),
     )

@@ -10,6 +10,7 @@ from sdcensus.model.policy.policy import BROKEN_DOWN
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
 from sdcensus.session.assess.knowledge import noise_of, variance_of
@@ -19,7 +20,6 @@ from sdcensus.session.gate.broken_down import (
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import GateReport, risks_of_tables
-from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.session.looks.budget import LIMIT
 from sdcensus.session.publish.resolution import Resolved
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import positions_of
 from sdcensus.model.cube.pairs import pair_of
@@ -18,8 +16,9 @@ from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.headings import code_label, variable_heading
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.results import GROUPS, CellFigures, DeviationProfile
 from sdcensus.risk.feasibility import SMALL
-from sdcensus.utility.against_design import ChiSquare, chi_square_of_pair
+from sdcensus.utility.against_design import chi_square_of_pair
 from sdcensus.utility.deviations import Worst, worst_cells
 
 Int64 = npt.NDArray[np.int64]
@@ -27,10 +26,6 @@ Float64 = npt.NDArray[np.float64]
 
 #: Cells of each kind that are told.
 MOST_CELLS = 5
-
-
-
-
 
 
 def profile(cube: Cube, table: Table, perturbation: Perturbation) -> DeviationProfile:

@@ -10,54 +10,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
-from sdcensus.methods.method import Method, member
+from sdcensus.methods.method import member
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.report.study.published import preset_of
+from sdcensus.report.study.results import Candidate, Draw, Original, Study, StudyResult, StudyTable
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL, feasibility
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import GroupRule
-from sdcensus.session.study.cells import (given_away, profile, worst)
-from sdcensus.report.study.results import (CellFigures, DeviationProfile)
+from sdcensus.session.study.cells import given_away, profile, worst
 from sdcensus.session.study.grouped import Grouped
-from sdcensus.report.study.published import preset_of
-from sdcensus.session.study.sums import (interior_sums)
-from sdcensus.report.study.results import (InteriorSums)
+from sdcensus.session.study.sums import interior_sums
 from sdcensus.session.study.tables import cubes_of, with_fresh_keys
-from sdcensus.utility.distances import Utility, utility_of
+from sdcensus.utility.distances import utility_of
 
 #: The generator that draws independent noise begins here, so that a study can be repeated.
 SEED = 20_260_301
 #: More threads than this gain nothing: memory is what they wait for.
 _MOST_WORKERS = 8
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def scheme_candidates(

@@ -7,20 +7,16 @@ inference from the figures: the study does not say it. All sums together give aw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.results import InteriorSums
 from sdcensus.risk.feasibility import SMALL
-
-
 
 
 def interior_sums(cube: Cube, table: Table, knowledge: Knowledge) -> InteriorSums:
