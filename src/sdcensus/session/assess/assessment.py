@@ -61,8 +61,6 @@ from sdcensus.store.registry import Registry
 from sdcensus.utility.deviations import deviation_distribution
 from sdcensus.utility.evaluation import evaluation_row
 
-Mask = npt.NDArray[np.bool_]
-
 #: Tables with at most so many cells are gone through by linear programs without being asked.
 EXACT_UP_TO = 1_500
 #: Tables with more cells than this are not protected anew by other methods, unless asked for.
@@ -132,27 +130,17 @@ def assess_table(
         options: How it was made, what it stands beside, and what is asked.
         progress: Told how far it is.
     """
-    said = options or AssessOptions()
-    if isinstance(table, Protected):
-        said = replace(said, provenance=said.provenance or table.provenance)
-        table = table.table
-    cube, table = checked_pair(cube, table)
+    cube, table, said = _checked(cube, table, options)
     method, perturbation, language = said.method, said.perturbation, said.language
     left_out: list[str] = []
     progress("looking for what true counts give away", 0.0)
-    impossible = _impossible(cube, said.schema, left_out)
-    findings = detect(
-        cube, sensitive=said.sensitive, coalition=said.coalition, structural=impossible
-    )
-    readable = detect(table, sensitive=said.sensitive, structural=impossible)
+    findings, readable = _found(cube, table, said, left_out)
     progress("working out what an intruder could", 0.2)
     intruder = _intruder(cube, table, said)
     programs = table.spec.cells <= EXACT_UP_TO if said.exact is None else said.exact
     fitting = intervals_of(cube, intruder, exact=programs, left_out=left_out, progress=progress)
     progress("measuring what readers lose", 0.5)
-    inside = None
-    if all(axis.base_is_shown for axis in cube.spec.axes):
-        inside = cube.count[interior(cube.spec)]
+    inside = _interior_counts(cube)
     results = measured(_context(cube, table, intruder, said), left_out)
     levels, rows = by_area(cube, table, left_out)
     progress("comparing with other tables", 0.6)
@@ -172,8 +160,8 @@ def assess_table(
         small=None if inside is None else int(((inside > 0) & (inside <= 2)).sum()),
         method=_name(method, noise_of(method, perturbation)),
         cautions=() if method is None else method.claims().cautions,
-        findings=tuple(each for each in findings if each),
-        groups_readable=groups_readable(findings, readable),
+        findings=findings,
+        groups_readable=readable,
         withheld=(withheld_that_follow(table) or None) if table.flags is not None else None,
         perceived=perceived_disclosure(cube, table, margins=inside is None),
         known=intruder.known,
@@ -204,13 +192,40 @@ def assess_table(
     )
 
 
-def _impossible(cube: Cube, schema: Schema | None, left_out: list[str]) -> Mask | None:
-    """Cells that cannot hold anyone, where the schema is known."""
-    if schema is None:
-        return None
-    return tried(
-        left_out, "Cells that cannot hold anyone", lambda: structural_zeros(cube.spec, schema)
+def _checked(
+    cube: Cube | SparseCube,
+    table: Table | SparseTable | Protected,
+    options: AssessOptions | None,
+) -> tuple[Cube, Table, AssessOptions]:
+    """A cube and a table that belong together, and how the table was made."""
+    said = options or AssessOptions()
+    if isinstance(table, Protected):
+        said = replace(said, provenance=said.provenance or table.provenance)
+        table = table.table
+    return *checked_pair(cube, table), said
+
+
+def _found(
+    cube: Cube, table: Table, said: AssessOptions, left_out: list[str]
+) -> tuple[tuple[Findings, ...], int]:
+    """What true counts give away, and how many groups still look so in the published table."""
+    impossible, schema = None, said.schema
+    if schema is not None:
+        impossible = tried(
+            left_out, "Cells that cannot hold anyone", lambda: structural_zeros(cube.spec, schema)
+        )
+    findings = detect(
+        cube, sensitive=said.sensitive, coalition=said.coalition, structural=impossible
     )
+    published = detect(table, sensitive=said.sensitive, structural=impossible)
+    return tuple(kind for kind in findings if kind), groups_readable(findings, published)
+
+
+def _interior_counts(cube: Cube) -> npt.NDArray[np.int64] | None:
+    """The cells of which all others are sums, where the table has such a part."""
+    if all(axis.base_is_shown for axis in cube.spec.axes):
+        return cube.count[interior(cube.spec)]
+    return None
 
 
 def _intruder(cube: Cube, table: Table, said: AssessOptions) -> Intruder:
