@@ -30,7 +30,7 @@ from sdcensus.session.protect.smallest_group import GroupRule, too_large
 from sdcensus.session.publish.evaluation import evaluated
 from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
-from sdcensus.session.publish.streamed import stream_table
+from sdcensus.session.publish.streamed import StreamOptions, stream_table
 from sdcensus.session.publish.workplace import Finished, Workplace, WrittenFile
 
 Office = dict[str, Any]
@@ -230,11 +230,7 @@ class Maker:
         method = resolved.method(cube.spec.of)
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
         notes = notes_for(nothing, method.claims()) if resolved.output.notes else ()
-        result = stream_table(
-            cube,
-            method,
-            product.table,
-            self._workplace.hidden,
+        options = StreamOptions(
             formats=resolved.output.formats,
             languages=resolved.output.languages,
             labels=resolved.labels(product),
@@ -243,6 +239,7 @@ class Maker:
             evaluation=resolved.output.evaluation,
             memory=self._memory,
         )
+        result = stream_table(cube, method, product.table, self._workplace.hidden, options)
         changes = self._guard.look_streamed(
             product.name, cube.spec, result.digest, result.provenance
         )
