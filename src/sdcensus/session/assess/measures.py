@@ -30,9 +30,10 @@ def registered() -> tuple[Measure[Any] | PublicMeasure, ...]:
     own = [EntryPoint(name=value, value=value, group=GROUP) for value in BUILT_IN]
     measures: dict[str, Measure[Any] | PublicMeasure] = {}
     for point in (*own, *sorted(entry_points(group=GROUP), key=lambda point: point.name)):
-        measure = point.load()()
-        if not isinstance(measure, Measure | PublicMeasure):
+        kind = point.load()
+        if not (isinstance(kind, type) and issubclass(kind, Measure | PublicMeasure)):
             raise SpecError(f"The measure {point.name} ({point.value}) is no Measure.")
+        measure = kind()
         if measure.name in measures:
             raise SpecError(f"Two measures are called {measure.name}; one is {point.value}.")
         measures[measure.name] = measure
