@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -171,10 +170,10 @@ class RiskBeforeAndAfter(Confidential):
 class CompositeRiskMeasure(Measure[RiskBeforeAndAfter]):
     """The composite risk as a row of a report."""
 
-    name: ClassVar[str] = "composite-risk"
-    title: ClassVar[str] = "Composite risk"
-    side: ClassVar[Side] = Side.RISK
-    meaning: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "composite-risk"
+    title = "Composite risk"
+    side = Side.RISK
+    meaning = (
         ("risk R", "composite risk of the interior cells, 0 to 1; before and after protection"),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
@@ -25,12 +24,10 @@ class ExemptCells(Confidential):
 class ExemptMeasure(Measure[ExemptCells]):
     """Exempt cells as a row of a report."""
 
-    name: ClassVar[str] = "exempt-cells"
-    title: ClassVar[str] = "Exempt cells"
-    side: ClassVar[Side] = Side.RISK
-    meaning: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("exempt cells", "cells that hold anyone and are published exactly on purpose"),
-    )
+    name = "exempt-cells"
+    title = "Exempt cells"
+    side = Side.RISK
+    meaning = (("exempt cells", "cells that hold anyone and are published exactly on purpose"),)
 
     def measure(self, context: MeasureContext) -> ExemptCells | None:
         """Of the cells that hold anyone; nothing where none is exempt."""

@@ -8,7 +8,6 @@ by cells, which can exceed 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -116,12 +115,10 @@ def unperturbed_small_expected(
 class UnperturbedMeasure(Measure[Unperturbed]):
     """Ones and twos that are published as they are, as rows of a report."""
 
-    name: ClassVar[str] = "unperturbed-small-cells"
-    title: ClassVar[str] = "Small cells that stay"
-    side: ClassVar[Side] = Side.RISK
-    meaning: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("small that stay", "interior cells of 1 or 2 that are published as they are"),
-    )
+    name = "unperturbed-small-cells"
+    title = "Small cells that stay"
+    side = Side.RISK
+    meaning = (("small that stay", "interior cells of 1 or 2 that are published as they are"),)
 
     def measure(self, context: MeasureContext) -> Unperturbed:
         """Of the interior cells."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from sdcensus.model.figure_text import share_text
 from sdcensus.model.measure import PublicMeasure, PublicRow
 from sdcensus.model.published.claims import Claims
@@ -14,7 +12,7 @@ from sdcensus.model.published.table import Table
 class AddingUpMeasure(PublicMeasure):
     """The share of totals that add up, and what readers should do where some do not."""
 
-    name: ClassVar[str] = "adding-up"
+    name = "adding-up"
 
     def rows(self, table: Table, claims: Claims) -> tuple[PublicRow, ...]:
         """Nothing where the table has no totals."""

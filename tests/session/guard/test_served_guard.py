@@ -60,7 +60,7 @@ def opened(
         smallest_group=smallest_group,
         known=tuple(known.values()),
         events=tuple(one.event for one in before if one.event is not None),
-        revision=Revision(**asked),
+        revision=Revision(asked.pop("revision", None), **asked),
     ).decide()
 
 
@@ -235,7 +235,7 @@ def test_the_smallest_group_falls_only_under_a_name(first: Census) -> None:
 
 
 def test_what_is_asked_for_is_checked() -> None:
-    wrong: list[dict[str, Any]] = [{"rekey": True}, {"revision": " "}, {"minimum": 1}]
+    wrong: list[dict[str, Any]] = [{"rekey": True}, {"name": " "}, {"minimum": 1}]
     for asked in wrong:
         with pytest.raises(SpecError):
             Revision(**asked)

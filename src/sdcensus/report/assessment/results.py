@@ -39,7 +39,6 @@ class PublicAssessment:
         title: What stands above it.
         shows: What it shows, in words.
         cells, interior_cells: How many cells it has, and of how many all others are sums.
-        published_units: The sum of the published interior cells.
         zeros: How many interior cells are published as 0.
         withheld: How many cells have no number.
         visible: How many interior cells are published as 1 or 2.
@@ -54,7 +53,6 @@ class PublicAssessment:
     shows: str
     cells: int
     interior_cells: int | None
-    published_units: int | None
     zeros: int | None
     withheld: int
     visible: VisibleSmall

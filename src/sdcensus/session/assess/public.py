@@ -72,7 +72,6 @@ def public_assessment(
         shows=shows,
         cells=spec.cells,
         interior_cells=None if inside is None else spec.base_cells,
-        published_units=None if inside is None else int(inside.sum()),
         zeros=None if inside is None else int((inside == 0).sum()),
         withheld=int((~shown).sum()),
         visible=visible_small(table, margins=not has_interior),
