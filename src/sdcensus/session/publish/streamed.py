@@ -40,8 +40,7 @@ from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.publish.evaluation import row_to_json
 from sdcensus.session.publish.products import Heading
 from sdcensus.session.publish.publishable import PublishableTable
-from sdcensus.utility.evaluation import UNSAFE
-from sdcensus.utility.tallies import Tally, tallied_row
+from sdcensus.utility.evaluation import UNSAFE, Tally, tallied_row
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
