@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sdcensus.cli.shared.console import Output, plain_table
 
 if TYPE_CHECKING:
+    from sdcensus.model.measure import Side
     from sdcensus.report.assessment.results import Assessment
 
 
@@ -14,6 +15,7 @@ def say_assessment(
     output: Output, name: str, assessment: Assessment, language: str | None, *, examples: bool
 ) -> None:
     """Say what was found about one table, with examples of single cells if they are wanted."""
+    from sdcensus.model.measure import Side
     from sdcensus.report.assessment.words import conclusions, finding_line, lead
 
     title = assessment.public.title
@@ -28,9 +30,9 @@ def say_assessment(
         if not examples:
             output.say("  See an example of each with --confidential.")
     _say_remaining(output, assessment)
-    _say_measures(output, assessment, "risk", "Risk in figures, of this table alone")
+    _say_measures(output, assessment, Side.RISK, "Risk in figures, of this table alone")
     _say_lost(output, assessment)
-    _say_measures(output, assessment, "loss", "Loss in figures, of this table alone")
+    _say_measures(output, assessment, Side.LOSS, "Loss in figures, of this table alone")
     _say_groups(output, assessment)
     for sentence in conclusions(assessment):
         output.say(f"\n{sentence}")
@@ -76,11 +78,9 @@ def _say_remaining(output: Output, assessment: Assessment) -> None:
         output.say(note)
 
 
-def _say_measures(output: Output, assessment: Assessment, side: str, title: str) -> None:
+def _say_measures(output: Output, assessment: Assessment, side: Side, title: str) -> None:
     """The rows of all measures in this part of the report."""
-    from sdcensus.model.measure import Side
-
-    rows = assessment.rows_of(Side(side))
+    rows = assessment.rows_of(side)
     if not rows:
         return
     output.say(f"\n{title}", style="bold")
