@@ -198,6 +198,13 @@ def covering(
     return variable.kept(key, lambda: Covering(usable, sets))
 
 
+def leaves_of_part(variable: Variable, part: Part) -> Mask:
+    """Which leaves of its variable a declared code holds."""
+    if part.total:
+        return np.ones(len(variable.codes), dtype=bool)
+    return np.asarray(variable.level(part.level).group_array == part.at)
+
+
 def needed_levels(variable: Variable, parts: Iterable[Part]) -> tuple[Level, ...]:
     """The declared levels of some parts."""
     names = {part.level for part in parts} - {TOTAL}
@@ -229,6 +236,27 @@ class CountedAxis:
     def positions(self, parts: Sequence[Part]) -> Int64:
         """Where some parts stand."""
         return np.array([self.places[part] for part in parts], dtype=np.int64)
+
+
+def shown_position(axis: Axis, leaves: Mask) -> int | None:
+    """Where an axis shows a code or total of exactly these leaves; ``None`` where it does not."""
+    first = int(np.argmax(leaves))
+    for block in axis.blocks:
+        codes = block.group[axis.base]
+        if np.array_equal(codes == codes[first], leaves):
+            return block.start + int(codes[first])
+    return None
+
+
+def codes_by_name(axis: Axis) -> Mapping[str, tuple[Level, int]]:
+    """Codes by what users write: those of the axis first, then those of other levels."""
+    shown = [level.name for level in axis.levels]
+    codes: dict[str, tuple[Level, int]] = {}
+    for level in sorted(axis.variable.levels(), key=lambda level: level.name not in shown):
+        for at, code in enumerate(level.codes):
+            codes.setdefault(code.code, (level, at))
+            codes.setdefault(f"{level.name}:{code.code}", (level, at))
+    return codes
 
 
 def counted_axis(
