@@ -203,7 +203,7 @@ def _union(members: Iterable[int]) -> int:
         ([0b00011, 0b00110, 0b01100, 0b11000, 0b10001, 1, 2, 4, 8, 16], (0, 2, 9)),
         ([0b00110, 0b00011, 0b10001, 0b01100, 0b11000, 1, 2, 4, 8, 16], (0, 2, 8)),
         # Taking the set that crosses most is not always best.
-        ([0b011110, 0b000011, 0b001100, 0b110000, 1, 2, 4, 8, 16, 32], (1, 2, 3)),
+        ([0b0111110, 0b1111000, 0b1100011, 0b0000111, 1, 2, 4, 8, 16, 32, 64], (1, 3)),
     ],
 )
 def test_sets_of_three_families_that_cross(sets: list[int], expected: tuple[int, ...]) -> None:
