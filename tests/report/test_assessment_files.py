@@ -91,8 +91,14 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
     titles = [str(one) for one in given[2]]
     found = [one for report in REPORTS for one in report.assessment.intervals]
     assert [row[titles.index("given away")] for row in given[3:]] == [o.disclosed for o in found]
-    said = rows_of(content, "Conclusions")
-    assert said[3][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
+    head, *said = rows_of(content, "Conclusions")[2:]
+    assert said[0][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
+    for report, row in zip(REPORTS, said, strict=True):
+        measured = [each for found in report.assessment.measured for each in found.rows]
+        by_heading = dict(figure for each in measured for figure in each.figures)
+        for heading, shown in zip(head[4:], row[4:], strict=True):
+            figure = by_heading.get(str(heading))
+            assert shown == ("–" if figure is None else pytest.approx(figure))
 
 
 def test_the_workbook_has_no_holes_and_prints_on_a4() -> None:
