@@ -94,8 +94,8 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
     head, *said = rows_of(content, "Conclusions")[2:]
     assert said[0][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
     for report, row in zip(REPORTS, said, strict=True):
-        measured = [each for found in report.assessment.measured for each in found.rows]
-        by_heading = dict(figure for each in measured for figure in each.figures)
+        shown_rows = [each for found in report.assessment.measured for each in found.rows]
+        by_heading = dict(figure for each in shown_rows for figure in each.figures)
         for heading, shown in zip(head[4:], row[4:], strict=True):
             figure = by_heading.get(str(heading))
             assert shown == ("–" if figure is None else pytest.approx(figure))

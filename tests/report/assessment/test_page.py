@@ -137,6 +137,16 @@ def test_the_page_says_what_was_not_measured_and_why() -> None:
     assert "Not measured: no plan, policy or registry was named." in text
 
 
+def test_what_to_know_before_reading_a_risk_is_in_the_annex() -> None:
+    cube = island_cube("area", "sex")
+    report = assess(cube, cell_key().protect(cube), AssessOptions(compare=False), method=cell_key())
+    risk = report.assessment.result(RiskBeforeAndAfter)
+    assert risk is not None
+    assert risk.before.warnings
+    text = text_of(report.html())
+    assert all(text.count(warning) == 1 for warning in risk.before.warnings)
+
+
 def empty_cube() -> Cube:
     cube = island_cube("area", "sex")
     return Cube(
