@@ -23,8 +23,8 @@ from sdcensus.model.method.parameter import (
 )
 from sdcensus.model.method.registry import (
     Part,
+    Registered,
     built_in,
-    every,
     meaning,
     parameters_of,
     parsed_settings,
@@ -121,7 +121,7 @@ class MethodCommand(TyperCommand):
         rows = [
             (taker.name, f"{taker.summary} {_set_text(taker)}".strip())
             for part in Part
-            for taker in every(part).values()
+            for taker in Registered(part).values()
             if taker.package
         ]
         if rows:
