@@ -137,7 +137,7 @@ def test_it_stands_in_the_help(run: Run, command: str) -> None:
 def test_it_stands_in_the_documentation() -> None:
     page = run_path(str(ROOT / "scripts" / "methods.py"))["methods_page"]()
     assert "| `floor` | `--floor` | whole number, 2 or more | `5` | Down to" in page
-    assert "broken" not in Registered(Part.METHOD)
+    assert "broken" not in list(Registered(Part.METHOD))
 
 
 def test_it_is_not_found_where_it_is_not_installed(run: Run, village: Village) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from sdcensus.documents.plan.checks import AgainstSchema
 from sdcensus.documents.plan.sections import ProtectSection
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.model.method.parameter import Setting, ValueKind, as_setting, checked
-from sdcensus.model.method.registry import parameters_of, takers_of, untaken
+from sdcensus.model.method.parameter import Setting, ValueKind, as_setting
+from sdcensus.model.method.registry import checked_settings, parameters_of, takers_of
 from sdcensus.model.plan.plan import Protection
 
 _PATH = "protect"
@@ -38,9 +38,7 @@ def read_protection(
     if section is None:
         return None
     takers = takers_of(section.method, section.then)
-    for name, reason in untaken(takers, said, as_setting):
-        mistakes.add((_PATH, name), reason)
-    values, wrong = checked(takers, said, as_setting)
+    values, wrong = checked_settings(takers, said, as_setting)
     for name, reason in wrong:
         mistakes.add((_PATH, name), reason)
     takes = parameters_of(takers)

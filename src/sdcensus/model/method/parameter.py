@@ -281,17 +281,9 @@ def as_option(name: str, value: str) -> str:
 def checked(
     takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
 ) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
-    """What is said about a method and its steps, as they take it, and what is wrong with it.
+    """The values of what a method and its steps take, and for each mistake where and what it is.
 
-    Args:
-        takers: The method and the steps after it.
-        said: What is said, by name.
-        spelling: How messages write a parameter.
-
-    Returns:
-        The values without mistakes, and for each mistake its parameter and a sentence. Whether
-        anybody else takes a parameter is not known here: those that nobody of these takes are
-        left to the caller.
+    What none of them takes is left to the registry, which knows whose it is.
     """
     values: dict[str, Setting] = {}
     mistakes: list[tuple[str, str]] = []

@@ -175,30 +175,35 @@ def checked_options(method: str, then: Sequence[str], options: MethodOptions) ->
     Raises:
         SpecError: Something of it is wrong, or nobody takes it.
     """
-    takers, said = takers_of(method, then), options.given()
-    for _, reason in untaken(takers, said, as_option):
-        raise SpecError(reason)
-    values, mistakes = checked(takers, said, as_option)
+    values, mistakes = checked_settings(takers_of(method, then), options.given(), as_option)
     for _, reason in mistakes:
         raise SpecError(reason)
     return values
 
 
-def untaken(
+def checked_settings(
     takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
-) -> Iterator[tuple[str, str]]:
-    """What is said that none of them takes, and whose it is."""
-    for name in said:
-        if any(taker.parameter(name) is not None for taker in takers):
-            continue
-        owners = owners_of(name)
-        what = " and ".join(taker.name for taker in takers)
-        if owners:
+) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
+    """What is said about a method and its steps, as they take it, and what is wrong with it.
+
+    Args:
+        takers: The method and the steps after it.
+        said: What is said, by name.
+        spelling: How messages write a parameter.
+
+    Returns:
+        The values without mistakes, and for each mistake its parameter and a sentence.
+    """
+    known, untaken = parameters_of(takers), []
+    for name in (name for name in said if name not in known):
+        reason: str = unknown("setting", name, known)
+        if owners := owners_of(name):
             kind = "option" if spelling is as_option else "setting"
+            what = " and ".join(taker.name for taker in takers)
             reason = f"{spelling(name, '')} is no {kind} of {what}. It is for: {', '.join(owners)}."
-        else:
-            reason = unknown("setting", name, parameters_of(takers))
-        yield name, reason
+        untaken.append((name, reason))
+    values, wrong = checked(takers, said, spelling)
+    return values, [*untaken, *wrong]
 
 
 def _read(entry: Mapping[str, Any]) -> Declaration:
