@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
-    from sdcensus.model.spec.table_spec import TableSpec
     from sdcensus.session.protect.table import MethodOptions
 
 #: Tables with at most so many cells are shown without being asked for.
@@ -154,25 +154,22 @@ def protect(
     )
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
-
-        def protected_table(asked: TableSpec) -> Protected:
-            return protect_table(
-                census,
-                asked,
-                chosen,
-                engine=engine.value,
-                smallest_group=smallest_group,
-                progress=stages,
-            )
-
-        protected = protected_table(spec)
+        protect_spec = partial(
+            protect_table,
+            census,
+            method=chosen,
+            engine=engine.value,
+            smallest_group=smallest_group,
+            progress=stages,
+        )
+        protected = protect_spec(spec)
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
             grouped = group_table(
                 protected,
                 groups,
-                protected_table,
+                protect_spec,
                 minimum_population=minimum_population or 0,
                 language=language,
             )
