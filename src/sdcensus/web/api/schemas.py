@@ -169,6 +169,7 @@ def _answers(program: str) -> Schema:
             "reasons": listed(ref("Reason")),
             "remedies": listed(ref("Remedy")),
             "parts": {"type": ["array", "null"], "items": COUNT},
+            "weak": listed(COUNT),
             "example": {"type": ["object", "null"]},
             "own_groups": ANYTHING,
             "versions": ref("Versions"),
