@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.model.spec.question import Question
-from sdcensus.web.api.negotiation import NAMES, accepted
+from sdcensus.session.answer import form_names
+from sdcensus.web.api.negotiation import accepted
 from sdcensus.web.catalogues import LANGUAGES
 from tests.session.answer.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
@@ -60,7 +61,7 @@ def test_links_of_strange_questions_lead_back_to_them(place: Place) -> None:
     assert max(about["parts"]) > 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", form_names())
 def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> None:
     answer = place.client.get(LINK, params={"of": "persons", "by": "area", "format": name})
     assert answer.status_code == 200

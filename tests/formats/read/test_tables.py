@@ -20,14 +20,15 @@ from sdcensus.formats.read.tables import (
     read_published_folder,
     scan_published,
 )
-from sdcensus.formats.tables import write_table
+from sdcensus.formats.write import table_file
+from sdcensus.formats.write.table_file import write_table
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from tests.formats.tables.made import PROVENANCE, SCHEMA, sparse, table
+from tests.formats.made import PROVENANCE, SCHEMA, sparse, table
 
 ENDINGS = (".csv", ".parquet")
 SHAPES = [
@@ -75,7 +76,10 @@ def test_signs_are_read(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_sparse_tables_are_read_as_sparse_ones(tmp_path: Path, ending: str) -> None:
+def test_sparse_tables_are_read_as_sparse_ones(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_file, "LARGEST_DENSE_GRID", 0)
     one = sparse(table("area+parish", "sex", values=[0, 3, 0] * 7))
     found = read_published(publish(one, tmp_path / f"t{ending}")).table
     assert isinstance(found, SparseTable)

@@ -11,13 +11,14 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge, Support
 from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from tests.methods.nearly_additive import spec_of, variable
 
 
 def table(*published: int, withheld: int = -1) -> Table:
     spec = spec_of([variable("a", len(published))], ["a-total"])
-    flags = np.where(np.arange(len(published)) == withheld, Flag.WITHHELD, 0).astype(np.uint8)
+    flags = np.where(np.arange(len(published)) == withheld, Mark.WITHHELD, 0).astype(np.uint8)
     return Table(spec, np.where(flags, 0, published), flags)
 
 

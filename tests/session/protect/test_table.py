@@ -262,7 +262,7 @@ def test_the_audit_goes_where_the_table_cannot_be_written(
     def full(*arguments: object, **options: object) -> None:
         raise OutputError("No space left on device")
 
-    monkeypatch.setattr("sdcensus.formats.tables.write_table", full)
+    monkeypatch.setattr("sdcensus.formats.write.table_file.write_table", full)
     with pytest.raises(OutputError, match="No space"):
         write_protected(
             protected, tmp_path / "table.csv", audit=tmp_path / "audit.csv", confidential=True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.census.describe import check_language
+from sdcensus.cli.shared.completion import complete_format
 from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text
 from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
 from sdcensus.cli.shared.options import (
@@ -33,6 +34,7 @@ from sdcensus.cli.shared.published import show_published
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import MOST_LINES
 from sdcensus.errors import SpecError
+from sdcensus.model.published.table_format import BUILT_IN
 
 if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
@@ -72,7 +74,18 @@ def protect(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the published table to a new .csv, .parquet or .xlsx file.",
+            help="Write the published table to a new file, such as table.xlsx: its ending tells"
+            " the format.",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            autocompletion=complete_format,
+            help=f"The format, if the ending does not tell it: {', '.join(BUILT_IN)}, or one of"
+            " an installed package.",
         ),
     ] = None,
     groups: Annotated[
@@ -86,7 +99,9 @@ def protect(
     ] = None,
     groups_out: Annotated[
         Path | None,
-        typer.Option("--groups-out", metavar="FILE", help="Write these sums to a new .csv file."),
+        typer.Option(
+            "--groups-out", metavar="FILE", help="Write these sums to a new file, as with --out."
+        ),
     ] = None,
     minimum_population: Annotated[
         int | None,
@@ -133,8 +148,8 @@ def protect(
     What is shown and written is public: published values, notes for readers, and how the table
     was made. True counts are written nowhere, unless --audit asks for them.
     """
+    from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
-    from sdcensus.session.protect.own_groups import group_table, write_grouped
     from sdcensus.session.protect.table import (
         build_method,
         check_targets,
@@ -143,10 +158,12 @@ def protect(
     )
 
     output = Output(quiet=quiet)
-    check_targets(out, audit, confidential=confidential)
+    check_targets(out, audit, confidential=confidential, format=format)
+    if format is not None and out is None and groups_out is None:
+        raise SpecError("--format is the format of a file: --out FILE.")
     if registry is not None and out is None:
         raise SpecError("--registry records what is published: --out FILE.")
-    _check_groups(groups, groups_out, minimum_population, subtraction)
+    _check_groups(groups, groups_out, minimum_population, subtraction, format)
     census = open_census(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
@@ -168,6 +185,8 @@ def protect(
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
+            from sdcensus.session.protect.own_groups import group_table, write_grouped
+
             grouped = group_table(
                 protected.table,
                 groups,
@@ -182,10 +201,20 @@ def protect(
             audit=audit,
             registry=registry,
             confidential=confidential,
+            format=format,
+            title=heading_in(spec, census.schema.census.languages),
             language=language,
         )
         if grouped is not None and groups_out is not None:
-            written = (*written, write_grouped(grouped, groups_out))
+            sums = write_grouped(
+                grouped,
+                groups_out,
+                provenance=protected.provenance,
+                claims=chosen.claims(),
+                format=format,
+                language=language,
+            )
+            written = (*written, *sums)
     _say_head(output, protected, where, took)
     shown = show or spec.cells <= SMALL
     if shown:
@@ -210,17 +239,21 @@ def protect(
 
 
 def _check_groups(
-    groups: Path | None, out: Path | None, population: int | None, subtraction: bool
+    groups: Path | None,
+    out: Path | None,
+    population: int | None,
+    subtraction: bool,
+    format: str | None,
 ) -> None:
-    from sdcensus.session.protect.own_groups import check_groups_target
-
     if groups is None:
         given = {"--groups-out": out, "--minimum-population": population}
         for name, value in {**given, "--subtraction": subtraction or None}.items():
             if value is not None:
                 raise SpecError(f"{name} is for groups of your own: --groups FILE.")
     if out is not None:
-        check_groups_target(out)
+        from sdcensus.session.protect.own_groups import check_groups_target
+
+        check_groups_target(out, format)
 
 
 def _show_groups(output: Output, grouped: GroupedTable, language: str | None) -> None:

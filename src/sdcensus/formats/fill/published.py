@@ -13,10 +13,9 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError, UnknownName, unknown
 from sdcensus.formats.fill.placeholders import PlaceholderError
 from sdcensus.formats.read.raw import RawTable, parse_about, positions_of, read_raw
-from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
+from sdcensus.formats.write.about import ZERO, ZERO_OR_SMALL
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.spec.axis import TOTAL
-from sdcensus.model.spec.document import spec_from_json
 from sdcensus.model.text import Text
 
 _ABOUT, _CSV, _SDMX, _PARQUET = ".about.json", ".csv", ".sdmx.csv", ".parquet"
@@ -183,7 +182,7 @@ def _axes_of(
     raw: RawTable, about: dict[str, Any]
 ) -> tuple[list[_Axis], list[npt.NDArray[np.int64]]]:
     """The axes of a file, and the position of each row on each of them."""
-    axes = _delivered_axes(about) if "delivered" in about else _spec_axes(raw, about)
+    axes = _delivered_axes(about)
     places = []
     for axis in axes:
         column, words = raw.column(axis.name), list(axis.codes)
@@ -214,22 +213,6 @@ def _delivered_axes(about: dict[str, Any]) -> list[_Axis]:
             )
         )
     return axes
-
-
-def _spec_axes(raw: RawTable, about: dict[str, Any]) -> list[_Axis]:
-    document = about.get("specification")
-    if not isinstance(document, dict):
-        raise InputError(f"{raw.path} does not say what it shows: it has no code lists.")
-    spec = spec_from_json(document, where=str(raw.path))
-    return [
-        _Axis(
-            axis.variable.name,
-            tuple(one.code for one in axis.codes),
-            tuple(one.level for one in axis.codes),
-            tuple(_words(dict(one.label.by_language)) for one in axis.codes),
-        )
-        for axis in spec.axes
-    ]
 
 
 def _words(label: object) -> tuple[str, ...]:
@@ -285,8 +268,11 @@ class PublishedFolderValues:
             path = self.files[name]
             about = _about_beside(path) if path.suffix.lower() == _CSV else None
             raw = read_raw(path, about)
-            if raw.about is None or not isinstance(raw.about.get("axes"), list):
-                raise InputError(f"{path} does not say what it shows; sdcensus did not write it.")
+            if raw.about is None or "delivered" not in raw.about:
+                raise InputError(
+                    f"{path} does not say what it shows: sdcensus did not write it, or an earlier"
+                    " version did."
+                )
             try:
                 self._read[name] = PublishedValues(raw, raw.about)
             except (AttributeError, KeyError, TypeError):

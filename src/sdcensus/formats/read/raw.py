@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from sdcensus.errors import InputError
 from sdcensus.model.json_text import parse_json
 from sdcensus.model.plain_cells import DANGEROUS, NUMBER, text_of_cell
-from sdcensus.model.published.table import Flag
+from sdcensus.model.published.marks import IN_PLACE, Mark
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ METADATA = "sdcensus"
 _WHOLE = "^[0-9]{1,12}([.]0*)?$"
 _NUMBER = "^[+-]?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 _SEPARATORS = ",;\t|"
-_FLAG_SIGNS = {flag.sign: flag for flag in Flag if flag}
+_SIGNS = {mark.sign: mark for mark in IN_PLACE}
 
 #: Rows of a delivered file beyond which it is not read back: its columns are held as texts.
 MOST_ROWS = 25_000_000
@@ -245,7 +245,7 @@ def values_and_flags(
     name: str,
     signs: pa.Array | None,
     *,
-    instead: Mapping[str, Flag] = _FLAG_SIGNS,
+    instead: Mapping[str, Mark] = _SIGNS,
     beside: Collection[str] = (),
 ) -> tuple[Int64, Int64]:
     """Published values, and flags for those that are none; 0 stands where a flag does.
