@@ -18,7 +18,7 @@ from sdcensus.formats.read.tables import read_published
 from sdcensus.formats.write import table_file, write_delivered
 from sdcensus.formats.write.table_file import table_target, write_table
 from sdcensus.model.cube.cube import Origin, finish
-from sdcensus.model.published.delivery import deliver
+from sdcensus.model.published.delivery import deliver, delivered_axis, heading_of
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.published.table_format import BUILT_IN, table_format
@@ -56,8 +56,10 @@ def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_files_are_those_of_the_delivery(tmp_path: Path, name: str) -> None:
     published = table(*AXES, withheld=[3, 4], below=7).with_notes(NOTE)
     (tmp_path / "delivered").mkdir()
+    named = replace(published, spec=replace(published.spec, name="table"))
+    title = heading_of(published.spec, [delivered_axis(axis) for axis in published.spec.axes])
     expected = write_delivered(
-        deliver(published, name="table", provenance=PROVENANCE),
+        deliver(named, name="table", title=title, provenance=PROVENANCE),
         tmp_path / "delivered",
         formats=[name],
         languages=["es"],
@@ -162,7 +164,7 @@ def test_a_format_that_is_named_gets_its_ending(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_a_table_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"\.csv, \.parquet, \.xlsx, \.json, \.sdmx\.csv, \.px"):
+    with pytest.raises(OutputError, match=r"\.csv, \.xlsx, \.json, \.sdmx\.csv, \.px, \.parquet"):
         written(tmp_path, table("sex"), ".doc")
     with pytest.raises(OutputError, match="does not exist"):
         written(tmp_path / "no", table("sex"))

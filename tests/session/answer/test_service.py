@@ -29,7 +29,7 @@ from sdcensus.model.published.marks import Mark
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.model.spec.question import Question
-from sdcensus.session.answer import form_names(), open_service, question_of, render, told_example
+from sdcensus.session.answer import form_names, open_service, question_of, render, told_example
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.policy import Outcome, ReasonCode
 from sdcensus.session.protect.method_checks import exempting

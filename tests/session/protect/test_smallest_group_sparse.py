@@ -233,8 +233,9 @@ def test_a_file_that_lost_what_is_not_shown_is_refused(
         about["groups_not_broken_down"]["smallest_group"] = 2
     else:
         lines = path.read_text(encoding="utf-8").splitlines()
-        at = next(number for number, line in enumerate(lines) if line.endswith(",1"))
-        lines[at] = f"{lines[at][:-1]}0"
+        at = next(number for number, line in enumerate(lines) if line.split(",")[-2] == "1")
+        *words, _, published = lines[at].split(",")
+        lines[at] = ",".join([*words, "0", published])
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     beside.write_text(json.dumps(about), encoding="utf-8")
     with pytest.raises(InputError, match=r"not[ _]broken[ _]down"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdcensus.errors import OutputError, SpecError
@@ -103,22 +103,26 @@ def write_table(
             " the public. Protect it first, and write the table of what comes out."
         )
     target = table_target(path, format)
-    noted = table.with_notes(*(note for note in notes if note not in table.notes))
     formats, languages = (target.format.name,), (language,) if language else ()
+    axes = tuple(map(delivered_axis, table.spec.axes))
+    heading = title or heading_of(table.spec, axes)
+    # In a plan a table has a name, which is that of its files.
+    named = replace(table, spec=replace(table.spec, name=table.spec.name or target.name))
+    noted = named.with_notes(*(note for note in notes if note not in table.notes))
     if isinstance(noted, SparseTable) and noted.spec.cells <= LARGEST_DENSE_GRID:
         noted = noted.whole()
     if isinstance(noted, Table):
-        delivered = deliver(noted, name=target.name, title=title, provenance=provenance)
+        delivered = deliver(
+            noted, name=target.name, title=heading, axes=axes, provenance=provenance
+        )
         return write_delivered(delivered, target.folder, formats=formats, languages=languages)[0]
-    spec = noted.spec
-    axes = tuple(map(delivered_axis, spec.axes))
     streamed = StreamedTable(
         name=target.name,
-        title=title or heading_of(spec, axes),
+        title=heading,
         axes=axes,
-        spec=spec,
+        spec=noted.spec,
         provenance=provenance,
-        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
+        unit=Text.of({one: units_text(noted.spec, one) for one in LANGUAGES}),
         notes=noted.notes,
         small=noted.small,
     )
