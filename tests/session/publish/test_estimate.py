@@ -11,16 +11,15 @@ from sdcensus.session.publish.estimate import PlanCheck, check_plan
 from tests.session.publish.plans import new_office
 
 
-def test_a_format_costs_what_it_declares_for_each_file(tmp_path: Path) -> None:
+def test_a_format_costs_what_it_declares(tmp_path: Path) -> None:
     office = new_office(tmp_path, 300)
 
     def checked(name: str) -> PlanCheck:
-        plan = office.write_plan(formats=[name], output='languages = ["en", "es"]\n')
+        plan = office.write_plan(formats=[name])
         return check_plan(plan, secret=office.secret, threads=1)
 
     least = checked("csv")
     for name in BUILT_IN:
         declared = table_format(name)
-        files = 2 if declared.each_language else 1
         more = (checked(name).seconds - least.seconds) * least.workers
-        assert more == pytest.approx(least.cells * declared.seconds_per_cell * files)
+        assert more == pytest.approx(least.cells * declared.seconds_per_cell)

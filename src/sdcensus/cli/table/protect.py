@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
+    from sdcensus.session.protect.files import ProtectedFiles
     from sdcensus.session.protect.table import MethodOptions
 
 #: Tables with at most so many cells are shown without being asked for.
@@ -150,19 +152,16 @@ def protect(
     """
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
-    from sdcensus.session.protect.table import (
-        build_method,
-        check_targets,
-        protect_table,
-        write_protected,
-    )
+    from sdcensus.session.protect.files import ProtectedFiles
+    from sdcensus.session.protect.table import build_method, protect_table
 
     output = Output(quiet=quiet)
-    check_targets(out, audit, confidential=confidential, format=format)
+    files = ProtectedFiles(
+        out=out, format=format, audit=audit, confidential=confidential, registry=registry
+    )
+    files.check()
     if format is not None and out is None and groups_out is None:
         raise SpecError("--format is the format of a file: --out FILE.")
-    if registry is not None and out is None:
-        raise SpecError("--registry records what is published: --out FILE.")
     _check_groups(groups, groups_out, minimum_population, subtraction, format)
     census = open_census(store)
     check_language(census, language)
@@ -172,7 +171,7 @@ def protect(
     chosen = build_method(
         method.value, census, of=of, then=listed(then), options=method_options, secret=secret
     )
-    began = time.perf_counter()
+    claims, began = chosen.claims(), time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
         protected = protect_table(
             census,
@@ -185,36 +184,12 @@ def protect(
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
-            from sdcensus.session.protect.own_groups import group_table, write_grouped
-
-            grouped = group_table(
-                protected.table,
-                groups,
-                minimum_population=minimum_population or 0,
-                subtraction=subtraction,
-                language=language,
-            )
+            grouped = _grouped(protected, groups, minimum_population, subtraction, language)
         stages("writing", 0.0)
-        written = write_protected(
-            protected,
-            out,
-            audit=audit,
-            registry=registry,
-            confidential=confidential,
-            format=format,
-            title=heading_in(spec, census.schema.census.languages),
-            language=language,
-        )
+        title = heading_in(spec, census.schema.census.languages)
+        written = replace(files, title=title, language=language).write(protected)
         if grouped is not None and groups_out is not None:
-            sums = write_grouped(
-                grouped,
-                groups_out,
-                provenance=protected.provenance,
-                claims=chosen.claims(),
-                format=format,
-                language=language,
-            )
-            written = (*written, *sums)
+            written += _write_groups(grouped, groups_out, protected, claims, format, language)
     _say_head(output, protected, where, took)
     shown = show or spec.cells <= SMALL
     if shown:
@@ -222,20 +197,49 @@ def protect(
     if grouped is not None and groups_out is None:
         _show_groups(output, grouped, language)
     _say_notes(output, protected, language)
-    claims = chosen.claims()
     if explain:
         _say_claims(output, claims)
-    ending = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
-    if audit is not None:
-        ending.append(f"Wrote {audit}. It is confidential: only you can read it.")
-    if registry is not None:
-        ending.append(f"Recorded in {registry}.")
-    if not shown and out is None:
-        ending.append("See the table with --show, or write it with --out FILE.")
-    if ending:
-        output.say("\n" + "\n".join(ending))
+    _say_files(output, written, files, shown=shown)
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
+
+
+def _grouped(
+    protected: Protected,
+    groups: Path,
+    minimum_population: int | None,
+    subtraction: bool,
+    language: str | None,
+) -> GroupedTable:
+    from sdcensus.session.protect.own_groups import group_table
+
+    return group_table(
+        protected.table,
+        groups,
+        minimum_population=minimum_population or 0,
+        subtraction=subtraction,
+        language=language,
+    )
+
+
+def _write_groups(
+    grouped: GroupedTable,
+    out: Path,
+    protected: Protected,
+    claims: Claims,
+    format: str | None,
+    language: str | None,
+) -> tuple[Path, ...]:
+    from sdcensus.session.protect.own_groups import write_grouped
+
+    return write_grouped(
+        grouped,
+        out,
+        provenance=protected.provenance,
+        claims=claims,
+        format=format,
+        language=language,
+    )
 
 
 def _check_groups(
@@ -286,6 +290,20 @@ def _show_groups(output: Output, grouped: GroupedTable, language: str | None) ->
     )
     if len(rows) > MOST_LINES:
         output.say(f"Only {MOST_LINES:,} lines are shown. See all with --groups-out FILE.")
+
+
+def _say_files(
+    output: Output, written: tuple[Path, ...], files: ProtectedFiles, *, shown: bool
+) -> None:
+    lines = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
+    if files.audit is not None:
+        lines.append(f"Wrote {files.audit}. It is confidential: only you can read it.")
+    if files.registry is not None:
+        lines.append(f"Recorded in {files.registry}.")
+    if not shown and files.out is None:
+        lines.append("See the table with --show, or write it with --out FILE.")
+    if lines:
+        output.say("\n" + "\n".join(lines))
 
 
 def _say_head(output: Output, protected: Protected, where: str | None, took: float) -> None:

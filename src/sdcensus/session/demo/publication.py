@@ -27,12 +27,8 @@ from sdcensus.session.office.confidential_output import (
     cell_tables,
     write_owner_only_table,
 )
-from sdcensus.session.protect.table import (
-    MethodOptions,
-    build_method,
-    protect_table,
-    write_protected,
-)
+from sdcensus.session.protect.files import ProtectedFiles
+from sdcensus.session.protect.table import MethodOptions, build_method, protect_table
 from sdcensus.store.owner_only import make_owner_only_folder
 
 #: Few categories, some of them rare, in small areas.
@@ -129,9 +125,9 @@ def publish_demonstration(
 def _write(protected: Protected, folder: Path, method: str) -> tuple[Path, ...]:
     """The table as csv and, where the library for it is installed, as a workbook."""
     path = folder / f"marital-status-{method}.csv"
-    files = write_protected(protected, path)
+    files = ProtectedFiles(out=path).write(protected)
     try:
-        return (*files, *write_protected(protected, path.with_suffix(".xlsx")))
+        return files + ProtectedFiles(out=path.with_suffix(".xlsx")).write(protected)
     except MissingExtra:
         return files
 
