@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, UnknownName, unknown
 from sdcensus.formats.fill.placeholders import PlaceholderError
-from sdcensus.formats.read.raw import RawTable, parse_about, positions_of, read_raw
+from sdcensus.formats.read.raw import RawTable, about_beside, about_file, positions_of, read_raw
 from sdcensus.formats.write.about import ZERO, ZERO_OR_SMALL
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import Text
 
-_ABOUT, _CSV, _SDMX, _PARQUET = ".about.json", ".csv", ".sdmx.csv", ".parquet"
+_CSV, _SDMX, _PARQUET = ".csv", ".sdmx.csv", ".parquet"
 _SEPARATOR = "\x1f"
 
 
@@ -246,7 +246,7 @@ class PublishedFolderValues:
             hidden = any(part.startswith(".") for part in inside.parts)
             if hidden or path.name.lower().endswith(_SDMX) or not path.is_file():
                 continue
-            is_csv = path.suffix.lower() == _CSV and _about_file(path).is_file()
+            is_csv = path.suffix.lower() == _CSV and about_file(path).is_file()
             # The same table may stand there twice; csv comes first.
             if is_csv or path.suffix.lower() == _PARQUET:
                 files.setdefault(inside.with_suffix("").as_posix(), path)
@@ -266,7 +266,7 @@ class PublishedFolderValues:
             raise UnknownName("published table", name, known=self.files)
         if name not in self._read:
             path = self.files[name]
-            about = _about_beside(path) if path.suffix.lower() == _CSV else None
+            about = about_beside(path) if path.suffix.lower() == _CSV else None
             raw = read_raw(path, about)
             if raw.about is None or "delivered" not in raw.about:
                 raise InputError(
@@ -282,20 +282,8 @@ class PublishedFolderValues:
     def word(self, name: str, language: str | None) -> str:
         """Who published it, or when, as the files say."""
         for table, path in self.files.items():
-            beside = _about_beside(path) if path.suffix.lower() == _CSV else None
+            beside = about_beside(path) if path.suffix.lower() == _CSV else None
             about = beside if beside is not None else self.table(table).about
             if about.get(name):
                 return _show(about[name], language)
         return ""
-
-
-def _about_file(path: Path) -> Path:
-    return path.with_name(f"{path.stem}{_ABOUT}")
-
-
-def _about_beside(path: Path) -> dict[str, Any]:
-    beside = _about_file(path)
-    try:
-        return parse_about(beside.read_text(encoding="utf-8"), str(beside))
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None

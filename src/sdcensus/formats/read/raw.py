@@ -229,6 +229,22 @@ def _line_of(path: Path, separator: str, row: int) -> int:
         return reader.line_num
 
 
+def about_file(path: Path) -> Path:
+    """Where the description of a csv file stands."""
+    return path.with_name(f"{path.stem}.about.json")
+
+
+def about_beside(path: Path) -> dict[str, Any] | None:
+    """What stands beside a csv file about it; ``None`` if there is nothing."""
+    beside = about_file(path)
+    try:
+        return parse_about(beside.read_text(encoding="utf-8"), str(beside))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None
+
+
 def parse_about(text: str | bytes, where: str) -> dict[str, Any]:
     """What a file says about itself, as plain values."""
     try:

@@ -19,8 +19,9 @@ from sdcensus.formats.read.foreign import ForeignTable, foreign_table, foreign_t
 from sdcensus.formats.read.raw import (
     NoPublishedTable,
     RawTable,
+    about_beside,
+    about_file,
     about_inside,
-    parse_about,
     read_raw,
 )
 from sdcensus.model.progress import Progress, no_progress
@@ -32,7 +33,6 @@ from sdcensus.model.text import Text
 
 #: How the names of files end that can be read back.
 READABLE = (".csv", ".parquet")
-_ABOUT = ".about.json"
 _WORKBOOK = ".xlsx"
 _SDMX = ".sdmx.csv"
 #: The columns with which the lines of an SDMX-CSV file begin.
@@ -131,7 +131,7 @@ def scan_published(
 def _has_twin(path: Path) -> bool:
     """Whether this is an SDMX-CSV file, and its table stands beside it in a form that is read."""
     table, ending = path.name[: -len(_SDMX)], path.name[-len(_SDMX) :]
-    own = path.with_name(f"{path.stem}{_ABOUT}").is_file()  # a table that is called so itself
+    own = about_file(path).is_file()  # a table that is called so itself
     return (
         not own
         and ending.lower() == _SDMX
@@ -195,7 +195,7 @@ def _read_file(
         raise InputError(f"{path}: published tables are read from .csv and .parquet files.")
     if not path.is_file():
         raise InputError(f"{path} does not exist, or is no file.")
-    about = _about_beside(path) if ending == ".csv" else None
+    about = about_beside(path) if ending == ".csv" else None
     if most_cells is not None:
         _check_size(path, about if ending == ".csv" else about_inside(path), most_cells)
     raw = read_raw(path, about)
@@ -220,17 +220,6 @@ def _check_size(path: Path, about: dict[str, Any] | None, most: int) -> None:
         raise NoPublishedTable(
             f"{path} has {cells:,} cells, and at most {most:,} are held at a time."
         )
-
-
-def _about_beside(path: Path) -> dict[str, Any] | None:
-    beside = path.with_name(f"{path.stem}{_ABOUT}")
-    try:
-        text = beside.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None
-    return parse_about(text, str(beside))
 
 
 def _check_public(raw: RawTable) -> None:

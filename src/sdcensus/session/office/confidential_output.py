@@ -20,6 +20,7 @@ from sdcensus.formats.shared.arrow_columns import (
     word_numbers,
 )
 from sdcensus.formats.shared.arrow_csv import write_csv
+from sdcensus.formats.shared.files import check_new
 from sdcensus.formats.write.columns import check_names, word_columns
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
@@ -73,10 +74,7 @@ def check_target(path: str | Path, *, confidential: bool, what: str = "A cube") 
     target = Path(path)
     if target.suffix not in (".csv", ".parquet"):
         raise OutputError(f"{target}: write {what[:1].lower()}{what[1:]} as .csv or .parquet.")
-    if target.exists():
-        raise OutputError(f"{target} already exists. Choose another name or remove it first.")
-    if not target.parent.is_dir():
-        raise OutputError(f"The folder {target.parent} does not exist.")
+    check_new(target)
     return target
 
 
