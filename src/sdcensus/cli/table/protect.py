@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
+    from sdcensus.model.spec.table_spec import TableSpec
     from sdcensus.session.protect.files import ProtectedFiles
     from sdcensus.session.protect.table import MethodOptions
 
@@ -113,10 +114,6 @@ def protect(
             help="--groups: refuse groups of areas with fewer published units.",
         ),
     ] = None,
-    subtraction: Annotated[
-        bool,
-        typer.Option("--subtraction", help="--groups: a group may be a larger code less others."),
-    ] = False,
     show: Annotated[
         bool, typer.Option("--show", help="Show the published table, however large it is.")
     ] = False,
@@ -162,7 +159,7 @@ def protect(
     files.check()
     if format is not None and out is None and groups_out is None:
         raise SpecError("--format is the format of a file: --out FILE.")
-    _check_groups(groups, groups_out, minimum_population, subtraction, format)
+    _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
@@ -173,18 +170,30 @@ def protect(
     )
     claims, began = chosen.claims(), time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
-        protected = protect_table(
-            census,
-            spec,
-            chosen,
-            engine=engine.value,
-            smallest_group=smallest_group,
-            progress=stages,
-        )
+
+        def protected_table(asked: TableSpec) -> Protected:
+            return protect_table(
+                census,
+                asked,
+                chosen,
+                engine=engine.value,
+                smallest_group=smallest_group,
+                progress=stages,
+            )
+
+        protected = protected_table(spec)
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
-            grouped = _grouped(protected, groups, minimum_population, subtraction, language)
+            from sdcensus.session.protect.own_groups import group_table
+
+            grouped = group_table(
+                protected,
+                groups,
+                protected_table,
+                minimum_population=minimum_population or 0,
+                language=language,
+            )
         stages("writing", 0.0)
         title = heading_in(spec, census.schema.census.languages)
         written = replace(files, title=title, language=language).write(protected)
@@ -202,24 +211,6 @@ def protect(
     _say_files(output, written, files, shown=shown)
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
-
-
-def _grouped(
-    protected: Protected,
-    groups: Path,
-    minimum_population: int | None,
-    subtraction: bool,
-    language: str | None,
-) -> GroupedTable:
-    from sdcensus.session.protect.own_groups import group_table
-
-    return group_table(
-        protected.table,
-        groups,
-        minimum_population=minimum_population or 0,
-        subtraction=subtraction,
-        language=language,
-    )
 
 
 def _write_groups(
@@ -243,15 +234,10 @@ def _write_groups(
 
 
 def _check_groups(
-    groups: Path | None,
-    out: Path | None,
-    population: int | None,
-    subtraction: bool,
-    format: str | None,
+    groups: Path | None, out: Path | None, population: int | None, format: str | None
 ) -> None:
     if groups is None:
-        given = {"--groups-out": out, "--minimum-population": population}
-        for name, value in {**given, "--subtraction": subtraction or None}.items():
+        for name, value in {"--groups-out": out, "--minimum-population": population}.items():
             if value is not None:
                 raise SpecError(f"{name} is for groups of your own: --groups FILE.")
     if out is not None:

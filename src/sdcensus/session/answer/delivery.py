@@ -99,11 +99,11 @@ def _notes(
     areas, available = verdict.areas, verdict.available
     if areas is not None and available is not None and available < areas:
         figures = {"available": available, "areas": areas, "withheld": areas - available}
-        told_areas = {
-            name: {one: number_text(figure, one) for one in LANGUAGES}
+        spoken = {
+            name: {language: number_text(figure, language) for language in LANGUAGES}
             for name, figure in figures.items()
         }
-        notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
+        notes.append(words.WITHHELD_AREAS.filled(**spoken))
     return notes
 
 
@@ -115,7 +115,7 @@ def notes_of_sums(spec: TableSpec, claims: Claims) -> list[Text]:
 
 def note_of_error(factor: float) -> Text:
     """How much larger the error of the sums is than that of a published value."""
-    return words.filled(words.SUMS, factor={one: _decimal(factor, one) for one in LANGUAGES})
+    return words.SUMS.filled(factor={one: _decimal(factor, one) for one in LANGUAGES})
 
 
 def _numbers(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from sdcensus.documents.groups import read_groups
 from sdcensus.errors import SpecError
 from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.table_file import table_target
-from sdcensus.methods.building_blocks import BuildingBlocks
+from sdcensus.methods.building_blocks import BuildingBlocks, axis_for
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import (
     NO_PARENT,
@@ -20,11 +22,13 @@ from sdcensus.model.published.delivery import (
     delivered_axis,
 )
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
+from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import SparseTable
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.headings import units_text
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer.axes import OWN
 from sdcensus.session.answer.delivery import note_of_error, notes_of_sums
@@ -32,29 +36,43 @@ from sdcensus.session.answer.levels import axis_label, question_heading
 
 
 def group_table(
-    table: Table | SparseTable,
+    protected: Protected,
     groups: str | Path,
+    protect: Callable[[TableSpec], Protected],
     *,
     minimum_population: int = 0,
-    subtraction: bool = False,
     language: str | None = None,
 ) -> GroupedTable:
-    """A published table on the groups that a file names.
+    """A protected table on the groups that a file names.
+
+    Groups are sums of the fewest declared codes, as in the table builder. Where the table does not
+    show these codes, one that does is protected for them.
 
     Args:
-        table: The published table.
+        protected: The table as it was asked for.
         groups: A file with the columns ``variable``, ``group`` and ``code``.
+        protect: Protects a table in the same way.
         minimum_population: Groups of areas with fewer published people are refused.
-        subtraction: Whether a group may be a larger code less others.
         language: The language of the labels.
     """
+    named = read_groups(groups)
+    spec = protected.table.spec
+    for variable in named:
+        spec.position(variable)
+    axes = [
+        axis_for(axis, named[axis.variable.name]) if axis.variable.name in named else axis
+        for axis in spec.axes
+    ]
+    if any(axis.name != own.name for axis, own in zip(axes, spec.axes, strict=True)):
+        protected = protect(spec.with_axes(axes))
+    table = protected.table
     if isinstance(table, SparseTable):
         raise SpecError(
-            f"{table.spec.title}: the table is too large to be held whole, which groups need. Take"
+            f"{spec.title}: the table is too large to be held whole, which groups need. Take"
             " fewer or coarser axes."
         )
-    blocks = BuildingBlocks(minimum_population=minimum_population, subtraction=subtraction)
-    return blocks.group(table, read_groups(groups), language=language)
+    blocks = BuildingBlocks(minimum_population=minimum_population)
+    return blocks.group(table, named, language=language)
 
 
 def check_groups_target(path: str | Path, format: str | None = None) -> None:
@@ -92,7 +110,7 @@ def write_grouped(
         marks=grouped.flags,
         unit=Text.of({one: units_text(grouped.spec, one) for one in LANGUAGES}),
         notes=tuple(notes),
-        provenance=provenance,
+        provenance=replace(provenance, spec_hash=grouped.spec.hash()),
     )
     languages = (language,) if language else ()
     return write_delivered(table, target.folder, formats=(target.format.name,), languages=languages)
