@@ -130,6 +130,17 @@ def _offered() -> Schema:
                         }
                     )
                 ),
+                "formats": listed(
+                    object_of(
+                        {
+                            "name": TEXT,
+                            "label": TEXT,
+                            "about": TEXT,
+                            "media_type": TEXT,
+                            "endings": listed(TEXT),
+                        }
+                    )
+                ),
                 "start": ref("AskedQuestion"),
             }
         ),
