@@ -24,7 +24,7 @@ from sdcensus.model.plan.vocabulary import (
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import parse_axis
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
 
 #: What a file of every publication is called, so that no table can be.
@@ -83,9 +83,21 @@ class AgainstSchema:
             *(self.axis(one, (*path, "rows", at)) for at, one in enumerate(table.rows)),
             *(self.axis(one, (*path, "columns", at)) for at, one in enumerate(table.columns)),
             self.universe(table.universe, (*path, "universe")),
+            self.condition(table.where, (*path, "where")),
             self.condition(table.share, (*path, "measure")),
         ]
         if faulty or not all(fine):
+            return
+        if table.where and (table.share or table.measure is not Measure.COUNT):
+            self.mistakes.add(
+                (*path, "where"),
+                "'where' is for tables of counts. A share of some is an [[indicator]] with a"
+                " numerator and a denominator.",
+            )
+            return
+        if table.where and not self._fits(
+            (*path, "where"), table.of, table.by, both(table.universe, table.where)
+        ):
             return
         if self._fits(path, table.of, table.by, table.universe, measure=table.measure):
             self._fits((*path, "measure"), table.of, (), both(table.universe, table.share))

@@ -166,7 +166,7 @@ def answer_axis(
         codes=tuple(shown),
         parents=tuple(parents),
         whole=whole,
-        counted=_counted_whole(axis) if whole else counted(variable, all_parts(parts)),
+        counted=counted_whole(axis) if whole else counted(variable, all_parts(parts)),
     )
 
 
@@ -175,7 +175,8 @@ def all_parts(parts: Sequence[tuple[Part, ...]]) -> set[Part]:
     return {one for some in parts for one in some}
 
 
-def _counted_whole(axis: Axis) -> Counted:
+def counted_whole(axis: Axis) -> Counted:
+    """An axis of which every code is counted."""
     places = {
         Part(block.level, at): block.start + at for block in axis.blocks for at in range(block.size)
     }

@@ -57,7 +57,7 @@ def delivered(
     return DeliveredTable(
         name=_file_name(asked),
         title=question_heading(asked),
-        axes=tuple(_delivered_axis(axis) for axis in compiled.axes),
+        axes=tuple(delivered_axis(axis) for axis in compiled.axes),
         values=cells.values,
         marks=cells.marks,
         unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
@@ -90,12 +90,7 @@ def _notes(
         spec = compiled.spec
         nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
         notes = [*notes_for(nothing, claims)]
-    if cells.parts is not None:
-        factor = error_factor(cells)
-        told = {one: _decimal(factor, one) for one in LANGUAGES}
-        notes.append(words.filled(words.SUMS, factor=told))
-    if any(code.cut for axis in compiled.axes for code in axis.codes):
-        notes.append(words.PARTLY)
+    notes += sum_notes(compiled, cells)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(words.LOW_RELIABILITY)
     if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
@@ -108,6 +103,18 @@ def _notes(
             for name, figure in figures.items()
         }
         notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
+    return notes
+
+
+def sum_notes(compiled: Compiled, cells: AnswerCells) -> list[Text]:
+    """What readers of sums of published values are told besides."""
+    notes = []
+    if cells.parts is not None:
+        factor = error_factor(cells)
+        told = {language: _decimal(factor, language) for language in LANGUAGES}
+        notes.append(words.filled(words.SUMS, factor=told))
+    if any(code.cut for axis in compiled.axes for code in axis.codes):
+        notes.append(words.PARTLY)
     return notes
 
 
@@ -127,7 +134,8 @@ def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
     return flags
 
 
-def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+def delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+    """An axis of an answer as its reader gets it."""
     variable = axis.asked.variable
     return DeliveredAxis(
         column=variable.name,

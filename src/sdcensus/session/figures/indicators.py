@@ -30,7 +30,6 @@ from sdcensus.model.published.figures import (
     number_classes,
     quotient,
 )
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Level, Variable
@@ -104,11 +103,7 @@ class FiguresProduct:
 
 
 def _counted(part: PublishedPart) -> Counted:
-    marks = part.table.flags
-    if part.refused is not None:
-        marks = np.zeros(part.table.shape, dtype=np.uint8) if marks is None else marks.copy()
-        marks[part.refused] = Mark.REFUSED
-    return Counted(part.table.published, marks)
+    return Counted(part.table.published, part.marks)
 
 
 # ------------------------------------------------------------------------------- from the plan
