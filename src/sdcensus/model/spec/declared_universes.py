@@ -9,7 +9,7 @@ several variables is made of codes that there are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import reduce
 
@@ -87,7 +87,17 @@ def with_other_variables(schema: Schema, change: Callable[[Variable], Variable])
 def undeclared_sets(universe: Universe) -> tuple[tuple[Variable, Mask], ...]:
     """Of a product of sets of leaves those that are no declared code of their variable."""
     pairs = [(variable, leaves_in(universe, variable)) for variable in universe.variables]
-    return tuple((variable, leaves) for variable, leaves in pairs if not _is_code(variable, leaves))
+    return tuple(
+        (variable, leaves) for variable, leaves in pairs if not is_code(leaves, variable.levels())
+    )
+
+
+def is_code(leaves: Mask, levels: Iterable[Level]) -> bool:
+    """Whether a set of leaves, which is not empty, is a code of one of some levels."""
+    first = int(np.flatnonzero(leaves)[0])
+    return any(
+        np.array_equal(level.group_array == level.group_array[first], leaves) for level in levels
+    )
 
 
 def set_condition(variable: Variable, leaves: Mask) -> str:
@@ -148,14 +158,3 @@ def _without_levels(variable: Variable, names: Collection[str]) -> Variable:
         return variable
     labels = tuple(one for one in variable.level_labels if one[0] not in names)
     return replace(variable, hierarchies=kept, level_labels=labels)
-
-
-def _is_code(variable: Variable, leaves: Mask) -> bool:
-    """Whether a set of leaves is a code of one of the levels."""
-    size = int(leaves.sum())
-    first = int(np.flatnonzero(leaves)[0])
-    return any(
-        bool(leaves[level.group_array == level.group_array[first]].all())
-        and int(np.count_nonzero(level.group_array == level.group_array[first])) == size
-        for level in variable.levels()
-    )
