@@ -216,6 +216,16 @@ class CountedAxis:
     axis: Axis
     places: Mapping[Part, int]
 
+    @classmethod
+    def of(cls, axis: Axis) -> CountedAxis:
+        """An axis as it is, with all of its codes."""
+        places = {
+            Part(block.level, at): block.start + at
+            for block in axis.blocks
+            for at in range(block.size)
+        }
+        return cls(axis, places)
+
     def positions(self, parts: Sequence[Part]) -> Int64:
         """Where some parts stand."""
         return np.array([self.places[part] for part in parts], dtype=np.int64)

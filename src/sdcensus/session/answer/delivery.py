@@ -98,11 +98,11 @@ def _notes(
     areas, available = verdict.areas, verdict.available
     if areas is not None and available is not None and available < areas:
         figures = {"available": available, "areas": areas, "withheld": areas - available}
-        told_areas = {
-            name: {one: number_text(figure, one) for one in LANGUAGES}
+        spoken = {
+            name: {language: number_text(figure, language) for language in LANGUAGES}
             for name, figure in figures.items()
         }
-        notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
+        notes.append(words.WITHHELD_AREAS.filled(**spoken))
     return notes
 
 
@@ -111,8 +111,8 @@ def sum_notes(compiled: Compiled, cells: AnswerCells) -> list[Text]:
     notes = []
     if cells.parts is not None:
         factor = error_factor(cells)
-        told = {language: _decimal(factor, language) for language in LANGUAGES}
-        notes.append(words.filled(words.SUMS, factor=told))
+        times = {language: _decimal(factor, language) for language in LANGUAGES}
+        notes.append(words.SUMS.filled(factor=times))
     if any(code.cut for axis in compiled.axes for code in axis.codes):
         notes.append(words.PARTLY)
     return notes

@@ -17,13 +17,12 @@ from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.covers import WHOLE, CountedAxis, needed_levels
 from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.answer.axes import counted_whole
 from sdcensus.session.answer.cells import PublishedCells, answer_cells
-from sdcensus.session.answer.covers import WHOLE, Counted, needed_levels
 from sdcensus.session.answer.delivery import delivered_axis, sum_notes
 from sdcensus.session.answer.levels import question_heading
 from sdcensus.session.answer.recipe import Compiled, compile_question
@@ -120,6 +119,6 @@ def _declared(compiled: Compiled) -> Compiled:
     return replace(compiled, axes=axes, filters=filters, counted=counted)
 
 
-def _whole(variable: Variable, counted: Counted) -> Counted:
+def _whole(variable: Variable, counted: CountedAxis) -> CountedAxis:
     levels = needed_levels(variable, counted.places) or [variable.level()]
-    return counted_whole(make_axis(variable, levels, total=WHOLE in counted.places))
+    return CountedAxis.of(make_axis(variable, levels, total=WHOLE in counted.places))
