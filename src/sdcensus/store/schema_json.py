@@ -207,6 +207,7 @@ def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
                 "name": level.name,
                 "codes": [_code_to_json(code) for code in level.codes],
                 "group": list(level.group),
+                **({"universe": True} if level.universe else {}),
             }
             for level in hierarchy.levels
         ],
@@ -399,5 +400,8 @@ def _hierarchy(value: Any) -> Hierarchy:
 
 def _level(value: Any) -> Level:
     return Level(
-        _string(value["name"]), _list(value["codes"], _code), _list(value["group"], _whole)
+        _string(value["name"]),
+        _list(value["codes"], _code),
+        _list(value["group"], _whole),
+        _checked(value.get("universe", False), bool),
     )

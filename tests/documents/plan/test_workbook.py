@@ -47,7 +47,7 @@ PLAN: Sheet = [
 TABLES: Sheet = [
     [],
     ["Name", "Title", "units", "where", "Rows", "Columns", "Measure", "comment"],
-    ["age-by-parish", "Age", "persons", "age >= 3", "age@class", "area@parish+district, sex"],
+    ["age-by-parish", "Age", "persons", "age >= 5", "age@class", "area@parish+district, sex"],
     [],
     ["", "", "", "", "", "", "", "only a remark"],
     ["# later", "", "", "", "nonsense"],
@@ -95,7 +95,7 @@ def test_a_workbook_is_a_plan(tmp_path: Path) -> None:
     )
     first, second = plan.tables
     assert (first.rows, first.columns) == (("age@class",), ("area@parish+district", "sex"))
-    assert (first.title, first.universe, first.of) == (Text.of("Age"), "age >= 3", Entity.PERSON)
+    assert (first.title, first.universe, first.of) == (Text.of("Age"), "age >= 5", Entity.PERSON)
     assert (second.name, second.share) == ("2021", "married == 1")
     assert plan.output is not None
     assert plan.output.date == date(2026, 3, 1).isoformat()
@@ -138,7 +138,7 @@ def test_every_mistake_names_sheet_row_and_cell(tmp_path: Path) -> None:
     plan = changed(changed(PLAN, "light", "lite"), "csv, xlsx", "csv, xslx")
     plan = changed(changed(plan, 2.5, "two"), "no", "perhaps")
     plan = [*changed(plan, "then", "than"), ["folder", "again"], ["", "a value"]]
-    tables = changed(changed(TABLES, "age@class", "age@clas"), "age >= 3", "agee >= 3")
+    tables = changed(changed(TABLES, "age@class", "age@clas"), "age >= 5", "agee >= 5")
     tables = changed(changed(tables, "Columns", "Colums"), 2021.0, "age-by-parish")
     said = mistakes(workbook(tmp_path / "p.xlsx", {"plan": plan, "tables": tables}))
     for expected in [

@@ -194,13 +194,13 @@ def test_a_share_asks_for_groups_of_the_condition_and_for_the_total() -> None:
 
 def test_both_sides_of_a_share_are_groups_where_the_whole_is_a_part() -> None:
     made = only("TABLE t AS SHARE OF sex = 2 AND age >= 65 OF age >= 15 BY ed@region DECIMALS 2")
-    assert made.question.by == ("ed@region", "age@broad-total", "sex")
+    assert made.question.by == ("ed@region", "age@broad+adults-total", "sex")
     assert isinstance(made.computed, Quotient)
     assert made.computed.numerator == (Choice("age", (0,)), Choice("sex", (0,)))
     assert made.computed.denominator == (Choice("age", (1,)), Choice("sex", (1,)))
     assert made.computed.decimals == 2
     (_, ages), _ = made.question.groups
-    assert [one.codes for one in ages] == [("65+",), ("15-24", "25-44", "45-64", "65+")]
+    assert [one.codes for one in ages] == [("65+",), ("adults",)]
 
 
 @pytest.mark.parametrize(

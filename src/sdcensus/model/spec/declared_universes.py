@@ -9,7 +9,7 @@ several variables is made of codes that there are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
 
@@ -78,8 +78,7 @@ def with_other_variables(schema: Schema, change: Callable[[Variable], Variable])
         schema: The schema.
         change: Gives the changed variable of one that has no levels of universes.
     """
-    names = {one.name for one in schema.universes}
-    plain = (_without_levels(variable, names) for variable in schema.variables)
+    plain = map(_without_universes, schema.variables)
     changed = replace(schema, variables=tuple(map(change, plain)), universes=())
     return reduce(with_universe, schema.universes, changed)
 
@@ -144,7 +143,8 @@ def _with_level(variable: Variable, declared: DeclaredUniverse, leaves: Mask) ->
     languages = {language for language, _ in label.by_language}
     others = Text(tuple(pair for pair in OTHERS.by_language if pair[0] in languages)) or OTHERS
     codes = (Code(declared.name, label), Code(f"{OUTSIDE}{declared.name}", others))
-    level = Level(declared.name, codes, tuple(np.where(leaves, 0, 1).tolist()))
+    group = tuple(np.where(leaves, 0, 1).tolist())
+    level = Level(declared.name, codes, group, universe=True)
     return replace(
         variable,
         hierarchies=(*variable.hierarchies, Hierarchy(declared.name, (level,))),
@@ -152,9 +152,10 @@ def _with_level(variable: Variable, declared: DeclaredUniverse, leaves: Mask) ->
     )
 
 
-def _without_levels(variable: Variable, names: Collection[str]) -> Variable:
-    kept = tuple(one for one in variable.hierarchies if one.name not in names)
-    if len(kept) == len(variable.hierarchies):
+def _without_universes(variable: Variable) -> Variable:
+    names = {level.name for level in variable.levels() if level.universe}
+    if not names:
         return variable
-    labels = tuple(one for one in variable.level_labels if one[0] not in names)
+    kept = tuple(tree for tree in variable.hierarchies if tree.name not in names)
+    labels = tuple(pair for pair in variable.level_labels if pair[0] not in names)
     return replace(variable, hierarchies=kept, level_labels=labels)
