@@ -46,7 +46,7 @@ PLAN: Sheet = [
 ]
 TABLES: Sheet = [
     [],
-    ["Name", "Title", "units", "where", "Rows", "Columns", "Measure", "comment"],
+    ["Name", "Title", "units", "population", "Rows", "Columns", "Measure", "comment"],
     ["age-by-parish", "Age", "persons", "age >= 5", "age@class", "area@parish+district, sex"],
     [],
     ["", "", "", "", "", "", "", "only a remark"],

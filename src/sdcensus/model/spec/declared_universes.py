@@ -111,7 +111,8 @@ def set_condition(variable: Variable, leaves: Mask) -> str:
     """
     inside = [code for code, held in zip(variable.codes, leaves, strict=True) if held]
     numbers = [code for code in variable.codes if not code.is_missing]
-    if len(inside) > 1 and all(code.lower is not None for code in numbers):
+    stated = len(inside) > 1 and not any(code.is_missing for code in inside)
+    if stated and all(code.lower is not None for code in numbers):
         ordered = sorted(numbers, key=lambda code: code.lower or 0)
         first = next(at for at, code in enumerate(ordered) if code in inside)
         part = ordered[first : first + len(inside)]
