@@ -251,3 +251,43 @@ def test_a_table_as_plain_values() -> None:
     program = compile_program("TABLE t1 AS COUNT OF person", demo_schema())
     assert program.table("T1") is program.tables[0]
     assert program.table("t2") is None
+
+
+@pytest.mark.parametrize(
+    ("named", "spelt"),
+    [
+        ("TABLE t AS FREQUENCY OF sex FOR adults", "TABLE t AS FREQUENCY OF sex FOR age >= 15"),
+        (
+            "RUNDEF r UNIVERSE NOT Seniors TABLE t AS COUNT OF person FOR (adults) AND sex = 2",
+            "RUNDEF r UNIVERSE NOT age >= 65 TABLE t AS COUNT OF person FOR age >= 15 AND sex = 2",
+        ),
+        (
+            "TABLE t AS SHARE OF sex = 2 OF adults BY ed@region",
+            "TABLE t AS SHARE OF sex = 2 OF age >= 15 BY ed@region",
+        ),
+        (
+            "TABLE t AS COUNT OF household FOR private_households",
+            "TABLE t AS COUNT OF household FOR household.household_kind = '1'",
+        ),
+    ],
+)
+def test_a_universe_can_be_named(named: str, spelt: str) -> None:
+    tables = [compile_program(text, demo_schema()).tables for text in (named, spelt)]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "words"),
+    [
+        ("TABLE t AS COUNT OF person FOR adlts", 36, "one of"),
+        ("TABLE t AS COUNT OF building FOR adults", 33, "describes persons"),
+        ("TABLE t AS COUNT OF person FOR adults = 3", 31, "no variable 'adults'"),
+    ],
+)
+def test_what_is_wrong_with_a_universe_is_said_where_it_is_named(
+    text: str, at: int, words: str
+) -> None:
+    with pytest.raises(QuestionError) as caught:
+        compile_program(text, demo_schema())
+    assert caught.value.at == at
+    assert words in str(caught.value)

@@ -19,7 +19,7 @@ _SIGNS = {">=": "from", "<=": "to", "<": "under", ">": "over", "not in": "not", 
 
 def universe_lines(declared: DeclaredUniverse) -> str:
     """A universe as it stands in a schema."""
-    label = dict(declared.label.by_language) or declared.name
+    label = dict(declared.label.by_language) or declared.condition
     return (
         f"[universe.{declared.name}]\n"
         f"condition = {toml(declared.condition)}\n"
