@@ -157,6 +157,58 @@ def test_ties_go_to_the_larger_code_and_then_to_the_first(
         assert {tuple(sorted(leaves_of(part, levels))) for part in parts} == expected
 
 
+def test_the_order_of_leaves_is_that_of_the_code_list_however_long_it_is() -> None:
+    """1 and 256 beside 257, or 1 beside 256 and 257: leaf 1 stands before leaf 256."""
+    size = 300
+    first, second = (
+        level(name, [int(leaf in pair) for leaf in range(size)])
+        for name, pair in (("a", (1, 256)), ("b", (256, 257)))
+    )
+    wanted = np.isin(np.arange(size), [1, 256, 257])
+    parts = Covering([level("leaf", range(size)), second, first]).cover(wanted)
+    assert parts == (Part("a", 1), Part("leaf", 257))
+
+
+@given(st.lists(st.integers(1, 127), min_size=1, max_size=14, unique=True), st.integers(1, 7))
+def test_any_sets_at_all_are_chosen_as_by_brute_force(sets: list[int], pieces: int) -> None:
+    """Also where three and more families of sets cross, as no two hierarchies do."""
+    whole = (1 << pieces) - 1
+    usable = [members for members in sets if members & whole == members]
+    expected = None
+    for number in range(1, len(usable) + 1):
+        for choice in itertools.combinations(range(len(usable)), number):
+            members = [usable[at] for at in choice]
+            if sum(each.bit_count() for each in members) == pieces and not whole & ~_union(members):
+                expected = expected or choice
+        if expected:
+            break
+    assert fewest_parts(usable, whole) == expected
+
+
+def _union(members: Iterable[int]) -> int:
+    union = 0
+    for each in members:
+        union |= each
+    return union
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        # Three sets that cross one another, and single pieces: the first of them is taken.
+        ([0b011, 0b110, 0b101, 0b001, 0b010, 0b100], (0, 5)),
+        ([0b110, 0b101, 0b011, 0b001, 0b010, 0b100], (0, 3)),
+        # Five in a ring: two of them and a piece, and the earliest two that fit.
+        ([0b00011, 0b00110, 0b01100, 0b11000, 0b10001, 1, 2, 4, 8, 16], (0, 2, 9)),
+        ([0b00110, 0b00011, 0b10001, 0b01100, 0b11000, 1, 2, 4, 8, 16], (0, 2, 8)),
+        # Taking the set that crosses most is not always best.
+        ([0b0111110, 0b1111000, 0b1100011, 0b0000111, 1, 2, 4, 8, 16, 32, 64], (1, 3)),
+    ],
+)
+def test_sets_of_three_families_that_cross(sets: list[int], expected: tuple[int, ...]) -> None:
+    assert fewest_parts(sets, _union(sets)) == expected
+
+
 def test_the_same_leaves_are_called_as_in_the_level_with_the_fewest_codes() -> None:
     fine, coarse, alike = (
         level("a", [0, 0, 1, 2]),

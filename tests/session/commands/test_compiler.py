@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdcensus.errors import QuestionError
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.table_spec import TableSpec

@@ -1,8 +1,9 @@
 """What the demo country publishes, byte for byte, under a secret and noise that never change.
 
-The noise is what the demo took before it declared universes; the look budget of today asks for
-more. So these digests tell whether anything else changed. A change of the code that nobody meant as a change of numbers must leave these digests alone. One
-that is meant says so in CHANGELOG.md under "Published numbers", and writes them anew:
+The noise is what the demo took before it declared universes: the look budget of today asks for
+more, and these digests tell whether anything else changed. A change of the code that nobody meant
+as a change of numbers must leave them alone. One that is meant says so in CHANGELOG.md under
+"Published numbers", and writes them anew:
 ``SDCENSUS_WRITE_DIGESTS=1 pytest tests/session/publish/test_demo_digests.py``.
 """
 

@@ -33,8 +33,6 @@ Int64 = npt.NDArray[np.int64]
 
 #: A condition that falls into more products of sets of codes than this is refused.
 MOST_TERMS = 200
-#: The rank of no code at all: after all others.
-_NONE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,7 +58,7 @@ class Covering:
         levels: The levels whose codes may be used, in any order.
     """
 
-    __slots__ = ("_groups", "_names", "_parts", "_ranks", "_sizes")
+    __slots__ = ("_crossing", "_groups", "_names", "_parts", "_ranks", "_sizes")
 
     def __init__(self, levels: Iterable[Level]) -> None:
         # What has a name of its own is called by that, and not "all others".
@@ -71,6 +69,7 @@ class Covering:
             np.bincount(level.group_array, minlength=len(level.codes)) for level in ordered
         ]
         self._ranks, self._parts = self._ranked()
+        self._crossing = self._crossings()
 
     def _ranked(self) -> tuple[list[Int64], list[Part]]:
         """For each code its place in the order of preference, and for each place the code."""
@@ -84,8 +83,22 @@ class Covering:
             for at in np.flatnonzero(sizes).tolist():
                 parts.setdefault(keys[-1][at], Part(name, at))
         rank = {key: place for place, key in enumerate(sorted(parts))}
-        ranks = [np.array([rank.get(key, _NONE) for key in level], np.int64) for level in keys]
+        ranks = [np.array([rank.get(key, len(rank)) for key in level]) for level in keys]
         return ranks, [parts[key] for key in rank]
+
+    def _crossings(self) -> Int64:
+        """Pairs of codes, by their ranks, that share leaves although neither holds the other."""
+        crossings = [np.zeros((2, 0), dtype=np.int64)]
+        for first, second in itertools.combinations(range(len(self._groups)), 2):
+            width = self._sizes[second].size
+            pairs, shared = np.unique(
+                self._groups[first] * width + self._groups[second], return_counts=True
+            )
+            mine, other = pairs // width, pairs % width
+            cross = (shared < self._sizes[first][mine]) & (shared < self._sizes[second][other])
+            ranks = self._ranks[first][mine[cross]], self._ranks[second][other[cross]]
+            crossings.append(np.stack(ranks))
+        return np.concatenate(crossings, axis=1)
 
     def cover(self, mask: Mask) -> tuple[Part, ...] | None:
         """The fewest declared codes that make up a set of leaves; ``None`` if none do.
@@ -98,57 +111,43 @@ class Covering:
         """
         if mask.all():
             return (WHOLE,)
-        ranks = self._inside(np.flatnonzero(mask))
-        largest = ranks.min(axis=0, initial=_NONE)
-        if (largest == _NONE).any():
+        ranks, none = self._inside(np.flatnonzero(mask)), len(self._parts)
+        usable, crossed = np.zeros((2, none + 1), dtype=bool)
+        usable[ranks] = True
+        crossed[self._crossing[:, usable[self._crossing].all(axis=0)]] = True
+        # A code that nothing crosses is better than all codes inside it.
+        largest = np.where(crossed[ranks], none, ranks).min(axis=0, initial=none)
+        ranks = np.where(ranks > largest, none, ranks)
+        tied = (ranks < largest).any(axis=0)
+        if (largest[~tied] == none).any():
             return None
-        chosen = []
-        component = self._components(ranks, largest)
-        for number in np.unique(component).tolist():
-            together = component == number
-            if (largest[together] == number).all():
-                chosen.append(number)
-                continue
-            found = _fewest(ranks[:, together])
-            if found is None:
+        chosen = np.unique(largest[~tied]).tolist()
+        if tied.any():
+            fewest = _fewest(ranks[:, tied], none)
+            if fewest is None:
                 return None
-            chosen += found
+            chosen += fewest
         parts = [self._parts[rank] for rank in chosen]
         return tuple(sorted(parts, key=lambda part: (self._names[part.level], part.at)))
 
     def _inside(self, leaves: Int64) -> Int64:
         """For each level and leaf the rank of its code, if the code has no other leaves."""
-        ranks = np.full((len(self._groups), leaves.size), _NONE, dtype=np.int64)
+        ranks = np.full((len(self._groups), leaves.size), len(self._parts), dtype=np.int64)
         for at, (group, sizes) in enumerate(zip(self._groups, self._sizes, strict=True)):
             codes = group[leaves]
             whole = np.bincount(codes, minlength=sizes.size) == sizes
-            ranks[at] = np.where(whole[codes], self._ranks[at][codes], _NONE)
+            ranks[at, whole[codes]] = self._ranks[at][codes[whole[codes]]]
         return ranks
 
-    def _components(self, ranks: Int64, largest: Int64) -> Int64:
-        """For each leaf a number of those that are tied to it by codes: where codes only nest, the
-        rank of the largest code around it."""
-        joined = np.arange(len(self._parts))
-        for row in ranks:
-            usable = row != _NONE
-            least = np.full(len(self._parts), _NONE, dtype=np.int64)
-            np.minimum.at(least, row[usable], largest[usable])
-            # A code that lies across several larger ones ties them together.
-            pairs = np.stack([least[row[usable]], largest[usable]])
-            for first, second in np.unique(pairs[:, pairs[0] != pairs[1]], axis=1).T:
-                low, high = sorted((joined[first], joined[second]))
-                joined[joined == high] = low
-        return np.asarray(joined[largest])
 
-
-def _fewest(ranks: Int64) -> list[int] | None:
+def _fewest(ranks: Int64, none: int) -> list[int] | None:
     """The fewest codes for leaves whose codes cross, by their ranks; ``None`` if none do."""
     pieces = np.unique(ranks, axis=1)
-    usable = np.unique(pieces[pieces != _NONE]).tolist()
+    usable = np.unique(pieces[pieces != none]).tolist()
     place = {rank: at for at, rank in enumerate(usable)}
     sets = [0] * len(usable)
     for number, piece in enumerate(pieces.T.tolist()):
-        for rank in set(piece) - {_NONE}:
+        for rank in set(piece) - {none}:
             sets[place[rank]] |= 1 << number
     chosen = fewest_parts(sets, (1 << pieces.shape[1]) - 1)
     return None if chosen is None else [usable[at] for at in chosen]
@@ -164,6 +163,13 @@ def covering(variable: Variable, levels: Iterable[Level] | None = None) -> Cover
     usable = tuple(variable.levels() if levels is None else levels)
     key = ("covering", *sorted(level.name for level in usable))
     return variable.kept(key, lambda: Covering(usable))
+
+
+def leaves_of_part(variable: Variable, part: Part) -> Mask:
+    """Which leaves of its variable a declared code holds."""
+    if part.total:
+        return np.ones(len(variable.codes), dtype=bool)
+    return np.asarray(variable.level(part.level).group_array == part.at)
 
 
 def needed_levels(variable: Variable, parts: Iterable[Part]) -> tuple[Level, ...]:
@@ -197,6 +203,27 @@ class CountedAxis:
     def positions(self, parts: Sequence[Part]) -> Int64:
         """Where some parts stand."""
         return np.array([self.places[part] for part in parts], dtype=np.int64)
+
+
+def shown_position(axis: Axis, leaves: Mask) -> int | None:
+    """Where an axis shows a code or total of exactly these leaves; ``None`` where it does not."""
+    first = int(np.argmax(leaves))
+    for block in axis.blocks:
+        codes = block.group[axis.base]
+        if np.array_equal(codes == codes[first], leaves):
+            return block.start + int(codes[first])
+    return None
+
+
+def codes_by_name(axis: Axis) -> Mapping[str, tuple[Level, int]]:
+    """Codes by what users write: those of the axis first, then those of other levels."""
+    shown = [level.name for level in axis.levels]
+    codes: dict[str, tuple[Level, int]] = {}
+    for level in sorted(axis.variable.levels(), key=lambda level: level.name not in shown):
+        for at, code in enumerate(level.codes):
+            codes.setdefault(code.code, (level, at))
+            codes.setdefault(f"{level.name}:{code.code}", (level, at))
+    return codes
 
 
 def counted_axis(variable: Variable, parts: Iterable[Part]) -> CountedAxis:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from sdcensus.errors import QuestionError, told, unknown
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.delivery import NO_PARENT, parents_of
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, AxisCode, make_axis
 from sdcensus.model.spec.covers import (
     WHOLE,
@@ -18,6 +18,7 @@ from sdcensus.model.spec.covers import (
     Mask,
     Part,
     Term,
+    codes_by_name,
     counted_axis,
     covering,
     needed_levels,
@@ -264,7 +265,7 @@ def _grouped(
             ),
             place=f"groups.{variable.name}",
         )
-    codes = _codes_of(axis)
+    codes = codes_by_name(axis)
     arrays = {level.name: level.group_array for level in variable.levels()}
     for number, group in enumerate(groups):
         place = f"groups.{variable.name}[{number}]"
@@ -296,16 +297,3 @@ def _grouped(
         ]
         label = OWN_GROUP.filled(label=group.label)
         yield ShownCode(f"{OWN}{number + 1}", label, OWN, tuple(parts), own=True)
-
-
-def _codes_of(axis: Axis) -> Mapping[str, tuple[Level, int]]:
-    """Codes by what users write: those of the axis first, then those of other levels."""
-    variable = axis.variable
-    shown = [level.name for level in axis.levels]
-    levels = sorted(variable.levels(), key=lambda one: one.name not in shown)
-    found: dict[str, tuple[Level, int]] = {}
-    for level in levels:
-        for at, code in enumerate(level.codes):
-            found.setdefault(code.code, (level, at))
-            found.setdefault(f"{level.name}:{code.code}", (level, at))
-    return found
