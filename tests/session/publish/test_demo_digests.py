@@ -25,13 +25,16 @@ from sdcensus.model.progress import no_progress
 from sdcensus.session.demo import country as demo_country
 from sdcensus.session.demo.country import Demonstration, make_demonstration
 
+#: The largest deviation and the variance of the noise of each country.
+NOISE: dict[str | int, tuple[int, float]] = {"small-island": (9, 11.0), 2_000: (8, 8.7)}
 DIGESTS = Path(__file__).with_name("demo_digests.json")
 
 
 def demo(folder: Path, country: str | int, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
     """The demo country under the bytes 0 to 31 as its secret, with noise of one design."""
     with monkeypatch.context() as patch:
-        patch.setattr(demo_country, "noise_for", lambda policy: design_perturbation(8, 8.7))
+        noise = design_perturbation(*NOISE[country])
+        patch.setattr(demo_country, "noise_for", lambda policy: noise)
         patch.setattr(secrets, "token_bytes", lambda size: bytes(range(size)))
         return make_demonstration(
             folder / "demo",
