@@ -150,7 +150,7 @@ def test_every_mistake_names_sheet_row_and_cell(tmp_path: Path) -> None:
         "sheet 'plan', row 15, 'folder' (cell B15): 'folder' stands there twice",
         "sheet 'plan', row 16 (cell B16): there is a value without the name",
         "sheet 'tables', row 2 (cell F2): There is no column 'Colums'. Did you mean 'columns'",
-        "sheet 'tables', row 3, 'where' (cell D3): There is no variable 'agee'",
+        "sheet 'tables', row 3, 'population' (cell D3): There is no variable 'agee'",
         "sheet 'tables', row 3, 'Rows' (cell E3): Variable 'age': There is no level 'clas'",
         "sheet 'tables', row 7, 'Name' (cell A7): 'age-by-parish' is the name of table 1",
     ]:
