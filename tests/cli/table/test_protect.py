@@ -153,8 +153,11 @@ def test_another_unit_a_filter_and_weights(run: Run, village: Village) -> None:
     rounding = ("--method", "random-rounding")
     houses = run("protect", village.store, "--of", "households", "--by", "tenure", *rounding)
     assert "households by tenure: protected" in houses.out
+    women = run("protect", village.store, "--where", "sex == 2", *rounding)
+    assert "persons, where sex == 2: protected by random-rounding" in women.out
     adults = run("protect", village.store, "--where", "age >= 15", *rounding)
-    assert "persons, where age >= 15: protected by random-rounding" in adults.out
+    assert adults.code == 4
+    assert '[universe.age_from_15]\ncondition = "age >= 15"\n' in adults.err
     weighted = ("--by", "sex", "--measure", "weighted")
     refused = run("protect", village.store, *weighted, *rounding)
     assert refused.code == 2

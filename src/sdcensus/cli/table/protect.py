@@ -150,6 +150,7 @@ def protect(
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
     from sdcensus.session.protect.files import ProtectedFiles
+    from sdcensus.session.protect.published_spec import published_spec
     from sdcensus.session.protect.table import build_method, protect_table
 
     output = Output(quiet=quiet)
@@ -164,7 +165,7 @@ def protect(
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
-    spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    spec = published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
     chosen = build_method(
         method.value, census, of=of, then=listed(then), options=method_options, secret=secret
     )

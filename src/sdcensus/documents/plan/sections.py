@@ -260,6 +260,7 @@ class TableSection(Section):
     name: Name = ""
     title: Label = ""
     universe: Word = ""
+    where: Word = ""
     rows: Axes = Field(default_factory=list)
     columns: Axes = Field(default_factory=list)
     of: Units = Entity.PERSON
