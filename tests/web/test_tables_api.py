@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.model.spec.question import Question
-from sdcensus.web.api.negotiation import NAMES, accepted
+from sdcensus.session.answer import form_names
+from sdcensus.web.api.negotiation import accepted
 from sdcensus.web.catalogues import LANGUAGES
 from tests.session.answer.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
@@ -79,7 +80,7 @@ def test_sums_that_shares_cannot_rest_on_are_those_of_figures(place: Place) -> N
     assert (weak & (values**2 >= 100 * parts)).any()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", form_names())
 def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> None:
     answer = place.client.get(LINK, params={"of": "persons", "by": "area", "format": name})
     assert answer.status_code == 200

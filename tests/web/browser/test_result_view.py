@@ -56,7 +56,6 @@ def test_words_that_scripts_put_together_stand_in_every_catalogue() -> None:
         "result.map": ("quantile", "equal"),
         "result.call": ("curl", "python", "r", "link"),
         "result.notes": ("example", "example_everywhere", "same", "same_everywhere"),
-        "result.download": ("xlsx", "csv", "json_stat", "sdmx_csv", "px", "parquet"),
         "result.refusal": ("refused", "too_large", "bad_question", "quota", "busy", "network"),
     }
     for language in LANGUAGES:

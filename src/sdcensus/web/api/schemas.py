@@ -126,7 +126,21 @@ def _offered() -> Schema:
                             "id": TEXT,
                             "label": TEXT,
                             "variables": COUNT,
+                            "universes": listed(
+                                object_of({"name": TEXT, "label": TEXT, "description": TEXT})
+                            ),
                             "limits": object_of({"variables": MAYBE_COUNT, "cells": MAYBE_COUNT}),
+                        }
+                    )
+                ),
+                "formats": listed(
+                    object_of(
+                        {
+                            "name": TEXT,
+                            "label": TEXT,
+                            "about": TEXT,
+                            "media_type": TEXT,
+                            "endings": listed(TEXT),
                         }
                     )
                 ),
