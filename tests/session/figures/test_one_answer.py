@@ -79,7 +79,7 @@ def sum_of(*codes: str) -> Int64:
     """The sum of published values of declared codes, by sex."""
     assert isinstance(BY_CODE, Table)
     axis = BY_CODE.spec.axes[1]
-    return BY_CODE.published[:, [axis.position(code) for code in codes]].sum(axis=1)
+    return np.asarray(BY_CODE.published[:, [axis.position(code) for code in codes]].sum(axis=1))
 
 
 def in_builder(ages: Sequence[int]) -> list[Int64]:
