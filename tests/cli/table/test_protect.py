@@ -315,8 +315,9 @@ def test_groups_are_sums_of_published_values(run: Run, island: Store, tmp_path: 
     for row in read(sums):
         parts = {"coast": ["P0", "P3"], "whole": ["P6"], "_T": ["_T"]}[row["area"]]
         assert int(row["published"]) == sum(published[part, row["sex"]] for part in parts)
-        assert int(row["parts"]) == len(parts)
-        assert float(row["error_factor"]) == round(len(parts) ** 0.5, 2)
+    about = json.loads((tmp_path / "sums.about.json").read_text(encoding="utf-8"))
+    assert "about 1.4 times that of a published value" in about["notes"][-1]["en"]
+    assert about["provenance"]["method"] == "cell-key"
     shown = run("protect", store, *arguments, "--groups", groups).out
     assert "Sums for your groups" in shown
     assert ["coast", "Total", f"{published['P0', '_T'] + published['P3', '_T']:,}", "2", "×",
@@ -330,7 +331,7 @@ def test_groups_are_sums_of_published_values(run: Run, island: Store, tmp_path: 
         (["age,old,9"], [], "no axis 'age'"),
         (["area,coast,"], [], "line 2: The field code is empty"),
         (["area,coast,P6"], ["--minimum-population", "999"], "fewer than 999 published persons"),
-        (["area,coast,P6"], ["--groups-out", "sums.xlsx"], "write groups as .csv"),
+        (["area,coast,P6"], ["--groups-out", "sums.doc"], "sums.doc: write a table to a file"),
     ],
 )
 def test_groups_that_cannot_be_made_are_refused_and_nothing_is_written(

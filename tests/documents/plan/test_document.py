@@ -17,7 +17,6 @@ from sdcensus.methods.per_unit import Totals
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS
 from sdcensus.methods.semi_controlled import ControlledTotal
 from sdcensus.model.plan.plan import (
-    FORMAT_NAMES,
     Plan,
     PlannedIndicator,
     PlannedTable,
@@ -35,6 +34,7 @@ from sdcensus.model.plan.vocabulary import (
     STRENGTH_NAMES,
     ZEROS_WORDS,
 )
+from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import Measure
@@ -519,7 +519,7 @@ PLANS = st.builds(
         office_folder=st.sampled_from(["", "office"]),
         original_store=st.sampled_from(["", "before.store"]),
         date=st.sampled_from(["", "2026-03-01"]),
-        formats=st.lists(st.sampled_from(FORMAT_NAMES), min_size=1, unique=True).map(tuple),
+        formats=st.lists(st.sampled_from(list(BUILT_IN)), min_size=1, unique=True).map(tuple),
         languages=st.sampled_from([(), ("en",), ("en", "es")]),
         notes=st.booleans(),
         evaluation=st.booleans(),

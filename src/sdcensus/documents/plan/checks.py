@@ -21,6 +21,7 @@ from sdcensus.model.plan.vocabulary import (
     ZEROS_WORDS,
     IndicatorKind,
 )
+from sdcensus.model.published.table_format import table_format
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import parse_axis
@@ -263,7 +264,9 @@ def check_output(section: OutputSection, mistakes: Mistakes) -> None:
     if section.original_store and not section.evaluation:
         text = "'original_store' is for the evaluation. Add evaluation = true, or leave it out."
         mistakes.add(("output", "original_store"), text)
-    if section.labels is not None and not {"csv", "parquet"} & set(section.formats):
+    if section.labels is not None and not any(
+        table_format(name).label_columns for name in section.formats
+    ):
         text = "'labels' is about csv and parquet files, and neither is among the formats."
         mistakes.add(("output", "labels"), text)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sdcensus.model.plan.plan import FORMAT_NAMES
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
     METHOD_SETTINGS,
@@ -13,6 +12,7 @@ from sdcensus.model.plan.vocabulary import (
     STEP_SETTINGS,
     STRENGTH_NAMES,
 )
+from sdcensus.model.published.table_format import FORMAT_NAMES
 
 
 def _listed(words: object) -> str:

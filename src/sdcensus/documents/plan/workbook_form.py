@@ -18,7 +18,7 @@ from sdcensus.documents.plan.text import measure_text
 from sdcensus.documents.plan.workbook import INDICATORS, OFFICE, PLAN, TABLES, section_settings
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
-from sdcensus.model.plan.plan import FORMAT_NAMES, Plan, PlannedIndicator, PlannedTable
+from sdcensus.model.plan.plan import Plan, PlannedIndicator, PlannedTable
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
     METHOD_SETTINGS,
@@ -28,6 +28,7 @@ from sdcensus.model.plan.vocabulary import (
     STRENGTH_NAMES,
     SYMBOLS,
 )
+from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
@@ -49,7 +50,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
         ("notes", "evaluation", "labels", "allow_bias", "import_published"), _YES_OR_NO
     ),
     "role": ("public", "registered", "staff", "production"),
-    "formats": FORMAT_NAMES,
+    "formats": tuple(FORMAT_NAMES),
     "of": tuple(one.plural for one in Entity),
     "measure": tuple(Measure),
     "kind": tuple(INDICATOR_KINDS),

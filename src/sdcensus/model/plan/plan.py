@@ -14,9 +14,6 @@ from sdcensus.model.text import Text
 #: A setting of a method: a text, a number, a choice, or several texts.
 Setting = str | int | float | bool | tuple[str, ...]
 
-#: The formats in which tables are delivered, by name.
-FORMAT_NAMES = ("csv", "parquet", "xlsx", "json-stat", "sdmx-csv", "px")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTable:

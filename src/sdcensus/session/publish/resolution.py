@@ -25,9 +25,8 @@ from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.headings import table_heading
+from sdcensus.model.spec.headings import heading_in
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import Text
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.figures.indicators import indicator_product, share_product
 from sdcensus.session.gate.tied_units import PlannedTable as TableOfUnits
@@ -337,7 +336,7 @@ def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
             yield _sums(table, plan, schema)
             continue
         spec = table.spec(schema)
-        title = table.title or _in_words(spec, schema)
+        title = table.title or heading_in(spec, schema.census.languages)
         rows = len(table.rows) or None
         yield TableProduct(PublishableTable(name=table.name, title=title, spec=spec, rows=rows))
     if plan.programme:
@@ -354,13 +353,6 @@ def _of_programme(table: Publishable) -> Product:
     if isinstance(table, PublishableTable):
         return TableProduct(table, own=False)
     return StatisticsProduct(table)
-
-
-def _in_words(spec: TableSpec, schema: Schema) -> Text:
-    """What a table without a title shows, in the languages of the census."""
-    unnamed = replace(spec, name="")
-    languages = schema.census.languages or ("en",)
-    return Text.of({one: table_heading(unnamed, one) for one in languages})
 
 
 def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:

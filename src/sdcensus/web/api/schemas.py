@@ -133,6 +133,17 @@ def _offered() -> Schema:
                         }
                     )
                 ),
+                "formats": listed(
+                    object_of(
+                        {
+                            "name": TEXT,
+                            "label": TEXT,
+                            "about": TEXT,
+                            "media_type": TEXT,
+                            "endings": listed(TEXT),
+                        }
+                    )
+                ),
                 "start": ref("AskedQuestion"),
             }
         ),
@@ -172,6 +183,7 @@ def _answers(program: str) -> Schema:
             "reasons": listed(ref("Reason")),
             "remedies": listed(ref("Remedy")),
             "parts": {"type": ["array", "null"], "items": COUNT},
+            "weak": listed(COUNT),
             "example": {"type": ["object", "null"]},
             "own_groups": ANYTHING,
             "versions": ref("Versions"),
