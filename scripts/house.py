@@ -70,9 +70,11 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function with the lines of code in its body."""
+    """A function, where it begins, and the lines of code in its body."""
 
-    where: str
+    path: Path
+    line: int
+    name: str
     code: int
 
 
@@ -120,8 +122,16 @@ def bodies(package: Path = PACKAGE) -> Iterator[Body]:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
-                where = f"{path.relative_to(package).as_posix()}:{node.lineno} {node.name}"
-                yield Body(where, len(code.intersection(lines)))
+                size = len(code.intersection(lines))
+                yield Body(path.relative_to(package), node.lineno, node.name, size)
+
+
+def rooms_without_a_word(package: Path = PACKAGE) -> Iterator[str]:
+    """The folders of which no paragraph, after the first line, says what belongs there."""
+    for path in sorted(package.rglob("__init__.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        if "\n\n" not in said:
+            yield path.parent.relative_to(package).as_posix()
 
 
 def folders(package: Path = PACKAGE) -> dict[str, int]:
@@ -260,7 +270,7 @@ def main() -> None:
     large = [body for body in bodies() if body.code > BODY_LINES]
     print(f"function bodies above {BODY_LINES} lines: {len(large)}")
     for body in large:
-        print(f"  {body.where}: {body.code}")
+        print(f"  {body.path.as_posix()}:{body.line} {body.name}: {body.code}")
     full = {name: count for name, count in folders().items() if count > FOLDER_MODULES}
     print(f"folders with more than {FOLDER_MODULES} modules: {len(full)}")
     for name, count in full.items():
