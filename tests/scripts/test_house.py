@@ -85,6 +85,14 @@ def test_modules_have_their_lines(package: Path) -> None:
 def test_bodies_are_without_signature_and_docstring(package: Path) -> None:
     sizes = {body.name: body.code for body in house.bodies(package) if body.path.name == "sink.py"}
     assert sizes == {"short": 3, "long": 3, "inner": 1}
+    assert {body.name for body in house.bodies(package, longest=2)} == {"short", "long"}
+    assert list(house.bodies(package, longest=3)) == []
+
+
+def test_long_modules_are_above_the_limit(package: Path) -> None:
+    for name, lines in (("full", house.MODULE_LINES), ("long", house.MODULE_LINES + 1)):
+        (package / f"{name}.py").write_text("x = 1\n" * lines, encoding="utf-8")
+    assert house.long_modules(package) == {"long.py": house.MODULE_LINES + 1}
 
 
 def test_folders_count_their_modules_and_say_what_they_are_for(package: Path) -> None:
