@@ -188,7 +188,7 @@ def walked(names: set[str], package: Path = PACKAGE) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
 
 def run(*arguments: object) -> None:

@@ -24,7 +24,7 @@ settings.register_profile(
 )
 settings.register_profile("dev", deadline=None, print_blob=True)
 # `make soak` gives it a seed, the date: new examples every day, and any day's once more.
-settings.register_profile("soak", parent=settings.get_profile("dev"), max_examples=2_000)
+settings.register_profile("soak", parent=settings.get_profile("dev"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
