@@ -14,7 +14,6 @@ LONG_MODULES = {
 }
 LONG_FUNCTIONS = {
     "cli/perturbation/design.py design",
-    "cli/table/protect.py protect",
     "kernels/perturbation/additivity.py _exchange",
     "report/perturbation/plots.py transitions",
     "report/study/plots.py _map",

@@ -1,12 +1,15 @@
-"""The lists of tests that quicker runs leave out hold tests that exist, and no test of a leak."""
+"""What quicker and longer runs of the tests are made of: lists, marks, and examples."""
 
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.conftest import LISTS, listed
 
@@ -75,3 +78,19 @@ def test_a_test_of_a_leak_is_known_by_its_name(name: str) -> None:
 
 def test_marks_in_tests_are_seen() -> None:
     assert any("test_fifty_kills_change_nothing" in name for name in marked_for_soak())
+
+
+@pytest.mark.parametrize(("given", "seed"), [([], r"\d{8}"), (["SEED=7"], "7")])
+def test_soak_draws_new_examples_every_day_and_says_how_to_draw_them_again(
+    given: list[str], seed: str
+) -> None:
+    dry = ["make", "--dry-run", "soak", *given]
+    said = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert re.search(rf"--hypothesis-seed={seed}$", said, re.MULTILINE)
+    assert re.search(rf"SEED={seed} make soak", said)
+
+
+def test_ci_draws_the_same_examples_every_time_and_soak_does_not() -> None:
+    assert settings.get_profile("ci").derandomize
+    assert not settings.get_profile("soak").derandomize
+    assert settings.get_profile("soak").max_examples > settings.get_profile("ci").max_examples
