@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.errors import SdcensusError
-from sdcensus.formats.tables import about_file, write_table
+from sdcensus.formats.write.table_file import write_table
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
@@ -40,10 +40,10 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin, finish
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.secret import Secret
-from sdcensus.session.protect.table import METHOD_NAMES
 from tests.leaks.test_canary import SPEC
 
 SECRET = Secret(bytes(range(1, 33)))
@@ -82,7 +82,7 @@ NAMES = list(CASES)
 
 
 def test_every_method_is_looked_at() -> None:
-    assert {case.method.name for case in CASES.values()} >= set(METHOD_NAMES)
+    assert {case.method.name for case in CASES.values()} >= set(built_in(Part.METHOD))
 
 
 # ---------------------------------------------------------------- canaries
@@ -262,7 +262,7 @@ def _content(path: Path) -> Iterator[str | bytes]:
         yield str(table.schema.metadata)
         yield str(pq.read_metadata(path).to_dict())
     else:
-        yield about_file(path).read_bytes()
+        yield path.with_suffix(".about.json").read_bytes()
 
 
 # ---------------------------------------------------------------- errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import Refused, SpecError
@@ -13,7 +13,8 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.axis import Axis
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.testing.island import SECRET, island_cube
@@ -66,7 +67,6 @@ def test_knowing_that_zeros_are_kept_discloses_more() -> None:
     assert more.small_disclosed > less.small_disclosed
 
 
-@settings(deadline=None, max_examples=10)
 @given(cubes_with_tables(false_nonzeros=False), st.sampled_from(list(How)))
 def test_figures_are_counts_of_non_empty_cells_whose_interval_is_narrow(
     case: tuple[Cube, Table], how: How
@@ -86,7 +86,6 @@ def test_figures_are_counts_of_non_empty_cells_whose_interval_is_narrow(
     assert (found.small_share is None) == (not small.any())
 
 
-@settings(deadline=None, max_examples=10)
 @given(cubes_with_tables(false_nonzeros=False))
 def test_a_sparse_table_gives_the_same_figures(case: tuple[Cube, Table]) -> None:
     cube, table = case
@@ -142,7 +141,7 @@ def test_exact_totals_disclose_more() -> None:
 def test_withheld_cells_can_still_be_disclosed() -> None:
     cube = two_way([[1, 4], [5, 9]])
     flags = np.zeros(cube.shape, dtype=np.uint8)
-    flags[0, 0] = Flag.WITHHELD
+    flags[0, 0] = Mark.WITHHELD
     table = Table(cube.spec, np.where(flags, 0, cube.count), flags)
     found = feasibility(cube, table, Knowledge(max_deviation=0))
     assert found.disclosed == found.cells == 9

@@ -7,13 +7,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import contingency
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.association import (
     association_change,
@@ -32,7 +33,6 @@ TWO_WAY = arrays.arrays(
 )
 
 
-@settings(max_examples=10)
 @given(TWO_WAY)
 def test_cramers_v_is_that_of_the_rows_and_columns_with_records(table: Int64) -> None:
     made = cramers_v(table)
@@ -86,7 +86,7 @@ def test_every_pair_of_axes_from_totals_or_from_sums() -> None:
 def test_withheld_cells_leave_no_association() -> None:
     cube = two_way([[4, 5], [7, 1]])
     values, flags = cube.count.copy(), np.zeros(cube.shape, dtype=np.uint8)
-    values[0, 1], flags[0, 1] = 0, Flag.WITHHELD
+    values[0, 1], flags[0, 1] = 0, Mark.WITHHELD
     (made,) = association_change(cube, Table(cube.spec, values, flags))
     assert made.percent is None
     assert "withheld" in made.reason
@@ -129,7 +129,7 @@ def test_margins_of_an_empty_table_and_of_withheld_totals() -> None:
         assert one.reason
     cube = two_way([[1, 2], [3, 4]])
     values, flags = cube.count.copy(), np.zeros(cube.shape, dtype=np.uint8)
-    values[0, 2], flags[0, 2] = 0, Flag.WITHHELD
+    values[0, 2], flags[0, 2] = 0, Mark.WITHHELD
     rows, columns = marginal_change(cube, Table(cube.spec, values, flags))
     assert (rows.categories, rows.withheld) == (1, 1)
     assert columns.withheld == 0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
@@ -20,7 +20,8 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import FIGURES, Utility, utility_of, utility_of_values
@@ -122,7 +123,6 @@ def test_spearman_has_ties_in_the_middle(true: npt.NDArray[np.int64], seed: int)
         assert made == pytest.approx(float(stats.spearmanr(true, published)[0]))
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables())
 def test_parts_make_up_the_whole(pair: tuple[Cube, Table]) -> None:
     cube, table = pair
@@ -138,7 +138,6 @@ def test_parts_make_up_the_whole(pair: tuple[Cube, Table]) -> None:
     assert whole.max_deviation == largest
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables(), st.sampled_from(Part), st.sampled_from(Base))
 def test_a_sparse_table_has_the_figures_of_the_whole_one(
     pair: tuple[Cube, Table], part: Part, base: Base
@@ -154,7 +153,6 @@ def test_a_sparse_table_has_the_figures_of_the_whole_one(
     assert mixed.figures() == whole.figures()
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables(), st.sampled_from(Part), st.sampled_from(Base))
 def test_what_is_no_number_is_none_and_has_a_reason(
     pair: tuple[Cube, Table], part: Part, base: Base
@@ -197,7 +195,7 @@ def test_withheld_cells_are_counted_and_left_out() -> None:
     cube = two_way([[1, 50], [3, 4]])
     values = cube.count + 1
     flags = np.zeros(cube.shape, dtype=np.uint8)
-    flags[0, 1] = Flag.WITHHELD
+    flags[0, 1] = Mark.WITHHELD
     values[0, 1] = 0
     made = utility_of(cube, Table(cube.spec, values, flags))
     assert (made.cells, made.withheld, made.max_deviation) == (8, 1, 1)

@@ -13,8 +13,9 @@ from sdcensus.attack import Assumptions, AttackResult, run_attacks
 from sdcensus.attack.groups.zero_patterns import Visibility, chances_of_seen
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.session.attack.score import Scores, score
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET
@@ -28,6 +29,7 @@ from tests.attack.made import (
     publish_each_alone,
     questionnaire,
 )
+from tests.examples import at_least
 
 SCHEMES = ("CP3(EU)", "CP4", "RR5")
 
@@ -112,7 +114,7 @@ def test_values_below_a_limit_with_one_sign_tell_nothing(
         assert isinstance(one.table, Table)
         small = one.table.published < 6
         values = np.where(small, 0, one.table.published)
-        flags = np.where(small, Flag.BELOW_THRESHOLD, 0).astype(np.uint8)
+        flags = np.where(small, Mark.BELOW_THRESHOLD, 0).astype(np.uint8)
         tables.append(replace(one, table=Table(one.table.spec, values, flags)))
     found = attacked(tables, "patterns", "zero-patterns")
     assert all(one.groups_claimed == 0 for one in found.values())
@@ -144,7 +146,7 @@ def test_zero_patterns_learn_how_often_counts_vanish(
     assert figures["an empty cell is published above 0"] == 0.0
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=at_least(25))
 @given(st.integers(0, 1 << 30), st.sampled_from(["CP1", "CP3", "CP4"]))
 def test_whoever_is_alone_and_shown_is_always_claimed(seed: int, name: str) -> None:
     census = questionnaire(25, areas=6, answers=4, codes=3, seed=seed)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow.csv as arrow_csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -20,7 +20,7 @@ from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.text import Text
-from tests.formats.tables.made import text
+from tests.formats.made import text
 from tests.formats.write.delivered_made import GEO, axis, counts, delivered, published, spec
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -110,7 +110,6 @@ def test_an_axis_that_is_called_like_a_made_column_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(WORDS, min_size=1, max_size=4, unique=True),
     st.lists(WORDS, min_size=4, max_size=4),

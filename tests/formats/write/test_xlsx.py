@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
@@ -23,7 +23,7 @@ from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.text import Text
-from tests.formats.tables.made import text
+from tests.formats.made import text
 from tests.formats.write.delivered_made import GEO, axis, counts, delivered, published, spec
 
 SEX = axis("SEX", ("T", "M", "F"), labels=("Total", "Men", "Women"), total=0)
@@ -198,7 +198,6 @@ def test_parts_cover_everything_once() -> None:
     assert parts(three, 7) == [range(6), range(6, 9)]
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.constraints import constraints
 from sdcensus.model.cube.interior import adds_up, with_totals
 from sdcensus.model.published.gaps import gaps
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from tests.methods.nearly_additive import spec_of, tables, variable
 
 #: ECLAC 2020, Table 8: religion by district of Belize as perturbed, with totals.
@@ -70,7 +71,6 @@ def test_one_grand_total_against_three_sums() -> None:
     assert columns.gap[0, 0] == 175 - 173
 
 
-@settings(max_examples=10)
 @given(tables())
 def test_gaps_are_what_keeps_a_table_from_adding_up(table: Table) -> None:
     """The same as the equations of the table, in another order."""
@@ -84,7 +84,6 @@ def test_gaps_are_what_keeps_a_table_from_adding_up(table: Table) -> None:
         assert adds_up(table.spec, table.published) == (not found.from_interior.any())
 
 
-@settings(max_examples=10)
 @given(tables())
 def test_an_additive_table_has_no_gap(table: Table) -> None:
     inside = tuple(slice(0, size) for size in table.spec.base_shape)
@@ -98,7 +97,7 @@ def test_a_line_with_a_withheld_cell_has_no_gap_to_see() -> None:
     spec = spec_of([variable("a", 3), variable("b", 2)], ["a", "b"])
     values = np.array([[5, 0, 6], [2, 2, 4], [1, 1, 2], [8, 4, 12]])
     flags = np.zeros(spec.shape, dtype=np.uint8)
-    flags[0, 1] = Flag.WITHHELD
+    flags[0, 1] = Mark.WITHHELD
     found = gaps(Table(spec, values, flags))
     down, across = found.along
     assert down.shown.tolist() == [[True, False, True]]

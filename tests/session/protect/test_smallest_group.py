@@ -32,7 +32,8 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.key_space import Combine
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
@@ -53,6 +54,7 @@ from sdcensus.testing.strategies import (
     small_censuses,
     table_requests,
 )
+from tests.examples import at_least
 
 Mask = npt.NDArray[np.bool_]
 Leaves = Mapping[str, frozenset[int]]
@@ -89,7 +91,7 @@ def shown(protected_table: Table | SparseTable) -> Mask:
     flags = protected_table.flags
     if flags is None:
         return np.ones(protected_table.shape, dtype=bool)
-    return np.asarray(flags != Flag.NOT_BROKEN_DOWN)
+    return np.asarray(flags != Mark.NOT_BROKEN_DOWN)
 
 
 class Brute:
@@ -206,7 +208,7 @@ def counting(engine: MemoryEngine) -> Counting:
 
 
 @given(censuses_with_tables(most_units=30), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=25)
+@settings(max_examples=at_least(25))
 def test_what_is_hidden_is_the_definition(
     drawn: tuple[SmallCensus, TableRequest], method: Method, smallest: int
 ) -> None:
@@ -397,7 +399,7 @@ def test_readers_are_told_in_their_language_and_only_what_is_public() -> None:
     (note,) = made.table.notes
     for language in ("en", "es", "fr", "nl"):
         assert "17" in note.show(language)
-        assert Flag.NOT_BROKEN_DOWN.meaning.show(language)
+        assert Mark.NOT_BROKEN_DOWN.meaning.show(language)
     assert note_for(17) == note
     # 17 - 3 - 1: with K it would tell the largest deviation.
     units = group_claim(method, 17).units

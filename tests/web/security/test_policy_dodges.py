@@ -45,13 +45,13 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.answer import Answer, TableService
+from sdcensus.session.answer import Answer, TableService, form_names
 from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
 from sdcensus.web.api.making import Asked, make_entry
-from sdcensus.web.api.negotiation import NAMES
+from tests.examples import at_least
 from tests.session.answer.services import METHOD, asked, published, service, values
 
 MEAN = 3
@@ -95,7 +95,7 @@ CONDITIONS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=at_least(50))
 @given(
     st.sets(st.sampled_from(sorted(SIZES)), max_size=2),
     CONDITIONS,
@@ -173,7 +173,6 @@ class NotingKeys(CellKey):
         return super().protect(cube)
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.sampled_from(["area", "age@class", "sex"]), unique=True, max_size=2),
     CONDITIONS,
@@ -241,7 +240,7 @@ def ways(ages: frozenset[str]) -> set[tuple[int, ...]]:
     return found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=at_least(30))
 @given(st.sets(st.sampled_from(AGES), min_size=1), st.data())
 def test_groups_that_differ_by_one_code_differ_by_published_values(
     ages: set[str], data: st.DataObject
@@ -278,7 +277,9 @@ def bodies(made: TableService, role: UserRole = UserRole.PUBLIC, order: int = 0)
     asked_for = [
         Asked(Question.from_json({"of": "persons", **one}), form, language)
         for one in SERIES
-        for form, language in zip(NAMES, itertools.cycle(["en", "es", "fr", "nl"]), strict=False)
+        for form, language in zip(
+            form_names(), itertools.cycle(["en", "es", "fr", "nl"]), strict=False
+        )
     ]
     random.Random(order).shuffle(asked_for)
     found = {}

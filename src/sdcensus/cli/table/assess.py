@@ -11,7 +11,12 @@ import typer
 
 from sdcensus.cli.census.describe import check_language
 from sdcensus.cli.shared.console import Output, bytes_text, seconds_text, typed
-from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodName, Then, with_method_options
+from sdcensus.cli.shared.method_options import (
+    ALL_OPTIONS,
+    DEFAULT_METHOD,
+    Then,
+    with_method_options,
+)
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
@@ -28,13 +33,14 @@ from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.table.assessed import say_assessment
 from sdcensus.errors import OutputError, SpecError
+from sdcensus.model.method.registry import Part, built_in
 
 if TYPE_CHECKING:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.progress import Progress
     from sdcensus.report.assessment.results import Assessment
     from sdcensus.session.assess.options import AssessOptions, Surroundings
     from sdcensus.session.census.census import Census
-    from sdcensus.session.protect.table import MethodOptions
 
 #: How files of plans end; a store is a folder.
 PLANS = (".toml", ".xlsx", ".xlsm")
@@ -76,11 +82,12 @@ def assess(
         ),
     ] = None,
     method: Annotated[
-        MethodName | None,
+        str | None,
         typer.Option(
             "--method",
             metavar="NAME",
-            help=f"How the table is protected: {', '.join(MethodName)}. cell-key if not given.",
+            help=f"How the table is protected: {', '.join(built_in(Part.METHOD))}."
+            f" {DEFAULT_METHOD} if not given.",
         ),
     ] = None,
     secret: SecretFile = None,
@@ -185,7 +192,7 @@ def assess(
         recovery_limit=recovery_limit,
     )
     around = Surroundings(registry=registry, policy=policy, smallest_group=smallest_group)
-    chosen = _Chosen(None if method is None else method.value, listed(then), method_options, secret)
+    chosen = _Chosen(method, listed(then), method_options, secret)
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
     question = _Question(by, of, where, published)
@@ -239,10 +246,10 @@ class _Chosen:
 
     def build(self, census: Census, of: str) -> Any:
         """The method, which commands only pass on."""
-        from sdcensus.session.protect.table import build_method
+        from sdcensus.session.protect.method import build_method
 
         return build_method(
-            self.method or MethodName.CELL_KEY.value,
+            self.method or DEFAULT_METHOD,
             census,
             of=of,
             then=self.steps,
@@ -271,6 +278,7 @@ def _of_store(
 ) -> tuple[str, Assessment]:
     from sdcensus.session.assess.tables import assess_published, assess_spec, file_name
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.protect.published_spec import published_spec
 
     by, of, published = question.by, question.of, question.published
     census = open_store(store)
@@ -282,7 +290,7 @@ def _of_store(
         return file_name(published.stem), assess_published(
             census, published, replace(options, method=method), around, progress=progress
         )
-    spec = census.spec(*listed(by), of=of, universe=question.where)
+    spec = published_spec(census, *listed(by), of=of, where=question.where)
     return file_name(spec.title), assess_spec(
         census, spec, chosen.build(census, of), options, around, progress=progress
     )
@@ -323,8 +331,11 @@ def _typed(
     words += [("table", table) for table in tables]
     words += [("method", chosen.method), ("then", ",".join(chosen.steps))]
     for name, value in chosen.options.given().items():
+        if name not in ALL_OPTIONS:
+            words.append(("set", f"{name}={value}"))
+            continue
         each = value if isinstance(value, tuple) else (value,)
-        words += [(name.replace("_", "-"), value) for value in each]
+        words += [(name.replace("_", "-"), part) for part in each]
     words += [("registry", around.registry), ("policy", around.policy)]
     words += [("recovery-limit", options.recovery_limit)]
     words += [("smallest-group", around.smallest_group)]

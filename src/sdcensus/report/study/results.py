@@ -107,14 +107,14 @@ class Candidate(Confidential):
     Attributes:
         name: What it is called; the same for all draws of a scheme.
         method: How a cube becomes a table.
-        knowledge: What an intruder is taken to know about it.
+        knowledge: What an intruder is taken to know about it; ``None`` for what the method says.
         draw: How its noise is drawn; ``None`` for a method that is no scheme.
         perturbation: What its changes should look like, if that is known.
     """
 
     name: str
     method: Method
-    knowledge: Knowledge
+    knowledge: Knowledge | None = None
     draw: Draw | None = None
     perturbation: Perturbation | None = None
 

@@ -18,16 +18,16 @@ import numpy.typing as npt
 from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.method import CellMethod, Method
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.small_groups import NonZeroCells, SparseGroups
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
@@ -78,7 +78,7 @@ def judging_method(method: Method) -> CellMethod:
     Raises:
         SpecError: Its values have no bound in every cell, or depend on the table around them.
     """
-    first = method.first if isinstance(method, Pipeline) else method
+    first = method.first
     claims = first.claims()
     why = ""
     if not claims.bounded or first.largest_deviation is None:
@@ -142,11 +142,10 @@ class GroupClaim(Confidential):
 def group_claim(method: Method, smallest: int) -> GroupClaim:
     """What the rule guarantees of everything that goes through it; confidential."""
     largest = judging_method(method).largest_deviation or 0
-    steps = method.steps if isinstance(method, Pipeline) else ()
     return GroupClaim(
         smallest=smallest,
         units=max(0, smallest - largest - 1),
-        adds_up=any(step.claims().additive for step in steps),
+        adds_up=any(step.claims().additive for step in method.steps),
     )
 
 
@@ -337,7 +336,7 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
     return Table(
         table.spec,
         np.where(hidden, 0, table.published),
-        np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), flags).astype(np.uint8),
+        np.where(hidden, np.uint8(Mark.NOT_BROKEN_DOWN), flags).astype(np.uint8),
         (*table.notes, note_for(smallest)),
     )
 

@@ -28,7 +28,8 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.study.published import preset_of
 from sdcensus.report.study.results import Candidate, Draw, Original, Study, StudyResult, StudyTable
 from sdcensus.risk.composite import composite_risk_of
-from sdcensus.risk.feasibility import SMALL, feasibility
+from sdcensus.risk.feasibility import SMALL
+from sdcensus.session.assess.knowledge import fitting, given_intruder, intruder_of
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.study.cells import given_away, profile, worst
@@ -180,7 +181,7 @@ def compare_cubes(
             for at, cube in enumerate(cubes)
         ),
         candidates=tuple(candidates),
-        zeros_known=any(one.knowledge.zeros_known for one in candidates),
+        zeros_known=any(one.knowledge and one.knowledge.zeros_known for one in candidates),
     )
 
 
@@ -209,7 +210,13 @@ def _measure(
 def _measured(
     cube: Cube, table: Table, candidate: Candidate, language: str | None, *, printed: bool
 ) -> StudyResult:
-    fits = feasibility(cube, table, candidate.knowledge)
+    method, known = candidate.method, candidate.knowledge
+    intruder = (
+        intruder_of(cube, table, method)
+        if known is None
+        else given_intruder(cube, table, method, known)
+    )
+    fits = fitting(cube, intruder, intruder.known)
     design = candidate.perturbation
     return StudyResult(
         candidate=candidate,
@@ -222,7 +229,7 @@ def _measured(
         profile=None if design is None else profile(cube, table, design),
         worst=worst(cube, table, language=language),
         given_away=given_away(cube, table, fits.intervals, language=language),
-        by_interior=interior_sums(cube, table, candidate.knowledge) if printed else None,
+        by_interior=interior_sums(cube, table, intruder.known) if printed else None,
     )
 
 
