@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,12 +39,11 @@ from sdcensus.errors import SpecError
 from sdcensus.model.published.table_format import BUILT_IN
 
 if TYPE_CHECKING:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
-    from sdcensus.model.spec.table_spec import TableSpec
     from sdcensus.session.protect.files import ProtectedFiles
-    from sdcensus.session.protect.table import MethodOptions
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -150,38 +150,35 @@ def protect(
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
     from sdcensus.session.protect.files import ProtectedFiles
-    from sdcensus.session.protect.table import build_method, protect_table
+    from sdcensus.session.protect.method import build_method
+    from sdcensus.session.protect.published_spec import published_spec
+    from sdcensus.session.protect.table import protect_table
 
     output = Output(quiet=quiet)
     files = ProtectedFiles(
         out=out, format=format, audit=audit, confidential=confidential, registry=registry
     )
     files.check()
-    if format is not None and out is None and groups_out is None:
-        raise SpecError("--format is the format of a file: --out FILE.")
     _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
-    spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    spec = published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
     chosen = build_method(
-        method.value, census, of=of, then=listed(then), options=method_options, secret=secret
+        method, census, of=of, then=listed(then), options=method_options, secret=secret
     )
     claims, began = chosen.claims(), time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
-
-        def protected_table(asked: TableSpec) -> Protected:
-            return protect_table(
-                census,
-                asked,
-                chosen,
-                engine=engine.value,
-                smallest_group=smallest_group,
-                progress=stages,
-            )
-
-        protected = protected_table(spec)
+        protect_spec = partial(
+            protect_table,
+            census,
+            method=chosen,
+            engine=engine.value,
+            smallest_group=smallest_group,
+            progress=stages,
+        )
+        protected = protect_spec(spec)
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
@@ -190,7 +187,7 @@ def protect(
             grouped = group_table(
                 protected,
                 groups,
-                protected_table,
+                protect_spec,
                 minimum_population=minimum_population or 0,
                 language=language,
             )

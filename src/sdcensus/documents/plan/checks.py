@@ -8,29 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from sdcensus.documents.plan.sections import OutputSection, PlanHead, ProtectSection
+from sdcensus.documents.plan.sections import OutputSection, PlanHead
+from sdcensus.documents.schema.undeclared import check_counted
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import Refused, SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
-from sdcensus.model.plan.vocabulary import (
-    INDICATOR_KINDS,
-    METHOD_SETTINGS,
-    STEP_SETTINGS,
-    ZEROS_WORDS,
-    IndicatorKind,
-)
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, IndicatorKind
 from sdcensus.model.published.table_format import table_format
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import parse_axis
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
 
 #: What a file of every publication is called, so that no table can be.
 _TAKEN = frozenset({"manifest"})
 _OWN = ("numerator", "denominator", "variable", "per")
-_ONE_NOISE = ("perturbation", "scheme", "strength")
+#: How a condition that is no universe can be asked for.
+_INSTEAD = 'Or write it as where = "...": it is then a sum of published values.'
 
 
 def both(*conditions: str) -> str:
@@ -80,10 +76,22 @@ class AgainstSchema:
         fine = [
             *(self.axis(one, (*path, "rows", at)) for at, one in enumerate(table.rows)),
             *(self.axis(one, (*path, "columns", at)) for at, one in enumerate(table.columns)),
-            self.condition(table.universe, (*path, "universe")),
+            self.universe(table.universe, (*path, "universe")),
+            self.condition(table.where, (*path, "where")),
             self.condition(table.share, (*path, "measure")),
         ]
         if faulty or not all(fine):
+            return
+        if table.where and (table.share or table.measure is not Measure.COUNT):
+            self.mistakes.add(
+                (*path, "where"),
+                "'where' is for tables of counts. A share of some is an [[indicator]] with a"
+                " numerator and a denominator.",
+            )
+            return
+        if table.where and not self._fits(
+            (*path, "where"), table.of, table.by, both(table.universe, table.where)
+        ):
             return
         if self._fits(path, table.of, table.by, table.universe, measure=table.measure):
             self._fits((*path, "measure"), table.of, (), both(table.universe, table.share))
@@ -94,7 +102,7 @@ class AgainstSchema:
         conditions = {name: getattr(one, name) for name in ("numerator", "denominator")}
         fine = [
             *(self.axis(axis, (*path, "by", at)) for at, axis in enumerate(one.by)),
-            self.condition(one.universe, (*path, "universe")),
+            self.universe(one.universe, (*path, "universe")),
             *(self.condition(text, (*path, name)) for name, text in conditions.items()),
             not one.variable or self.axis(one.variable, (*path, "variable")),
         ]
@@ -124,6 +132,15 @@ class AgainstSchema:
         try:
             universe_of(text, self.schema)
         except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return True
+
+    def universe(self, text: str, path: KeyPath) -> bool:
+        """Whether a condition can be counted: a universe of the schema, or codes that there are."""
+        try:
+            check_counted(universe_of(text, self.schema), self.schema, _INSTEAD)
+        except (Refused, SpecError) as error:
             self.mistakes.add(path, str(error))
             return False
         return True
@@ -178,61 +195,7 @@ def check_indicator_settings(
         mistakes.add((*path, "of"), f"'of' is not needed: {kind} counts people and households.")
 
 
-# ---------------------------------------------------------------------------------- protection
-
-
-def check_protection(section: ProtectSection, mistakes: Mistakes) -> None:
-    """Refuse settings that nothing uses, and those that contradict each other."""
-    said = section.settings()
-    path: KeyPath = ("protect",)
-    used = set(METHOD_SETTINGS[section.method])
-    used.update(name for step in section.then for name in STEP_SETTINGS[step])
-    for name in said:
-        if name not in used:
-            owners = [one for one, takes in METHOD_SETTINGS.items() if name in takes]
-            owners += [f"then {one}" for one, takes in STEP_SETTINGS.items() if name in takes]
-            what = " and ".join([section.method, *section.then])
-            text = f"{name!r} is no setting of {what}. It is for: {', '.join(owners)}."
-            mistakes.add((*path, name), text)
-    noise = [name for name in _ONE_NOISE if name in said]
-    if len(noise) > 1:
-        both_of = " and ".join(map(repr, noise))
-        mistakes.add((*path, noise[-1]), f"{both_of} say which noise is added. Choose one.")
-    for name in ("allow_bias", "repeat"):
-        if name in said and name in used and "perturbation" not in said:
-            text = f"{name!r} is about a file: name it by 'perturbation', or leave this out."
-            mistakes.add((*path, name), text)
-    areas = section.to == "areas" or "withhold-sparse-areas" in section.then
-    if section.area is not None and "area" in used and not areas:
-        mistakes.add((*path, "area"), "'area' needs to = \"areas\": it says whose totals.")
-    words = ZEROS_WORDS.get(section.method, ())
-    if section.zeros is not None and words and section.zeros not in words:
-        text = unknown(f"way to treat empty cells by {section.method}", section.zeros, words)
-        mistakes.add((*path, "zeros"), text)
-    elif section.method == "cell-key":
-        _check_zeros(section, path, mistakes)
-
-
-def _check_zeros(section: ProtectSection, path: KeyPath, mistakes: Mistakes) -> None:
-    if section.perturbation is not None:
-        if section.zero_share is not None:
-            text = "a perturbation file says itself what happens to empty cells. Leave this out."
-            mistakes.add((*path, "zero_share"), f"'zero_share': {text}")
-    elif section.zeros == "perturb" and section.zero_share is None:
-        text = "'zeros' = \"perturb\" needs 'zero_share', or a file ('perturbation')."
-        mistakes.add((*path, "zeros"), text)
-    elif section.zero_share is not None and section.zeros != "perturb":
-        mistakes.add((*path, "zero_share"), "'zero_share' needs zeros = \"perturb\".")
-
-
-def check_protected_areas(section: ProtectSection, against: AgainstSchema) -> None:
-    """Exempt axes and the variable of areas must be in the census."""
-    for at, axes in enumerate(section.exempt or ()):
-        for one in axes.split(","):
-            if one.strip():
-                against.axis(one, ("protect", "exempt", at))
-    if section.area is not None:
-        against.axis(section.area, ("protect", "area"))
+# ---------------------------------------------------------------------------------- output
 
 
 def check_output(section: OutputSection, mistakes: Mistakes) -> None:
@@ -253,11 +216,19 @@ def check_output(section: OutputSection, mistakes: Mistakes) -> None:
 def check_folders(
     output: OutputSection,
     head: PlanHead | None,
-    perturbation: str | None,
+    of_methods: Mapping[str, str],
     folder: Path,
     mistakes: Mistakes,
 ) -> None:
-    """What is published, and what nobody outside may see, never lie in each other."""
+    """What is published, and what nobody outside may see, never lie in each other.
+
+    Args:
+        output: Where files go.
+        head: Names the store.
+        of_methods: The files that the method is made from, by setting.
+        folder: Of the plan.
+        mistakes: Is told what is wrong.
+    """
     published = PlanOutput(folder=output.folder, office_folder=output.office_folder)
     if _is_inside(folder, folder / output.folder):
         mistakes.add(
@@ -281,12 +252,13 @@ def check_folders(
                     ("output", name),
                     f"{name!r} and the store cannot lie in each other. Name a folder of its own.",
                 )
-    if perturbation is not None and _is_inside(folder / perturbation, folder / output.folder):
-        mistakes.add(
-            ("protect", "perturbation"),
-            "the perturbation table is the noise itself, and it lies in the folder that is"
-            " published. Move it out of there.",
-        )
+    for name, file in of_methods.items():
+        if _is_inside(folder / file, folder / output.folder):
+            mistakes.add(
+                ("protect", name),
+                f"the file of {name!r} tells how numbers are made, and it lies in the folder that"
+                " is published. Move it out of there.",
+            )
 
 
 def _is_inside(inner: PurePath, outer: PurePath) -> bool:

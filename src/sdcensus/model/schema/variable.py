@@ -67,11 +67,15 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A partition of the leaves of a variable: one group of leaves for each of its codes."""
+    """A partition of the leaves of a variable: one group of leaves for each of its codes.
+
+    ``universe`` says that it is a universe of the schema: the code of its name, and all others.
+    """
 
     name: str
     codes: tuple[Code, ...]
     group: tuple[int, ...]
+    universe: bool = False
     #: For each leaf, the position of its code at this level: ``group`` as an array.
     group_array: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
@@ -191,6 +195,11 @@ class Variable:
     def levels(self) -> Iterator[Level]:
         """Its levels: the leaves first, then those of each hierarchy."""
         return iter(self._levels)
+
+    @property
+    def plain_levels(self) -> tuple[Level, ...]:
+        """Its levels without those that are universes: what tables are usually made by."""
+        return tuple(level for level in self._levels if not level.universe)
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Something that is made of this variable alone: made once, as the variable never changes.

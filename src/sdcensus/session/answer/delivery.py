@@ -57,7 +57,7 @@ def delivered(
     return DeliveredTable(
         name=_file_name(asked),
         title=question_heading(asked),
-        axes=tuple(_delivered_axis(axis) for axis in compiled.axes),
+        axes=tuple(delivered_axis(axis) for axis in compiled.axes),
         values=cells.values,
         marks=cells.marks,
         unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
@@ -88,10 +88,7 @@ def _notes(
         notes = [*notes_for(table, claims, legend=not whole)]
     else:
         notes = notes_of_sums(compiled.spec, claims)
-    if cells.parts is not None:
-        notes.append(note_of_error(error_factor(cells)))
-    if any(code.cut for axis in compiled.axes for code in axis.codes):
-        notes.append(words.PARTLY)
+    notes += sum_notes(compiled, cells)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(words.LOW_RELIABILITY)
     if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
@@ -115,7 +112,18 @@ def notes_of_sums(spec: TableSpec, claims: Claims) -> list[Text]:
 
 def note_of_error(factor: float) -> Text:
     """How much larger the error of the sums is than that of a published value."""
-    return words.SUMS.filled(factor={one: _decimal(factor, one) for one in LANGUAGES})
+    times = {language: _decimal(factor, language) for language in LANGUAGES}
+    return words.SUMS.filled(factor=times)
+
+
+def sum_notes(compiled: Compiled, cells: AnswerCells) -> list[Text]:
+    """What readers of sums of published values are told besides."""
+    notes = []
+    if cells.parts is not None:
+        notes.append(note_of_error(error_factor(cells)))
+    if any(code.cut for axis in compiled.axes for code in axis.codes):
+        notes.append(words.PARTLY)
+    return notes
 
 
 def _numbers(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -130,7 +138,8 @@ def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
     return np.where(np.isin(cells.marks, IN_PLACE), cells.marks, np.uint8(Mark.NONE))
 
 
-def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+def delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+    """An axis of an answer as its reader gets it."""
     variable = axis.asked.variable
     return DeliveredAxis(
         column=variable.name,

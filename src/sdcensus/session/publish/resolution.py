@@ -19,7 +19,7 @@ from sdcensus.formats.write import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.plan.plan import Plan, PlanOutput
+from sdcensus.model.plan.plan import Plan, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.entity import Entity
@@ -29,7 +29,8 @@ from sdcensus.model.spec.headings import heading_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.figures.indicators import indicator_product, share_product
-from sdcensus.session.gate.tied_units import PlannedTable, check_tables
+from sdcensus.session.gate.tied_units import PlannedTable as TableOfUnits
+from sdcensus.session.gate.tied_units import check_tables
 from sdcensus.session.guard.harmony import check_importable
 from sdcensus.session.guard.run import (
     DEFAULT_OUTPUT,
@@ -155,7 +156,7 @@ class Resolved(Confidential):
             before: Everything that the office has published.
         """
         tables = [
-            PlannedTable(product.name, spec, required=not product.own)
+            TableOfUnits(product.name, spec, required=not product.own)
             for product in self.products
             for spec in product.specs
         ]
@@ -315,10 +316,24 @@ def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
     return tuple(_products(plan, schema))
 
 
+def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
+    """A table with a condition: sums of published values of codes that the policy allows."""
+    # Here and not above: few plans have conditions, which are answered as the builder does.
+    from sdcensus.session.figures.sums import sums_product
+
+    policy = Policy(name="", schema=schema)
+    if plan.policy is not None:
+        policy = read_policy(plan.path(plan.policy.file), schema)
+    return sums_product(table, policy)
+
+
 def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
     for table in plan.tables:
         if table.share:
             yield share_product(table, schema)
+            continue
+        if table.where:
+            yield _sums(table, plan, schema)
             continue
         spec = table.spec(schema)
         title = table.title or heading_in(spec, schema.census.languages)

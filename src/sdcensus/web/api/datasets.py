@@ -127,6 +127,14 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
                 "id": one.of.plural,
                 "label": one.label.show(language),
                 "variables": len(one.variables),
+                "universes": [
+                    {
+                        "name": universe.name,
+                        "label": universe.label.show(language) or universe.name,
+                        "description": universe.description.show(language),
+                    }
+                    for universe in one.universes
+                ],
                 "limits": {"variables": rules.dimensions, "cells": rules.cells},
             }
             for one in site.catalogue.populations
