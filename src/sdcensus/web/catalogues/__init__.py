@@ -1,7 +1,7 @@
 """The words of pages and errors, in the languages of the server: files, and nothing in code.
 
-One folder for each language, one file for each part of the pages. Words of tables, notes and figures
-are not here: they stand beside what they are about, in ``model`` and ``session``, for all products.
+One folder for each language, one file for each part of the pages. Words of tables, notes and
+figures are not here: they stand beside what they are about, in ``model`` and ``session``.
 """
 
 from __future__ import annotations
