@@ -162,7 +162,9 @@ def test_files_larger_than_memory_that_are_never_loaded(tmp_path: Path, spilled:
     variables = "".join(f"\n[variable.{name}]\ncodes = {{ {listed} }}\n" for name in sizes)
     schema = tmp_path / "schema.toml"
     schema.write_text(SCHEMA + variables, encoding="utf-8", newline="\n")
-    census = sc.open_files(schema, secret=Secret(SECRET), memory_limit=f"{FILES_LIMIT >> 20}MiB")
+    census = sc.census.open_files(
+        schema, secret=Secret(SECRET), memory_limit=f"{FILES_LIMIT >> 20}MiB"
+    )
     cube = census.tabulate(*(f"{name}-total" for name in NAMES[:3]))
     assert isinstance(cube, Cube)
     numbers = (codes["v00"] * 100 + codes["v01"]) * 100 + codes["v02"]

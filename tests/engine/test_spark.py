@@ -222,10 +222,10 @@ def test_a_sum_that_leaves_64_bits_is_refused_whatever_the_caller_has_set(
 
 def test_addresses_and_folders_are_opened_alike(spark: SparkSession, tmp_path: Path) -> None:
     store = _store(tmp_path / "s", KeySpace(), persons=50)
-    sc.export(tmp_path / "s", tmp_path / "p")
-    by_address = sc.open_parquet((tmp_path / "p").as_uri(), engine="spark", session=spark)
-    by_folder = sc.open_parquet(tmp_path / "p", engine="spark")
-    by_duckdb = sc.open_parquet(tmp_path / "p")
+    sc.census.export(tmp_path / "s", tmp_path / "p")
+    by_address = sc.census.open_parquet((tmp_path / "p").as_uri(), engine="spark", session=spark)
+    by_folder = sc.census.open_parquet(tmp_path / "p", engine="spark")
+    by_duckdb = sc.census.open_parquet(tmp_path / "p")
     assert by_address.rows("households") == by_folder.rows(H) == by_duckdb.rows("household") == 16
     cubes = [one.tabulate("area", of="households") for one in (by_address, by_folder, by_duckdb)]
     assert _same(MemoryEngine(store).tabulate(Tabulate(spec=cubes[0].spec)), *cubes)
@@ -235,9 +235,9 @@ def test_addresses_and_folders_are_opened_alike(spark: SparkSession, tmp_path: P
     with pytest.raises(StoreError, match="engine duckdb does not read"):
         by_address.tabulate("age", engine="duckdb")
     with pytest.raises(StoreError, match="Spark cannot read the exported census"):
-        sc.open_parquet((tmp_path / "nothing").as_uri(), engine="spark")
+        sc.census.open_parquet((tmp_path / "nothing").as_uri(), engine="spark")
     with pytest.raises(SpecError, match="can be verified"):
-        sc.open_parquet((tmp_path / "p").as_uri(), engine="spark", verify=True)
+        sc.census.open_parquet((tmp_path / "p").as_uri(), engine="spark", verify=True)
 
 
 def test_a_store_is_exported_for_as_long_as_it_is_asked(

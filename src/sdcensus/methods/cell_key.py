@@ -95,7 +95,7 @@ class CellKey(CellMethod):
     def __post_init__(self) -> None:
         if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
             raise SpecError(
-                "CellKey needs a perturbation: sc.design_perturbation(...),"
+                "CellKey needs a perturbation: sc.perturbation.design(...),"
                 " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
             )
         check_secret(self.secret, type(self).__name__)

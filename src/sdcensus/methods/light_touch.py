@@ -59,7 +59,7 @@ class LightTouch(TableMethod):
     def __post_init__(self) -> None:
         if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
             raise SpecError(
-                "LightTouch needs a perturbation: sc.design_perturbation(...),"
+                "LightTouch needs a perturbation: sc.perturbation.design(...),"
                 " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
             )
         check_secret(self.secret, type(self).__name__)

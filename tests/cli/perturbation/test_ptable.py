@@ -11,7 +11,7 @@ import pytest
 
 from sdcensus.cli.perturbation import options
 from sdcensus.report.perturbation.plots import Chart
-from sdcensus.session.perturbation import tables as perturbation
+from sdcensus.session import perturbation
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store
 from tests.cli.conftest import Run, Village, start

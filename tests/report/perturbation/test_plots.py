@@ -19,7 +19,7 @@ from sdcensus.report.charts import as_png, as_svg
 from sdcensus.report.perturbation.files import write_pictures
 from sdcensus.report.perturbation.page import page
 from sdcensus.report.perturbation.plots import CONFIDENTIAL, Chart, pictures, sheet
-from sdcensus.session.perturbation import tables as perturbation
+from sdcensus.session import perturbation
 from sdcensus.store.owner_only import is_owner_only
 
 DESIGNS = {

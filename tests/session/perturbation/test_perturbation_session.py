@@ -14,7 +14,7 @@ from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
 from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
 from sdcensus.model.secret import Secret
-from sdcensus.session.perturbation import tables as perturbation
+from sdcensus.session import perturbation
 from sdcensus.session.perturbation.rows import (
     first_and_last,
     large_counts,

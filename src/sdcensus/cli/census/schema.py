@@ -130,7 +130,7 @@ def check(
 
     The census files themselves are not opened: sdcensus load checks them.
     """
-    from sdcensus.api import read_schema
+    from sdcensus.documents.schema.document import read_schema
 
     output = Output(quiet=quiet)
     with Stages(output, "reading the schema"):

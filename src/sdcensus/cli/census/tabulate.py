@@ -31,7 +31,8 @@ from sdcensus.cli.shared.tables import show_cube
 from sdcensus.errors import Refused
 
 if TYPE_CHECKING:
-    from sdcensus.api import Cube, SparseCube
+    from sdcensus.model.cube.cube import Cube
+    from sdcensus.model.cube.sparse_cube import SparseCube
 
 EXAMPLES = examples(
     "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",

@@ -154,7 +154,7 @@ def design(
     or --source. Rows have the greatest entropy that the wishes allow; what a row cannot meet is
     said. Without --out, the table is only shown.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
     from sdcensus.session.perturbation.words import in_words
 
     output = Output(quiet=quiet)

@@ -141,7 +141,7 @@ KeyVersion = Annotated[
 
 def office_secret(path: Path | None) -> Secret:
     """The secret of a file, for a scrambled order."""
-    from sdcensus.api import read_secret
+    from sdcensus import read_secret
 
     if path is None:
         raise SecretError(

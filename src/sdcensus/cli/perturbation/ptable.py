@@ -98,7 +98,7 @@ def show(
     With --secret, the figures of the scrambled look-up are those of the office's own order;
     otherwise they are a mean over several orders.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
     from sdcensus.session.perturbation.words import in_words, key_space_text
 
     output = Output(quiet=quiet)
@@ -159,7 +159,7 @@ def check(
     or blocked results, missing rows and rows that change nothing, each with its line. The exit code
     is 3 if there is an error.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
 
     output = Output(quiet=quiet)
     with Stages(output, "reading the table"):
@@ -219,7 +219,7 @@ def convert(
     Says how far probabilities move, and whether every key still adds the same. A file with too few
     keys to hold the same probabilities is written with --lossy only.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
 
     output = Output(quiet=quiet)
     scramble = order is ConvertedOrder.SCRAMBLED

@@ -190,7 +190,7 @@ def unused_axes(by: list[str], most: int) -> list[str]:
 
 
 def _all_schemes() -> tuple[str, ...]:
-    from sdcensus.session.perturbation.tables import SCHEMES
+    from sdcensus.session.perturbation import SCHEMES
 
     return tuple(SCHEMES)
 

@@ -154,7 +154,7 @@ def assess(
         >>> import sdcensus as sc
         >>> from sdcensus.testing.island import SECRET, island_cube
         >>> cube = island_cube("area", "sex")
-        >>> method = sc.CellKey(sc.design_perturbation(max_deviation=3, variance=1), SECRET)
+        >>> method = sc.methods.CellKey(sc.perturbation.design(max_deviation=3, variance=1), SECRET)
         >>> sc.assess(cube, method.protect(cube), method=method, compare=False)
         <AssessmentReport of persons by area, sex: confidential>
     """

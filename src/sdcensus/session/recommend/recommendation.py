@@ -23,7 +23,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables, look_budgets
 from sdcensus.session.census.census import Census
 from sdcensus.session.looks.budget import LIMIT, menus_of
-from sdcensus.session.perturbation.tables import ExchangeFormat, write
+from sdcensus.session.perturbation import ExchangeFormat, write
 from sdcensus.session.policy.online import ask
 from sdcensus.session.policy.verdict import Verdict
 from sdcensus.session.policy.versions import publishable_versions
