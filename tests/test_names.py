@@ -1,4 +1,4 @@
-"""The public names: which there are, that each works, and that the former ones say where they are."""
+"""The public names: which there are, that each works, and where the former ones are."""
 
 from __future__ import annotations
 

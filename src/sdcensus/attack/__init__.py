@@ -1,6 +1,10 @@
 """What an intruder could do: sees public tables only; only a separate scorer sees the truth.
 
-The scorer is ``session.attack``; what an intruder learns from the noise alone is in ``risk``.
+``groups`` finds few persons, ``keys`` unpicks noise whose keys add up; flat here are attacks on
+sums, averages and identities, with the pieces into which published tables are cut. An attack is a
+function from published tables and what the intruder takes to be known to a result; further ones
+join the same registry. The scorer is ``session/attack``; measures that see true counts are in
+``risk``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Ways to protect a table; one module for each. Names are loaded when they are first used."""
+"""Ways to protect a table; one module for each. Names are loaded when they are first used.
+
+A method is a frozen object of parameters that turns a cube into a published table and says what it
+claims. ``perturbation`` designs tables of noise. A method counts nothing and reads no file;
+``session/protect`` joins it with a census. Methods that change records before counting are in
+``microdata``.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +14,14 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.methods.additivity import Additivity as Additivity
-    from sdcensus.methods.building_blocks import (
-        BuildingBlocks as BuildingBlocks,
-    )
-    from sdcensus.methods.building_blocks import (
-        LargeAreasExact as LargeAreasExact,
-    )
+    from sdcensus.methods.building_blocks import BuildingBlocks as BuildingBlocks
+    from sdcensus.methods.building_blocks import LargeAreasExact as LargeAreasExact
     from sdcensus.methods.cell_key import CellKey as CellKey
     from sdcensus.methods.light_touch import LightTouch as LightTouch
     from sdcensus.methods.per_unit import PerUnitDeviations as PerUnitDeviations
     from sdcensus.methods.pipeline import Pipeline as Pipeline
-    from sdcensus.methods.rounding import (
-        ConventionalRounding as ConventionalRounding,
-    )
-    from sdcensus.methods.rounding import (
-        RandomRounding as RandomRounding,
-    )
+    from sdcensus.methods.rounding import ConventionalRounding as ConventionalRounding
+    from sdcensus.methods.rounding import RandomRounding as RandomRounding
     from sdcensus.methods.semi_controlled import SemiControlledRounding as SemiControlledRounding
     from sdcensus.methods.small_cells import SmallCellAdjustment as SmallCellAdjustment
     from sdcensus.methods.threshold import ThresholdRounding as ThresholdRounding

@@ -1,6 +1,7 @@
 """Measures of what protection costs the user of a table; each returns a result dataclass.
 
-Names are loaded when they are first used.
+Distances, ranks, associations, evaluation sheets: true counts beside published ones. Names are
+loaded when they are first used. What protection prevents is measured in ``risk``.
 """
 
 from __future__ import annotations
@@ -10,49 +11,23 @@ from typing import TYPE_CHECKING
 from sdcensus._names import offer
 
 if TYPE_CHECKING:
-    from sdcensus.utility.against_design import (
-        chi_square as chi_square,
-    )
-    from sdcensus.utility.against_design import (
-        signed_rank as signed_rank,
-    )
-    from sdcensus.utility.against_design import (
-        stay_tests as stay_tests,
-    )
-    from sdcensus.utility.association import (
-        association_change as association_change,
-    )
-    from sdcensus.utility.association import (
-        between_groups as between_groups,
-    )
-    from sdcensus.utility.association import (
-        cramers_v as cramers_v,
-    )
+    from sdcensus.utility.against_design import chi_square as chi_square
+    from sdcensus.utility.against_design import signed_rank as signed_rank
+    from sdcensus.utility.against_design import stay_tests as stay_tests
+    from sdcensus.utility.association import association_change as association_change
+    from sdcensus.utility.association import between_groups as between_groups
+    from sdcensus.utility.association import cramers_v as cramers_v
     from sdcensus.utility.bases import Base as Base
     from sdcensus.utility.bases import Source as Source
     from sdcensus.utility.by_row import RowMeasures as RowMeasures
     from sdcensus.utility.by_row import per_row as per_row
-    from sdcensus.utility.deviations import (
-        deviation_distribution as deviation_distribution,
-    )
-    from sdcensus.utility.deviations import (
-        worst_cells as worst_cells,
-    )
-    from sdcensus.utility.distances import (
-        Utility as Utility,
-    )
-    from sdcensus.utility.distances import (
-        utility_of as utility_of,
-    )
-    from sdcensus.utility.distances import (
-        utility_of_values as utility_of_values,
-    )
-    from sdcensus.utility.evaluation import (
-        EvaluationRow as EvaluationRow,
-    )
-    from sdcensus.utility.evaluation import (
-        evaluation_row as evaluation_row,
-    )
+    from sdcensus.utility.deviations import deviation_distribution as deviation_distribution
+    from sdcensus.utility.deviations import worst_cells as worst_cells
+    from sdcensus.utility.distances import Utility as Utility
+    from sdcensus.utility.distances import utility_of as utility_of
+    from sdcensus.utility.distances import utility_of_values as utility_of_values
+    from sdcensus.utility.evaluation import EvaluationRow as EvaluationRow
+    from sdcensus.utility.evaluation import evaluation_row as evaluation_row
     from sdcensus.utility.levels import by_code as by_code
     from sdcensus.utility.levels import by_level as by_level
     from sdcensus.utility.margins import marginal_change as marginal_change

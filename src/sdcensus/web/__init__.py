@@ -1,7 +1,9 @@
 """The web server: HTTP in, one call below, pages and JSON out.
 
-Names are loaded when they are first used: whoever needs the database only does not wait for a
-server.
+``api`` for programs, ``pages`` with templates and static files for people, ``database`` for
+accounts and audit, ``middleware`` around both. No rule about disclosure stands here: every answer
+comes from ``session/answer``. Names are loaded when they are first used: whoever needs the
+database only does not wait for a server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Methods compared on a census's own tables, and what is recommended: ``sc.study`` in Python.
+"""Methods compared on a census's own tables.
 
-Confidential: all of it is computed from true counts. Its pages and plots are in ``report.study``.
+The founding study with the office's own tables. Pages and sheets are in ``report/study``; one table
+by one method is in ``session/assess``. ``sc.study`` in Python, with
+what is recommended.
 """
 
 from __future__ import annotations
@@ -11,32 +13,14 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.session.recommend.recommendation import recommend as recommend
-    from sdcensus.session.study.study import (
-        Candidate as Candidate,
-    )
-    from sdcensus.session.study.study import (
-        Draw as Draw,
-    )
-    from sdcensus.session.study.study import (
-        Original as Original,
-    )
-    from sdcensus.session.study.study import (
-        Study as Study,
-    )
-    from sdcensus.session.study.study import (
-        StudyResult as StudyResult,
-    )
-    from sdcensus.session.study.study import (
-        StudyTable as StudyTable,
-    )
-    from sdcensus.session.study.study import (
-        compare as compare,
-    )
-    from sdcensus.session.study.study import (
-        compare_cubes as compare_cubes,
-    )
-    from sdcensus.session.study.study import (
-        scheme_candidates as scheme_candidates,
-    )
+    from sdcensus.session.study.study import Candidate as Candidate
+    from sdcensus.session.study.study import Draw as Draw
+    from sdcensus.session.study.study import Original as Original
+    from sdcensus.session.study.study import Study as Study
+    from sdcensus.session.study.study import StudyResult as StudyResult
+    from sdcensus.session.study.study import StudyTable as StudyTable
+    from sdcensus.session.study.study import compare as compare
+    from sdcensus.session.study.study import compare_cubes as compare_cubes
+    from sdcensus.session.study.study import scheme_candidates as scheme_candidates
 
 __getattr__, __dir__ = offer(__name__)
