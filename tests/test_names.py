@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 
 import pytest
 
@@ -62,6 +64,15 @@ def test_every_name_of_a_package_works_and_no_other(package: str) -> None:
         assert getattr(module, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = module.nothing
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_no_module_of_a_package_hides_a_name_that_it_offers(package: str) -> None:
+    """Python puts a module into its package when it is loaded, over whatever was offered there."""
+    module = import_module(package)
+    modules = {info.name for info in iter_modules(getattr(module, "__path__", []))}
+    for name in modules & set(dir(module)):
+        assert isinstance(getattr(module, name), ModuleType)
 
 
 @pytest.mark.parametrize("name", FORMER)
