@@ -17,6 +17,7 @@ from python_calamine import CalamineWorkbook
 from sdcensus.demo import make_country, write_country
 from sdcensus.errors import MissingExtra, OutputError
 from sdcensus.methods.perturbation.schemes import SCHEMES
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.charts import as_svg
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.files import check_study_target, write_study
@@ -27,7 +28,7 @@ from sdcensus.report.study.sheets import as_csv
 from sdcensus.session.census.census import open_store
 from sdcensus.session.census.load import load
 from sdcensus.session.study.published import published, published_for
-from sdcensus.session.study.study import Draw, Study, compare, scheme_candidates
+from sdcensus.session.study.study import Study, compare, scheme_candidates
 from sdcensus.session.study.tables import prefixes
 from sdcensus.session.study.words import lead
 from sdcensus.store.owner_only import is_owner_only
@@ -51,7 +52,7 @@ def study() -> Study:
     return compare(
         census,
         prefixes(census, ["area", "sex", "age"]),
-        scheme_candidates(SCHEMES, list(Draw), secret=SECRET),
+        scheme_candidates(SCHEMES, list(NoiseDraw), secret=SECRET),
     )
 
 
@@ -139,7 +140,7 @@ def test_a_missing_library_is_named_at_once(
 
 def test_csv_files_hold_every_result(study: Study, written: Path) -> None:
     found = rows_of(written / "all_results.csv")
-    assert len(found) == len(study.tables) * len(SCHEMES) * len(Draw)
+    assert len(found) == len(study.tables) * len(SCHEMES) * len(NoiseDraw)
     pairs = [(table, one) for table in study.tables for one in table.results]
     for row, (table, one) in zip(found, pairs, strict=True):
         assert (row["table"], row["scheme"]) == (table.name, one.candidate.name)
@@ -160,7 +161,7 @@ def test_tables_have_the_layout_of_the_founding_study(study: Study, written: Pat
     assert [row["scheme"] for row in ten] == [*SCHEMES, *SCHEMES]
     twelve = rows_of(written / "totals.csv")
     assert [name for name in twelve[0] if name.startswith("disclosed_pct_")] == [
-        f"disclosed_pct_{draw}" for draw in Draw
+        f"disclosed_pct_{draw}" for draw in NoiseDraw
     ]
     for row, other in zip(ten, twelve, strict=True):
         assert row["disclosed_cells_pct"] == other["disclosed_pct_ascending"]

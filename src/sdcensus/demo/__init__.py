@@ -21,5 +21,5 @@ from sdcensus.demo.documents.national_plan import NATIONAL_FOLDER as NATIONAL_FO
 from sdcensus.demo.documents.national_plan import NATIONAL_PLAN_FILE as NATIONAL_PLAN_FILE
 from sdcensus.demo.documents.national_plan import national_plan as national_plan
 from sdcensus.demo.write import DemoFiles as DemoFiles
-from sdcensus.demo.write import DemoFormat as DemoFormat
 from sdcensus.demo.write import write_country as write_country
+from sdcensus.model.vocabulary import DemoFormat as DemoFormat

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.perturbation.options import (
-    ExchangeFormat,
     KeyCount,
     KeyVersion,
     Order,
-    Relax,
     Source,
     Strength,
     VarianceMode,
@@ -36,6 +34,7 @@ from sdcensus.cli.shared.options import Quiet, SecretFile, examples, listed
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.vocabulary import ExchangeFormat, Relax
 
 if TYPE_CHECKING:
     from sdcensus.model.perturbation.design import PerturbationDesign

@@ -10,9 +10,7 @@ import typer
 from sdcensus.cli.perturbation import design as ptable_design
 from sdcensus.cli.perturbation.options import (
     CONFIDENTIAL,
-    Chart,
     ConvertedOrder,
-    ExchangeFormat,
     Format,
     KeyCount,
     KeyVersion,
@@ -33,6 +31,7 @@ from sdcensus.cli.shared.options import Quiet, SecretFile, command_group, exampl
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import DocumentError, Mistake, SpecError
+from sdcensus.model.vocabulary import ExchangeFormat, PerturbationChart
 
 app = command_group(
     "Design, show, check and convert perturbation tables.",
@@ -74,7 +73,7 @@ def show(
         ),
     ] = None,
     chart: Annotated[
-        list[Chart] | None,
+        list[PerturbationChart] | None,
         typer.Option(
             "--chart",
             metavar="NAME",

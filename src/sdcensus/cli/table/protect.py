@@ -14,10 +14,8 @@ from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, 
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
-    Engine,
     EngineOption,
     Language,
-    Measure,
     MeasureOption,
     Quiet,
     SecretFile,
@@ -33,6 +31,7 @@ from sdcensus.cli.shared.published import show_published
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import MOST_LINES
 from sdcensus.errors import SpecError
+from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
@@ -61,7 +60,7 @@ def protect(
     of: Units = "persons",
     where: Where = None,
     measure: MeasureOption = Measure.COUNT,
-    engine: EngineOption = Engine.MEMORY,
+    engine: EngineOption = EngineName.MEMORY,
     secret: SecretFile = None,
     *,
     method_options: MethodOptions,

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.session.study.cells import GROUPS, CellFigures
 from sdcensus.session.study.published import SOURCE, Figures, Published
-from sdcensus.session.study.study import Draw, Study, StudyResult, StudyTable
+from sdcensus.session.study.study import Study, StudyResult, StudyTable
 from sdcensus.session.study.words import verdict
 
 Value = str | int | float | None
@@ -228,7 +229,7 @@ def _results(study: Study) -> Sheet:
         (
             Column("Table", "table"),
             Column("Scheme", "scheme"),
-            Column("Draw", "draw"),
+            Column("NoiseDraw", "draw"),
             Column("Axes", "ways", Form.COUNT),
             Column("Non-empty cells", "cells", Form.COUNT),
             Column("Disclosed", "disclosed", Form.COUNT),
@@ -280,7 +281,7 @@ def _deviations(study: Study) -> Sheet:
         (
             Column("Table", "table"),
             Column("Scheme", "scheme"),
-            Column("Draw", "draw"),
+            Column("NoiseDraw", "draw"),
             Column("True count", "true_count"),
             Column("Change", "deviation", Form.COUNT),
             Column("Cells", "observed", Form.COUNT),
@@ -311,7 +312,7 @@ def _cells(study: Study, name: str, title: str, *, worst: bool) -> Sheet:
         (
             Column("Table", "table"),
             Column("Scheme", "scheme"),
-            Column("Draw", "draw"),
+            Column("NoiseDraw", "draw"),
             Column("Cell", "cell"),
             Column("Codes", "codes"),
             Column("True", "true_count", Form.COUNT),
@@ -365,7 +366,7 @@ def compared(study: Study, published: Published) -> Iterator[Compared]:
                     main
                 )
                 yield from _beside(table, name, mine, printed, every)
-            fresh = table.result(name, Draw.INDEPENDENT)
+            fresh = table.result(name, NoiseDraw.INDEPENDENT)
             if fresh is not None:
                 names = "disclosed_pct_independent", "small_disclosed_pct_independent"
                 alone = dict(zip(names, counted_as_printed(fresh), strict=True))

@@ -16,11 +16,11 @@ from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.session.study.cells import given_away, worst
 from sdcensus.session.study.study import (
     Candidate,
-    Draw,
     Study,
     StudyResult,
     compare_cubes,
@@ -97,7 +97,7 @@ def compared_with(
     """
     scheme = scheme_of(method)
     listed = [one for one in COMPARED if one != scheme]
-    candidates = scheme_candidates(listed, (Draw.ASCENDING,), zeros_known=True)
+    candidates = scheme_candidates(listed, (NoiseDraw.ASCENDING,), zeros_known=True)
     own = Candidate(
         name=scheme or ITSELF, method=AsPublished(table), knowledge=found.knowledge, draw=None
     )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sdcensus.methods.perturbation.coupling import coupling_of as coupling_of
     from sdcensus.methods.perturbation.design import VarianceMode as VarianceMode
     from sdcensus.methods.perturbation.order import scrambled as scrambled
-    from sdcensus.methods.perturbation.rows import Relax as Relax
     from sdcensus.methods.perturbation.schemes import SCHEMES as SCHEMES
     from sdcensus.methods.perturbation.schemes import STRENGTHS as STRENGTHS
     from sdcensus.methods.perturbation.schemes import scheme as scheme
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from sdcensus.model.perturbation.lookups import Lookup as Lookup
     from sdcensus.model.perturbation.lookups import default_lookup as default_lookup
     from sdcensus.model.perturbation.rows import Tail as Tail
+    from sdcensus.model.vocabulary import Relax as Relax
     from sdcensus.session.perturbation.summary import Summary as Summary
     from sdcensus.session.perturbation.summary import summarise as summarise
     from sdcensus.session.perturbation.tables import Found as Found

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from sdcensus._names import offer
 
 if TYPE_CHECKING:
+    from sdcensus.model.vocabulary import NoiseDraw as NoiseDraw
     from sdcensus.session.recommend.recommendation import recommend as recommend
     from sdcensus.session.study.study import Candidate as Candidate
-    from sdcensus.session.study.study import Draw as Draw
     from sdcensus.session.study.study import Original as Original
     from sdcensus.session.study.study import Study as Study
     from sdcensus.session.study.study import StudyResult as StudyResult

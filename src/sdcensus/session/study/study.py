@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL, feasibility
 from sdcensus.session.census.census import Census
@@ -46,22 +46,6 @@ SEED = 20_260_301
 _MOST_WORKERS = 8
 
 
-class Draw(StrEnum):
-    """How the change of a cell is drawn, and with it how that of a total hangs on its parts.
-
-    ``ascending``: by the cell key, in ascending order of changes, as the founding study and other
-    programs do. Noise of a total is coupled with that of its parts.
-    ``independent``: fresh noise for every cell, also for two cells with the same people. Nobody
-    should publish like this; it shows what the keys are worth.
-    ``hashed``: by a keyed hash of the cell key. The same people have the same noise, otherwise
-    the noise of different cells is independent.
-    """
-
-    ASCENDING = "ascending"
-    INDEPENDENT = "independent"
-    HASHED = "hashed"
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Candidate(Confidential):
     """A method that takes part in a study.
@@ -77,7 +61,7 @@ class Candidate(Confidential):
     name: str
     method: Method
     knowledge: Knowledge
-    draw: Draw | None = None
+    draw: NoiseDraw | None = None
     perturbation: Perturbation | None = None
 
     def __repr__(self) -> str:
@@ -178,7 +162,7 @@ class StudyTable(Confidential):
     def __repr__(self) -> str:
         return f"<StudyTable {self.spec.title}: confidential>"
 
-    def result(self, name: str, draw: Draw | None) -> StudyResult | None:
+    def result(self, name: str, draw: NoiseDraw | None) -> StudyResult | None:
         """The result of a method, if it took part."""
         for one in self.results:
             if (one.candidate.name, one.candidate.draw) == (name, draw):
@@ -214,13 +198,13 @@ class Study(Confidential):
         return tuple(dict.fromkeys(one.name for one in self.candidates))
 
     @property
-    def draws(self) -> tuple[Draw, ...]:
+    def draws(self) -> tuple[NoiseDraw, ...]:
         """How schemes were drawn, in the order of the study."""
         drawn = {one.draw for one in self.candidates}
-        return tuple(draw for draw in Draw if draw in drawn)
+        return tuple(draw for draw in NoiseDraw if draw in drawn)
 
     @property
-    def main(self) -> Draw | None:
+    def main(self) -> NoiseDraw | None:
         """The draw that stands for a scheme where one has to: that of the founding study."""
         return next(iter(self.draws), None)
 
@@ -231,7 +215,7 @@ class Study(Confidential):
 
 def scheme_candidates(
     schemes: Iterable[str] = SCHEMES,
-    draws: Iterable[Draw | str] = (Draw.ASCENDING, Draw.INDEPENDENT),
+    draws: Iterable[NoiseDraw | str] = (NoiseDraw.ASCENDING, NoiseDraw.INDEPENDENT),
     *,
     secret: Secret | SubSecret | None = None,
     zeros_known: bool = False,
@@ -245,12 +229,12 @@ def scheme_candidates(
         zeros_known: Whether an intruder knows that empty cells are published as 0. The founding
             study takes it that nothing but the largest change is known.
     """
-    chosen = [member(Draw, "draw", one) for one in draws]
+    chosen = [member(NoiseDraw, "draw", one) for one in draws]
     found = []
     for design in {one.name: one for one in map(scheme, schemes)}.values():
         knowledge = Knowledge(max_deviation=design.max_deviation, zeros_known=zeros_known)
         for draw in dict.fromkeys(chosen):
-            lookup = Lookup.HASHED if draw is Draw.HASHED else Lookup.ASCENDING
+            lookup = Lookup.HASHED if draw is NoiseDraw.HASHED else Lookup.ASCENDING
             found.append(
                 Candidate(
                     name=design.name,
@@ -320,14 +304,14 @@ def compare_cubes(
     _check([cube.spec for cube in cubes], candidates)
     draw = np.random.default_rng(SEED) if generator is None else generator
     fresh: dict[int, Cube] = {}
-    if any(one.draw is Draw.INDEPENDENT for one in candidates):
+    if any(one.draw is NoiseDraw.INDEPENDENT for one in candidates):
         fresh = {at: with_fresh_keys(cube, draw) for at, cube in enumerate(counted)}
 
     persons = max(int(cube.count[interior(cube.spec)].sum()) for cube in cubes)
     printed = preset_of([cube.spec for cube in cubes], persons) is not None
 
     def measured(at: int, candidate: Candidate) -> StudyResult:
-        source = fresh[at] if candidate.draw is Draw.INDEPENDENT else counted[at]
+        source = fresh[at] if candidate.draw is NoiseDraw.INDEPENDENT else counted[at]
         if grouped is not None:
             cube, table = grouped.protect(at, source, candidate.method)
             return _measured(cube, table, candidate, language, printed=printed)

@@ -72,6 +72,7 @@ it write their own entry into the audit, in the same transaction; nobody else ne
 logouts, tables, jobs, downloads, start and stop are entered by the server with its ``AuditWriter``.
 """
 
+from sdcensus.model.vocabulary import AccountRole as AccountRole
 from sdcensus.web.database.audit import COUNTED as COUNTED
 from sdcensus.web.database.audit import AuditLog as AuditLog
 from sdcensus.web.database.audit_writer import AuditWriter as AuditWriter
@@ -81,7 +82,6 @@ from sdcensus.web.database.passwords import Hashing as Hashing
 from sdcensus.web.database.records import ANONYMOUS as ANONYMOUS
 from sdcensus.web.database.records import COMMAND_LINE as COMMAND_LINE
 from sdcensus.web.database.records import Account as Account
-from sdcensus.web.database.records import AccountRole as AccountRole
 from sdcensus.web.database.records import Action as Action
 from sdcensus.web.database.records import Actor as Actor
 from sdcensus.web.database.records import Alarm as Alarm
