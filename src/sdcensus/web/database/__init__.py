@@ -27,7 +27,6 @@ out: ``SpecError`` for values that are not allowed (a short password, a name tha
     database.sessions.find(id) -> Session(csrf, account, created, expires) | None
     database.sessions.csrf_matches(session, text) -> bool  # constant time
     database.sessions.end(id)
-    database.sessions.end_all(account)
     database.sessions.sweep() -> int                       # removes those that are over
     database.sessions.limit(idle=..., longest=...)         # by the settings of the server
 
