@@ -52,7 +52,7 @@ SCHEMA = replace(
 
 
 def texts(language: str) -> dict[str, str]:
-    path = files("sdcensus.web").joinpath("catalogues", language, "policy.toml")
+    path = files("sdcensus").joinpath("words", language, "web", "policy.toml")
     found = {}
     for key, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
         if isinstance(value, str):

@@ -9,9 +9,9 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.spec.question import Question
 from sdcensus.web.api.negotiation import NAMES, accepted
-from sdcensus.web.catalogues import LANGUAGES
 from tests.session.answer.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.methods import notes_words as words
+from sdcensus.model.catalogue import catalogue
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
@@ -61,14 +61,14 @@ def notes_for(
         claims: What its method promises.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    notes = [words.PROTECTED]
+    notes = [Text.named("notes.protected")]
     if claims.grows_empty_cells:
-        notes.append(words.ZEROS_GROW)
+        notes.append(Text.named("notes.zeros_grow"))
     elif isinstance(table, SparseTable) or _shows_zeros(table):
-        notes.append(words.TRUE_ZEROS if claims.zeros_are_true else words.ZEROS)
+        notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
     notes += _about_sums(table, claims)
     # The same words for every look-up: which one it is would tell how large the noise is.
-    notes.append(words.CONSISTENT if claims.consistent else words.INCONSISTENT)
+    notes.append(Text.named("notes.consistent" if claims.consistent else "notes.inconsistent"))
     signs = [] if isinstance(table, SparseTable) or not legend else _signs(table)
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
@@ -100,37 +100,37 @@ def _rank(one: _Ranked) -> Rank:
 def _about_sums(table: Table | SparseTable, claims: Claims) -> list[Text]:
     if claims.shown_cells_add_up:
         withheld = isinstance(table, Table) and table.flags is not None
-        return [words.SHOWN_ADD_UP if withheld else words.ADDS_UP]
+        return [Text.named("notes.shown_add_up" if withheld else "notes.adds_up")]
     if not any(_relations(axis) for axis in table.spec.axes):
-        return [] if claims.additive else [words.NOT_ADDITIVE]
+        return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
         return [Text.of({language: _told(example, language) for language in LANGUAGES})]
     if isinstance(table, SparseTable) or table.flags is not None:
-        return [] if claims.additive else [words.NOT_ADDITIVE]
-    return [words.ADDS_UP if claims.additive else words.HAPPENS_TO]
+        return [] if claims.additive else [Text.named("notes.not_additive")]
+    return [Text.named("notes.adds_up" if claims.additive else "notes.happens_to")]
 
 
 def _told(example: Example, language: str) -> str:
     """The note about sums, with its example."""
-    said = words.WORDS[language]
+    said = catalogue("notes", language)
 
     def label(code: AxisCode) -> str:
         return code.label.show(language) or code.code
 
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
-        parts = said["counted"].format(count=len(example.parts), axis=heading)
+        parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
         values = [f"{label(code)} ({number_text(one, language)})" for code, one in example.parts]
-        parts = said["listed"].format(parts=joined(values, language))
-    whole = said["total"]
+        parts = said["example.listed"].format(parts=joined(values, language))
+    whole = said["example.total"]
     if not example.whole.is_total:
-        whole = said["value"].format(code=label(example.whole))
+        whole = said["example.value"].format(code=label(example.whole))
     place = pairs_text(
         [(axis_heading(axis, language), label(at)) for axis, at in example.place], language
     )
-    return said["note"].format(
+    return said["example.note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
         sum=number_text(example.sum, language),

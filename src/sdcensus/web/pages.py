@@ -18,9 +18,9 @@ from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import json_response, made_response, read_object, request_id
 from sdcensus.web.api.site import Site
-from sdcensus.web.catalogues import LANGUAGE_COOKIE, language_of, text, texts
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
+from sdcensus.web.languages import LANGUAGE_COOKIE, language_of, text, texts
 from sdcensus.web.routing import Routes
 from sdcensus.web.security import local_path
 

@@ -14,7 +14,7 @@ import numpy as np
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, expect
 
 from sdcensus.model.published.table import Flag, Table
-from sdcensus.web.catalogues import texts
+from sdcensus.web.languages import texts
 
 #: What stands between thousands, in each language of the page.
 #: The figures of rows as eyes read them, without what only screen readers are told.

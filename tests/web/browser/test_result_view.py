@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import sdcensus.web
-from sdcensus.web.catalogues import LANGUAGES, texts
+from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.web.languages import texts
 
 WEB = Path(sdcensus.web.__file__).parent
 SCRIPTS = sorted((WEB / "static" / "result").glob("*.js"))

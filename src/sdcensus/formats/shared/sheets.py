@@ -26,27 +26,13 @@ _HELD = 100_000
 _MOST_SIGNS = 32_767
 _WIDEST, _NARROWEST, _NOTES_WIDTH = 44, 9, 110
 
-TABLE = Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"})
-NOTES = Text.of({"en": "Notes", "es": "Notas", "fr": "Notes", "nl": "Toelichting"})
-SIGNS = Text.of({"en": "Signs", "es": "Signos", "fr": "Signes", "nl": "Tekens"})
-HOW = Text.of(
-    {
-        "en": "How this table was made",
-        "es": "Cómo se hizo esta tabla",
-        "fr": "Comment ce tableau a été établi",
-        "nl": "Hoe deze tabel is gemaakt",
-    }
-)
-CODE = Text.of({"en": "Code", "es": "Código", "fr": "Code", "nl": "Code"})
-LEVEL = Text.of({"en": "Level", "es": "Nivel", "fr": "Niveau", "nl": "Niveau"})
-SEE = Text.of(
-    {
-        "en": "Values are protected. Please read the sheet Notes.",
-        "es": "Los valores están protegidos. Lea la hoja Notas.",
-        "fr": "Les valeurs sont protégées. Veuillez lire la feuille Notes.",
-        "nl": "De waarden zijn beschermd. Lees het blad Toelichting.",
-    }
-)
+TABLE = Text.named("files.sheets.table")
+NOTES = Text.named("files.sheets.notes")
+SIGNS = Text.named("files.sheets.signs")
+HOW = Text.named("files.sheets.how")
+CODE = Text.named("files.sheets.code")
+LEVEL = Text.named("files.sheets.level")
+SEE = Text.named("files.sheets.see")
 
 #: A part of the notes: its heading, and lines with what stands in front of them.
 Section = tuple[str, Sequence[tuple[str, str]]]

@@ -25,32 +25,10 @@ Int64 = npt.NDArray[np.int64]
 NOT_BROKEN_DOWN = "not_broken_down"
 
 #: What is said where a file does not list all cells.
-ABSENT = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0.",
-        "es": "Las celdas que no figuran se publican con valor 0.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
-    }
-)
+ABSENT = Text.named("notes.absent")
 
 #: The same under the rule of the smallest group.
-_ABSENT_OR_SMALL = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
-        " is marked as not broken down, of one that is published as 0, or of one that is not"
-        " shown: those are not shown.",
-        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
-        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
-        " muestra: esas no se muestran.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
-        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
-        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
-        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
-        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
-    }
-)
+_ABSENT_OR_SMALL = Text.named("notes.absent_or_small")
 
 
 class Flag(IntEnum):

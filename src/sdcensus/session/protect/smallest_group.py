@@ -344,16 +344,5 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
 
 def note_for(smallest: int) -> Text:
     """What readers are told, with what helps them."""
-    return Text.of({language: text.format(size=smallest) for language, text in _NOTE.items()})
-
-
-_NOTE = {
-    "en": "Groups of fewer than {size} are not broken down further. Coarser categories or larger"
-    " areas show more.",
-    "es": "Los grupos de menos de {size} no se desglosan más. Con categorías más amplias o zonas"
-    " más grandes se muestra más.",
-    "fr": "Les groupes de moins de {size} ne sont pas détaillés davantage. Des catégories plus"
-    " larges ou des zones plus grandes en montrent plus.",
-    "nl": "Groepen van minder dan {size} worden niet verder uitgesplitst. Grovere categorieën of"
-    " grotere gebieden tonen meer.",
-}
+    note = Text.named("notes.smallest_group").by_language
+    return Text.of({language: text.format(size=smallest) for language, text in note})

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sdcensus.session.answer import FORMATS as RENDERED
 from sdcensus.web.api.errors import ApiError
-from sdcensus.web.catalogues import chosen_language
+from sdcensus.web.languages import chosen_language
 
 JSON_STAT = "json-stat"
 #: The forms of a table by name, each with the media types that ask for it.
