@@ -19,7 +19,7 @@ from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import CensusInfo, Schema
@@ -72,7 +72,7 @@ def _watched(folder: Path) -> Iterator[list[int]]:
         watcher.join()
 
 
-def _same(one: Cube | SparseCube, other: Cube | SparseCube) -> bool:
+def _same(one: AnyCube, other: AnyCube) -> bool:
     assert isinstance(one, SparseCube)
     assert isinstance(other, SparseCube)
     return (

@@ -25,8 +25,7 @@ from sdcensus.engine.requests import Can, Engine, Tabulate
 from sdcensus.engine.spark import SparkEngine
 from sdcensus.engine.spark_session import request_session, stop_own_session
 from sdcensus.errors import EngineError, SpecError, StoreError
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
@@ -77,7 +76,7 @@ def spark() -> Iterator[SparkSession]:
         stop_own_session()
 
 
-def _same(*cubes: Cube | SparseCube) -> bool:
+def _same(*cubes: AnyCube) -> bool:
     """Whether cubes have the same cells with the same accumulators, in the same order."""
     first = cubes[0]
     for other in cubes[1:]:

@@ -24,7 +24,7 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
@@ -90,7 +90,7 @@ def whole(by: tuple[str, ...], each: int) -> Callable[[TableSpec], Table]:
 SOME = [[9, 9]] * 6 + [[1, 0]]  # the last parish is sparse
 
 
-def shown(made: Policy, given: Table | SparseTable, each: int = 0) -> Verdict:
+def shown(made: Policy, given: AnyTable, each: int = 0) -> Verdict:
     return show(made, given, published=whole((), each)).verdict
 
 

@@ -18,7 +18,7 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import AnySecret, Kind, Method
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected
@@ -311,7 +311,7 @@ class LargeAreasExact(Method):
             ),
         )
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish small areas by the method, large ones exactly."""
         self.check(cube)
         done = self.method.protect(cube)

@@ -34,8 +34,8 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.perturbation.table import PerturbationTable
@@ -121,7 +121,7 @@ class CellKey(CellMethod):
         if self.secret is None:
             raise SecretError("To perturb empty cells, the office secret is needed.")
 
-    def check(self, cube: Cube | SparseCube) -> None:
+    def check(self, cube: AnyCube) -> None:
         """Refuse a cube that cannot be protected like this."""
         CellMethod.check(self, cube)
         if self.zeros is Zeros.PERTURB and cube.spec.measure is Measure.WEIGHTED:
@@ -218,7 +218,7 @@ class CellKey(CellMethod):
             published = _weighted(cells, published, spec)
         return Outcome(published)
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts with the keys that were looked up."""
         empty_keys = None
         spec, origin = cube.spec, cube.origin

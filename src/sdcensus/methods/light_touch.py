@@ -26,7 +26,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.interior import interior, with_totals
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.perturbation.table import PerturbationTable
@@ -118,7 +118,7 @@ class LightTouch(TableMethod):
         )
         return Outcome(with_totals(cube.spec, inner))
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts with the keys that were looked up."""
         return Audit(cube, self._ready(cube.origin).replayed(cube.spec, cube.origin))
 

@@ -21,7 +21,7 @@ from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
+from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.options import Option, option
@@ -29,7 +29,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.provenance import Provenance, fingerprint
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
@@ -113,17 +113,17 @@ class Method(ABC):
         """What the published numbers are promised to be."""
 
     @abstractmethod
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish a cube."""
 
     def effective_keys(self, key: UInt32) -> UInt32:
         """The keys that are really looked up, for the audit."""
         return key
 
-    def check(self, cube: Cube | SparseCube) -> None:
+    def check(self, cube: AnyCube) -> None:
         """Refuse a cube that this method cannot protect."""
         given: object = cube
-        if not isinstance(given, Cube | SparseCube):
+        if not isinstance(given, AnyCube):
             raise SpecError(
                 f"The method {self.name!r} protects a cube: method.protect(census.tabulate(...))."
             )
@@ -154,7 +154,7 @@ class Method(ABC):
                 " again."
             )
 
-    def provenance(self, cube: Cube | SparseCube) -> Provenance:
+    def provenance(self, cube: AnyCube) -> Provenance:
         """How the published numbers were made."""
         return Provenance(
             method=self.name,
@@ -169,11 +169,11 @@ class Method(ABC):
             spec_hash=cube.spec.hash(),
         )
 
-    def finished(self, cube: Cube | SparseCube, table: Table | SparseTable) -> Protected:
+    def finished(self, cube: AnyCube, table: AnyTable) -> Protected:
         """The published table with its provenance and the office's audit."""
         return Protected(table, self.provenance(cube), self.audit(cube))
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """What the office needs to replay every number."""
         return Audit(cube, lambda keys, _: self.effective_keys(keys))
 
@@ -215,7 +215,7 @@ class CellMethod(Method):
         """Cells of a table that are published exactly, as numbers in the order of its cells."""
         return np.zeros(0, dtype=np.uint64)
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish every cell on its own."""
         self.check(cube)
         if isinstance(cube, SparseCube):
@@ -293,7 +293,7 @@ class TableMethod(Method):
     def publish(self, cube: Cube) -> Outcome:
         """What is published for the cells of a cube."""
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish the whole table."""
         self.check(cube)
         if isinstance(cube, SparseCube):  # refused by check unless a method claims to take it

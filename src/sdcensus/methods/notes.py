@@ -16,7 +16,7 @@ from sdcensus.model.catalogue import catalogue
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, SparseTable, Table
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, number_text, pairs_text
 from sdcensus.model.text import LANGUAGES, Text
@@ -51,9 +51,7 @@ class Example:
         return sum(value for _, value in self.parts)
 
 
-def notes_for(
-    table: Table | SparseTable, claims: Claims, *, legend: bool = True
-) -> tuple[Text, ...]:
+def notes_for(table: AnyTable, claims: Claims, *, legend: bool = True) -> tuple[Text, ...]:
     """What readers of a published table should know, as notes in every language that we write.
 
     Args:
@@ -75,7 +73,7 @@ def notes_for(
     return tuple(notes)
 
 
-def find_example(table: Table | SparseTable) -> Example | None:
+def find_example(table: AnyTable) -> Example | None:
     """The clearest place where published parts do not add up to their published total.
 
     Few parts come first, and totals of the other axes, so that little has to be said about where
@@ -97,7 +95,7 @@ def _rank(one: _Ranked) -> Rank:
     return one[0]
 
 
-def _about_sums(table: Table | SparseTable, claims: Claims) -> list[Text]:
+def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
     if claims.shown_cells_add_up:
         withheld = isinstance(table, Table) and table.flags is not None
         return [Text.named("notes.shown_add_up" if withheld else "notes.adds_up")]
@@ -173,7 +171,7 @@ def _between(fine: Block, coarse: Block) -> Iterator[_Relation]:
             yield _Relation(coarse.start + code, fine.start + parts)
 
 
-def _best(table: Table | SparseTable, *, at_totals: bool) -> _Ranked | None:
+def _best(table: AnyTable, *, at_totals: bool) -> _Ranked | None:
     """The best example, at the totals of all other axes or anywhere."""
     found: list[_Ranked] = []
     for at, axis in enumerate(table.spec.axes):
@@ -207,7 +205,7 @@ class _Lines:
     distance: Int64
 
 
-def _at_totals(table: Table | SparseTable, at: int) -> _Lines | None:
+def _at_totals(table: AnyTable, at: int) -> _Lines | None:
     """The one line at the totals of all other axes; ``None`` where one of them has no total."""
     axes = table.spec.axes
     if not all(axis.total for other, axis in enumerate(axes) if other != at):
@@ -229,7 +227,7 @@ def _at_totals(table: Table | SparseTable, at: int) -> _Lines | None:
     return _Lines(table.at(numbers)[None, :], missing, (1,) * len(axes), distance)
 
 
-def _everywhere(table: Table | SparseTable, at: int) -> _Lines | None:
+def _everywhere(table: AnyTable, at: int) -> _Lines | None:
     if isinstance(table, SparseTable):
         return None
     shape = tuple(1 if other == at else size for other, size in enumerate(table.shape))
@@ -247,7 +245,7 @@ def _everywhere(table: Table | SparseTable, at: int) -> _Lines | None:
 
 
 def _example(
-    table: Table | SparseTable, at: int, relation: _Relation, lines: _Lines
+    table: AnyTable, at: int, relation: _Relation, lines: _Lines
 ) -> tuple[int, int, int, Example] | None:
     """The first line, by its distance from totals and by zeros, in which a relation fails."""
     parts, whole = lines.values[:, relation.parts], lines.values[:, relation.whole]

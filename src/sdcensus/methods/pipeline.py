@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import AnySecret, Kind, Method, Step
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
@@ -102,7 +101,7 @@ class Pipeline(Method):
         # Steps look at a whole table: absent cells of a sparse one have no number to change.
         return replace(claims, takes_sparse=claims.takes_sparse and not self.steps)
 
-    def provenance(self, cube: Cube | SparseCube) -> Provenance:
+    def provenance(self, cube: AnyCube) -> Provenance:
         """How the published numbers were made: every part by name and version."""
         versions = [self.first.version, *(step.version for step in self.steps)]
         # The method's own provenance, under the names and the parameters of the whole.
@@ -112,7 +111,7 @@ class Pipeline(Method):
             method_version=_ARROW.join(map(str, versions)),
         )
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish a cube by the method, then change the published table step by step."""
         self.check(cube)
         done = self.first.protect(cube)

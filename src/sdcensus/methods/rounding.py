@@ -34,8 +34,8 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
@@ -198,7 +198,7 @@ class RandomRounding(CellMethod):
         modulus = origin.key_space.modulus
         return multiplied(key, key_multiplier(modulus, self.secret, self.key_version), modulus)
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """Independent draws leave no key behind with which they could be replayed."""
         if self.draw is Draw.INDEPENDENT:
             return Audit(cube)
@@ -270,7 +270,7 @@ class ConventionalRounding(CellMethod):
         """Round every cell on its own."""
         return Outcome(round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP))
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""
         return Audit(cube)
 

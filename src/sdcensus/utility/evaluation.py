@@ -10,11 +10,10 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
 from sdcensus.model.cube.parts import Int64, Part
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.published.table import AnyTable
 
 #: Counts from 1 to this are unsafe, unless said otherwise.
 UNSAFE = 2
@@ -153,11 +152,11 @@ class EvaluationRow(Confidential):
 
 def evaluation_row(
     number: int,
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     unsafe: int = UNSAFE,
-    others: Sequence[tuple[Stage, Table | SparseTable]] = (),
+    others: Sequence[tuple[Stage, AnyTable]] = (),
 ) -> EvaluationRow:
     """The row of a table on the sheet.
 
@@ -175,7 +174,7 @@ def evaluation_row(
     parts = [Part.ALL]
     if all(axis.base_is_shown for axis in spec.axes):
         parts.append(Part.INTERIOR)
-    steps: list[tuple[Stage, Table | SparseTable | None]] = [
+    steps: list[tuple[Stage, AnyTable | None]] = [
         (Stage.ORIGINAL, None),
         *others,
         (Stage.PUBLISHED, table),
@@ -194,7 +193,7 @@ def evaluation_row(
     )
 
 
-def _unchanged(cube: Cube | SparseCube, part: Part) -> Pair:
+def _unchanged(cube: AnyCube, part: Part) -> Pair:
     """The true counts beside themselves: the table as if it were published exactly."""
     counts = counts_of(cube, part)
     return Pair(counts.true, counts.true, counts.absent)

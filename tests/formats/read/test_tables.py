@@ -21,7 +21,7 @@ from sdcensus.formats.read.tables import (
     scan_published,
 )
 from sdcensus.formats.tables import write_table
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Variable
@@ -39,7 +39,7 @@ SHAPES = [
 ]
 
 
-def publish(one: Table | SparseTable, path: Path) -> Path:
+def publish(one: AnyTable, path: Path) -> Path:
     provenance = replace(PROVENANCE, spec_hash=one.spec.hash())
     return write_table(one, path, provenance=provenance)
 

@@ -12,14 +12,14 @@ from python_calamine import CalamineWorkbook
 from sdcensus.errors import OutputError
 from sdcensus.formats.shared import sheets as shared
 from sdcensus.formats.tables import workbook, write_table
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.text import Text
 from tests.formats.tables.made import PROVENANCE, sparse, table
 
 NOTE = Text.of({"en": "Read this.", "es": "Lea esto."})
 
 
-def sheets(folder: Path, one: Table | SparseTable, **options: Any) -> dict[str, list[list[Any]]]:
+def sheets(folder: Path, one: AnyTable, **options: Any) -> dict[str, list[list[Any]]]:
     path = write_table(one, folder / "table.xlsx", provenance=PROVENANCE, **options)
     book = CalamineWorkbook.from_path(path)
     return {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}

@@ -20,7 +20,7 @@ from sdcensus.formats.tables import columns, write_table
 from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.cube.cube import Origin, finish
 from sdcensus.model.plain_cells import plain_cell
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.text import Text
 from tests.formats.tables.made import PROVENANCE, sparse, spec, table
@@ -35,7 +35,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def written(folder: Path, one: Table | SparseTable, ending: str, **options: Any) -> Path:
+def written(folder: Path, one: AnyTable, ending: str, **options: Any) -> Path:
     return write_table(one, folder / f"table{ending}", provenance=PROVENANCE, **options)
 
 
@@ -197,7 +197,7 @@ def test_a_cube_cannot_be_written(tmp_path: Path) -> None:
             written(tmp_path, cube, ending)
     assert list(tmp_path.iterdir()) == []
     # and a type checker says so before it is tried
-    assert get_type_hints(write_table)["table"] == Table | SparseTable
+    assert get_type_hints(write_table)["table"] == AnyTable
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

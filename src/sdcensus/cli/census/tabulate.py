@@ -30,8 +30,7 @@ from sdcensus.errors import Refused
 from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
-    from sdcensus.model.cube.cube import Cube
-    from sdcensus.model.cube.sparse_cube import SparseCube
+    from sdcensus.model.cube.sparse_cube import AnyCube
 
 EXAMPLES = examples(
     "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",
@@ -115,7 +114,7 @@ def tabulate(
 
 
 def _say_shape(
-    output: Output, cube: Cube | SparseCube, where: str | None, engine: EngineName, took: float
+    output: Output, cube: AnyCube, where: str | None, engine: EngineName, took: float
 ) -> None:
     spec = cube.spec
     what = spec.title if spec.axes else spec.of.plural

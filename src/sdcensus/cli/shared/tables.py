@@ -16,8 +16,7 @@ from rich.table import Table
 from sdcensus.cli.shared.console import Output, plain_table
 
 if TYPE_CHECKING:
-    from sdcensus.model.cube.cube import Cube
-    from sdcensus.model.cube.sparse_cube import SparseCube
+    from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
     from sdcensus.model.spec.axis import Axis, AxisCode
     from sdcensus.model.spec.table_spec import TableSpec
 
@@ -31,7 +30,7 @@ _AROUND = 2
 
 def show_cube(
     output: Output,
-    cube: Cube | SparseCube,
+    cube: AnyCube,
     *,
     language: str | None = None,
     weight_decimals: int | None = None,

@@ -26,7 +26,7 @@ from sdcensus.formats.read.raw import (
 from sdcensus.formats.tables.about import ZERO
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, SparseTable, Table
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
@@ -74,7 +74,7 @@ def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
 
 def delivered_table(
     raw: RawTable, about: dict[str, Any], spec: TableSpec, notes: tuple[Text, ...]
-) -> Table | SparseTable:
+) -> AnyTable:
     """The table of a delivered file, with all positions of its axes."""
     axes = about.get("axes")
     if not isinstance(axes, list) or len(axes) != len(spec.axes):

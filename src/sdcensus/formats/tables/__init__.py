@@ -14,7 +14,7 @@ from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.shared.files import check_new, new_file
 from sdcensus.formats.tables.about import about, about_text, all_notes
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.text import Text
 
 __all__ = ["TABLE_ENDINGS", "about_file", "check_table_target", "write_table"]
@@ -24,7 +24,7 @@ TABLE_ENDINGS = (".csv", ".parquet", ".xlsx")
 
 
 def write_table(
-    table: Table | SparseTable,
+    table: AnyTable,
     path: str | Path,
     *,
     provenance: Provenance,
@@ -44,7 +44,7 @@ def write_table(
         notes: Notes besides those of the table.
     """
     given: object = table
-    if not isinstance(given, Table | SparseTable):
+    if not isinstance(given, AnyTable):
         raise SpecError(
             f"A {type(given).__name__} is no published table, and only those can be written for"
             " the public. Protect it first, and write the table of what comes out."
@@ -90,9 +90,7 @@ def about_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}.about.json")
 
 
-def _write_text(
-    table: Table | SparseTable, target: Path, about_it: str, language: str | None
-) -> None:
+def _write_text(table: AnyTable, target: Path, about_it: str, language: str | None) -> None:
     # Here and not above: what others of this package need can be had without pyarrow.
     from sdcensus.formats.tables.columns import published_columns
     from sdcensus.formats.tables.text import write_csv
@@ -108,9 +106,7 @@ def _write_text(
         raise
 
 
-def _write_parquet(
-    table: Table | SparseTable, target: Path, about_it: str, language: str | None
-) -> None:
+def _write_parquet(table: AnyTable, target: Path, about_it: str, language: str | None) -> None:
     import pyarrow.parquet as pq
 
     from sdcensus.formats.read.raw import METADATA

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, SparseTable
 from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.text import Text
@@ -66,7 +66,7 @@ ZERO, ZERO_OR_SMALL = "published as 0", "published as 0, unless in a group not b
 SMALL_GROUPS = "groups_not_broken_down"
 
 
-def signs_in(table: Table | SparseTable) -> list[Flag]:
+def signs_in(table: AnyTable) -> list[Flag]:
     """The flags that stand in a table."""
     if isinstance(table, SparseTable) or table.flags is None:
         return []
@@ -74,14 +74,14 @@ def signs_in(table: Table | SparseTable) -> list[Flag]:
     return [flag for flag in Flag if flag and flag.value in found]
 
 
-def all_notes(table: Table | SparseTable, more: Sequence[Text] = ()) -> list[Text]:
+def all_notes(table: AnyTable, more: Sequence[Text] = ()) -> list[Text]:
     """The notes of a table, further ones, and that absent cells are 0 where some are absent."""
     absent = [table.absent] if isinstance(table, SparseTable) else []
     return list(dict.fromkeys([*table.notes, *more, *absent]))
 
 
 def about(
-    table: Table | SparseTable,
+    table: AnyTable,
     provenance: Provenance,
     notes: Sequence[Text],
     language: str | None,
@@ -102,7 +102,7 @@ def about(
     }
 
 
-def _not_listed(table: Table | SparseTable) -> dict[str, Any]:
+def _not_listed(table: AnyTable) -> dict[str, Any]:
     """What cells mean that are not listed, and the small groups outside the table by position."""
     if not isinstance(table, SparseTable):
         return {"cells_not_listed": "none"}
@@ -132,7 +132,7 @@ def value_text(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
 
 
-def _axis(table: Table | SparseTable, at: int, language: str | None) -> dict[str, Any]:
+def _axis(table: AnyTable, at: int, language: str | None) -> dict[str, Any]:
     axis = table.spec.axes[at]
     return {
         "variable": axis.variable.name,

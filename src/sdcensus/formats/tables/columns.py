@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.table import NOT_BROKEN_DOWN, Flag, SparseTable, Table
+from sdcensus.model.published.table import NOT_BROKEN_DOWN, AnyTable, Flag, SparseTable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -85,7 +85,7 @@ def grid_positions(shape: tuple[int, ...], cells: slice) -> Positions:
     return np.stack(np.unravel_index(numbers, shape))
 
 
-def published_columns(table: Table | SparseTable, language: str | None) -> Iterator[pa.Table]:
+def published_columns(table: AnyTable, language: str | None) -> Iterator[pa.Table]:
     """The cells of a published table, the last axis running fastest.
 
     A cell without a number has none, and a column says why; of a sparse table the cells that it

@@ -17,7 +17,7 @@ from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepar
 from sdcensus.formats.tables.about import signs_in
 from sdcensus.formats.tables.columns import published_columns
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, SparseTable, Table
 from sdcensus.model.spec.axis import Axis, AxisCode
 from sdcensus.model.spec.headings import axis_heading, table_heading, units_text
 from sdcensus.model.spec.table_spec import TableSpec
@@ -31,7 +31,7 @@ _HEAD = 3  # title, units, an empty line
 
 
 def write_workbook(
-    table: Table | SparseTable,
+    table: AnyTable,
     target: Path,
     provenance: Provenance,
     notes: Sequence[Text],
@@ -100,7 +100,7 @@ class _Place:
 class _Sheets:
     """The sheets of one workbook."""
 
-    def __init__(self, book: Any, table: Table | SparseTable, language: str | None) -> None:
+    def __init__(self, book: Any, table: AnyTable, language: str | None) -> None:
         self.table, self.language = table, language
         self.sheet = book.add_worksheet(sheets.TABLE.show(language))
         self.notes = book.add_worksheet(sheets.NOTES.show(language))

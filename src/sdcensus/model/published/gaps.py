@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.constraints import level_steps
 from sdcensus.model.cube.interior import with_totals
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -115,7 +115,7 @@ class Gaps:
         return int(np.abs(gaps).max()) if gaps.size else None
 
 
-def gaps(table: Table | SparseTable) -> Gaps:
+def gaps(table: AnyTable) -> Gaps:
     """Compare every total and subtotal of a published table with its parts.
 
     Lines with a withheld cell have no gap that can be seen, and are marked so.

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.frames import frame
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.small_groups import SmallGroups
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec, too_large
 from sdcensus.model.text import Text
 
 Int64 = npt.NDArray[np.int64]
@@ -107,6 +107,23 @@ class Table:
     def __repr__(self) -> str:
         shape = "×".join(map(str, self.spec.shape)) or "one cell"
         return f"<Table {self.spec.title}: {shape}>"
+
+    @property
+    def dense(self) -> Table:
+        """The table itself, which holds every cell; a sparse one has nothing here."""
+        return self
+
+    def held_for(self, purpose: str) -> Table:
+        """The table, for what needs every cell; a sparse one refuses.
+
+        Args:
+            purpose: What needs every cell, for the message.
+        """
+        return self
+
+    def whole(self) -> Table:
+        """The table itself; a sparse one lists all its cells for this."""
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -210,6 +227,20 @@ class SparseTable:
         return f"<SparseTable {self.spec.title}: {'×'.join(map(str, self.spec.shape))}>"
 
     @property
+    def dense(self) -> None:
+        """Nothing: not every cell is held."""
+        return
+
+    @property
+    def flags(self) -> None:
+        """Nothing: cells that have no number are not held; ``flags_at`` tells why."""
+        return
+
+    def held_for(self, purpose: str) -> NoReturn:
+        """Refuse what needs every cell."""
+        raise SpecError(too_large(self.spec, purpose))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """How many positions each axis has, totals included."""
         return self.spec.shape
@@ -273,6 +304,11 @@ class SparseTable:
     def to_pandas(self, *, language: str | None = None) -> Any:
         """The cells that are held as a data frame of pandas; see ``columns``."""
         return frame(self.columns(language=language))
+
+
+#: A published table of either kind. Whoever needs every cell asks for ``dense``, for ``held_for``
+#: with what they need it for, or for ``whole`` where that many cells can be held.
+AnyTable = Table | SparseTable
 
 
 def _columns(

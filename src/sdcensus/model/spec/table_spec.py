@@ -176,3 +176,11 @@ class TableSpec:
 
     def __repr__(self) -> str:
         return f"<TableSpec {self.title}: {'×'.join(map(str, self.shape)) or 'one cell'}>"
+
+
+def too_large(spec: TableSpec, purpose: str) -> str:
+    """What is said where every cell of a table is needed and it is too large for that."""
+    return (
+        f"{spec.title}: the table is too large to be held whole, which {purpose} needs. Take fewer"
+        " or coarser axes."
+    )

@@ -10,14 +10,13 @@ from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.shared.files import check_new, new_file
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.assessment.page import assessment_page
@@ -94,8 +93,8 @@ class AssessmentReport(Confidential):
 
 
 def assess(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | Protected,
+    cube: AnyCube,
+    table: AnyTable | Protected,
     *,
     method: Method | None = None,
     perturbation: Perturbation | None = None,
@@ -108,7 +107,7 @@ def assess(
     exact: bool | None = None,
     registry: Registry | str | Path | None = None,
     others: Sequence[TableSpec] = (),
-    tabulate: Callable[[TableSpec], Cube | SparseCube] | None = None,
+    tabulate: Callable[[TableSpec], AnyCube] | None = None,
     budgets: Sequence[LookBudget] | None = None,
     recovery_limit: float | None = None,
     number: int = 1,

@@ -18,13 +18,13 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.spec.table_spec import TableSpec
@@ -200,8 +200,8 @@ class Assessment(Confidential):
 
 
 def assess_table(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | Protected,
+    cube: AnyCube,
+    table: AnyTable | Protected,
     *,
     method: Method | None = None,
     perturbation: Perturbation | None = None,

@@ -11,7 +11,7 @@ from sdcensus.methods.method import Kind, Method
 from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
@@ -54,7 +54,7 @@ class AsPublished(Method):
         """Nothing is promised of a table of which only the values are known."""
         return Claims(for_publication=False)
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """The table as it is."""
         return self.finished(cube, self.table)
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.risk.feasibility import Feasibility
@@ -23,10 +23,10 @@ from sdcensus.utility.distances import Utility, utility_of
 from sdcensus.utility.levels import UtilityAt, by_level
 
 
-def checked_pair(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Cube, Table]:
+def checked_pair(cube: AnyCube, table: AnyTable) -> tuple[Cube, Table]:
     """A cube and a table that belong together and can be held whole."""
     given: tuple[object, object] = (cube, table)
-    if not isinstance(given[0], Cube | SparseCube) or not isinstance(given[1], Table | SparseTable):
+    if not isinstance(given[0], AnyCube) or not isinstance(given[1], AnyTable):
         raise SpecError(
             "An assessment compares a cube with the table made from it: sc.assess(cube, table)."
         )

@@ -16,7 +16,7 @@ from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.published.claims import SENTENCES, Claims
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.risk.posterior import VisibleSmall, visible_small
 
@@ -72,7 +72,7 @@ class PublicAssessment:
 
 
 def public_assessment(
-    table: Table | SparseTable,
+    table: AnyTable,
     *,
     method: Method | None = None,
     provenance: Provenance | None = None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.entity import Entity
@@ -21,7 +21,7 @@ from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
 from sdcensus.session.looks.budget import budget_in
 from sdcensus.store.registry import Registry
 
-Tabulate = Callable[[TableSpec], Cube | SparseCube]
+Tabulate = Callable[[TableSpec], AnyCube]
 #: Larger tables are not compared with themselves and others cell by cell.
 COMPARED_CELLS = 2_000_000
 

@@ -12,8 +12,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import SpecError, StoreError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
 from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.schema.entity import Entity
@@ -162,7 +162,7 @@ class Census(Confidential):
         sums: str | Sequence[str] = (),
         households: bool = False,
         engine: str | EngineName | None = None,
-    ) -> Cube | SparseCube:
+    ) -> AnyCube:
         """True counts and cell keys of a table.
 
         Args:

@@ -16,8 +16,7 @@ from sdcensus.errors import OutputError, Refused
 from sdcensus.formats.tables.columns import axis_columns, grid_positions, slices, table_of
 from sdcensus.formats.tables.text import write_csv
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.store.owner_only import open_owner_only
 
 Positions = npt.NDArray[np.int64]
@@ -27,7 +26,7 @@ Teller = Callable[[Positions, Accumulators], Columns]
 
 
 def write_confidential(
-    cube: Cube | SparseCube,
+    cube: AnyCube,
     path: str | Path,
     *,
     confidential: bool = False,
@@ -74,7 +73,7 @@ def check_target(path: str | Path, *, confidential: bool, what: str = "A cube") 
     return target
 
 
-def cell_tables(cube: Cube | SparseCube, language: str | None, told: Teller) -> Iterator[pa.Table]:
+def cell_tables(cube: AnyCube, language: str | None, told: Teller) -> Iterator[pa.Table]:
     """Codes and labels of the cells of a cube, and what is told about them, some at a time.
 
     There is at least one piece, so that an empty cube still has its columns.
@@ -107,7 +106,7 @@ def write_owner_only_table(tables: Iterator[pa.Table], path: Path) -> None:
             writer.write_table(table)
 
 
-def _pieces(cube: Cube | SparseCube) -> Iterator[tuple[Positions, Accumulators]]:
+def _pieces(cube: AnyCube) -> Iterator[tuple[Positions, Accumulators]]:
     """Positions on each axis and values of some cells at a time, the last axis running fastest."""
     if isinstance(cube, SparseCube):
         for block in cube.blocks():

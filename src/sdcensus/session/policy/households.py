@@ -15,8 +15,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
@@ -54,7 +53,7 @@ class OneHouseholdCells(Confidential):
         return self.count / self.nonzero if self.nonzero else None
 
 
-def one_household_cells(cube: Cube | SparseCube) -> OneHouseholdCells:
+def one_household_cells(cube: AnyCube) -> OneHouseholdCells:
     """The person cells of a table whose members all live in one household.
 
     Args:

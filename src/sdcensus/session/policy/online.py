@@ -17,14 +17,13 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.cube.interior import adds_up
 from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole, WhenSparse
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
 from sdcensus.session.policy.notes import still_to_come
 from sdcensus.session.policy.passing_areas import Judgement, judge, remedies_by_numbers
 from sdcensus.session.policy.remedies import remedies_for, with_remedies
 from sdcensus.session.policy.value_rules import (
-    AnyTable,
     Publish,
     Shares,
     areas_of,

@@ -9,13 +9,13 @@ from sdcensus.errors import SpecError
 from sdcensus.formats.tables.grouped import check_groups_target, write_grouped
 from sdcensus.methods.building_blocks import BuildingBlocks
 from sdcensus.model.published.grouped_table import GroupedTable
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable
 
 __all__ = ["check_groups_target", "group_table", "write_grouped"]
 
 
 def group_table(
-    table: Table | SparseTable,
+    table: AnyTable,
     groups: str | Path,
     *,
     minimum_population: int = 0,

@@ -23,11 +23,11 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.small_groups import NonZeroCells, SparseGroups
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
@@ -37,7 +37,7 @@ from sdcensus.session.census.census import Census
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Tabulate = Callable[[TableSpec], Cube | SparseCube]
+Tabulate = Callable[[TableSpec], AnyCube]
 
 #: The smallest group that makes a rule: below it nothing would ever be hidden but empty cells.
 LEAST = 2
@@ -230,7 +230,7 @@ class GroupRule:
         method: Method,
         tabulate: Tabulate,
         *,
-        counted: Cube | SparseCube | None = None,
+        counted: AnyCube | None = None,
     ) -> Protected:
         """Count a table with its ancestors, protect it, hide what is below a small group, cut.
 
@@ -286,7 +286,7 @@ class GroupRule:
         own = tabulate(spec)
         if isinstance(own, SparseCube):
             shown = groups.shown
-            table: Table | SparseTable = SparseTable(
+            table: AnyTable = SparseTable(
                 spec, shown.numbers, shown.published, (note_for(smallest),), groups.outside()
             )
             protected = method.finished(own, table)
@@ -311,7 +311,7 @@ def too_large(spec: TableSpec, smallest: int) -> str:
     )
 
 
-def _listed(table: Table | SparseTable) -> NonZeroCells:
+def _listed(table: AnyTable) -> NonZeroCells:
     """The cells of a table that are not published as 0."""
     if isinstance(table, SparseTable):
         return NonZeroCells(table.numbers, table.published)

@@ -19,7 +19,7 @@ from sdcensus.kernels.cells.tabulate import identity, unpack
 from sdcensus.model.cube.accumulators import COUNT, KEY, Accumulators, packs, sum_type
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import Layout, mixed_radix, positions_on
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, SparseCube, assemble
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -30,8 +30,8 @@ _INNER_CELLS = 4096
 
 
 def derived(
-    finest: Cube | SparseCube, spec: TableSpec, *, largest_dense: int = LARGEST_DENSE_GRID
-) -> Cube | SparseCube:
+    finest: AnyCube, spec: TableSpec, *, largest_dense: int = LARGEST_DENSE_GRID
+) -> AnyCube:
     """A table from finer cells of the same records: exactly what counting the records gives.
 
     Args:
@@ -121,8 +121,8 @@ def _from_grid(finest: Cube, spec: TableSpec, groups: Sequence[Int64 | None]) ->
 
 
 def _from_cells(
-    finest: Cube | SparseCube, spec: TableSpec, groups: Sequence[Int64 | None], largest_dense: int
-) -> Cube | SparseCube:
+    finest: AnyCube, spec: TableSpec, groups: Sequence[Int64 | None], largest_dense: int
+) -> AnyCube:
     values, shape = finest.values, finest.spec.base_shape
     if isinstance(finest, SparseCube):
         held, chosen = finest.numbers, dict(values.items())

@@ -14,8 +14,8 @@ from sdcensus.formats.write import write_delivered
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
@@ -68,7 +68,7 @@ class Maker:
         self._waiting: dict[str, list[Product]] = {}
         self._parts: dict[str, dict[str, tuple[PublishedPart, Office]]] = {}
         self._rule = GroupRule(resolved.smallest_group)
-        self._judged: dict[str, Table | SparseTable] = {}
+        self._judged: dict[str, AnyTable] = {}
         self._lock, self._judging = threading.Lock(), threading.Lock()
         for product in products:
             self._parts[product.name] = {}
@@ -88,7 +88,7 @@ class Maker:
                     found[key] = spec
         return tuple(found.values())
 
-    def take(self, spec: TableSpec, counted: Cube | SparseCube) -> None:
+    def take(self, spec: TableSpec, counted: AnyCube) -> None:
         """Protect a table and finish the products that waited for it.
 
         Args:
@@ -171,7 +171,7 @@ class Maker:
             refused[tuple(index)] = True
         return decision.table, refused if refused.any() else None
 
-    def _published(self, spec: TableSpec) -> Table | SparseTable:
+    def _published(self, spec: TableSpec) -> AnyTable:
         """The published table of a specification, for rules on published numbers; made once."""
         key = spec_key(spec)
         with self._judging:

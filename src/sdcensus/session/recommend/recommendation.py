@@ -18,7 +18,7 @@ from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection, Setting
 from sdcensus.model.policy.policy import Limits, Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables, look_budgets
 from sdcensus.session.census.census import Census
@@ -216,7 +216,7 @@ def versions_of(
     # Keys are in the store already; looked up as they are, they need no secret.
     method = CellKey(recommendation.noise.design, lookup=Lookup.ASCENDING)
 
-    def show(version: TableSpec) -> Table | SparseTable:
+    def show(version: TableSpec) -> AnyTable:
         return method.protect(census.tabulate(version)).table
 
     policy = recommendation.policy
