@@ -315,15 +315,15 @@ class LargeAreasExact(Method):
         """Publish small areas by the method, large ones exactly."""
         self.check(cube)
         done = self.method.protect(cube)
-        if not isinstance(cube, Cube) or not isinstance(done.table, Table):
-            raise SpecError(f"The method {self.name!r} needs the whole table.")
+        purpose = f"the method {self.name!r}"
+        cube, whole = cube.held_for(purpose), done.table.held_for(purpose)
         exact = self.exact_cells(cube)
-        published, flags = done.table.published.copy(), done.table.flags
+        published, flags = whole.published.copy(), whole.flags
         published[exact] = cube.count[exact]
         if flags is not None:
             flags = flags.copy()
             flags[exact] = 0
-        table = replace(done.table, published=published, flags=flags)
+        table = replace(whole, published=published, flags=flags)
         audit = Audit(cube, done.audit.effective_keys, ((self.method.name, done.table),))
         return Protected(table, self.provenance(cube), audit)
 

@@ -62,7 +62,7 @@ def notes_for(table: AnyTable, claims: Claims, *, legend: bool = True) -> tuple[
     notes = [Text.named("notes.protected")]
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
-    elif isinstance(table, SparseTable) or _shows_zeros(table):
+    elif table.dense is None or _shows_zeros(table.dense):
         notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
     notes += _about_sums(table, claims)
     # The same words for every look-up: which one it is would tell how large the noise is.
@@ -81,7 +81,7 @@ def find_example(table: AnyTable) -> Example | None:
     totals of all other axes are tried.
     """
     best = _best(table, at_totals=True)
-    if isinstance(table, Table) and (best is None or best[0][0]):
+    if table.dense is not None and (best is None or best[0][0]):
         further = _best(table, at_totals=False)
         best = min((one for one in (best, further) if one is not None), default=None, key=_rank)
     return None if best is None else best[1]
@@ -97,14 +97,13 @@ def _rank(one: _Ranked) -> Rank:
 
 def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
     if claims.shown_cells_add_up:
-        withheld = isinstance(table, Table) and table.flags is not None
-        return [Text.named("notes.shown_add_up" if withheld else "notes.adds_up")]
+        return [Text.named("notes.adds_up" if table.flags is None else "notes.shown_add_up")]
     if not any(_relations(axis) for axis in table.spec.axes):
         return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
         return [Text.of({language: _told(example, language) for language in LANGUAGES})]
-    if isinstance(table, SparseTable) or table.flags is not None:
+    if table.dense is None or table.flags is not None:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     return [Text.named("notes.adds_up" if claims.additive else "notes.happens_to")]
 
@@ -218,17 +217,13 @@ def _at_totals(table: AnyTable, at: int) -> _Lines | None:
     )
     steps = np.arange(len(axes[at].codes), dtype=np.uint64) * np.uint64(weights[at])
     numbers = steps + np.uint64(start)
-    missing = None
-    if isinstance(table, SparseTable):
-        missing = table.flags_at(numbers)[None, :] != 0
-    elif table.flags is not None:
-        missing = table.flags.reshape(1, -1)[:, numbers.astype(np.int64)] != 0
+    missing = table.flags_at(numbers)[None, :] != 0
     distance = np.zeros(1, dtype=np.int64)
     return _Lines(table.at(numbers)[None, :], missing, (1,) * len(axes), distance)
 
 
 def _everywhere(table: AnyTable, at: int) -> _Lines | None:
-    if isinstance(table, SparseTable):
+    if table.dense is None:
         return None
     shape = tuple(1 if other == at else size for other, size in enumerate(table.shape))
     distance = np.zeros(shape, dtype=np.int64)

@@ -26,7 +26,7 @@ from sdcensus.methods.perturbation.sources import check_units
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.interior import interior, with_totals
-from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
@@ -134,7 +134,7 @@ class PerUnitDeviations(CellMethod):
 
     def protect(self, cube: AnyCube) -> Protected:
         """Publish every cell, or the interior cells and their sums."""
-        if self.totals is Totals.OWN or isinstance(cube, SparseCube):  # which check refuses
+        if self.totals is Totals.OWN or cube.dense is None:  # which check refuses
             return CellMethod.protect(self, cube)
         self.check(cube)
         # The ellipsis keeps a table of one cell an array.

@@ -12,7 +12,6 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Table
 
 _ARROW = " → "
 #: Methods that publish some cells exactly, and what that means for withheld ones.
@@ -117,10 +116,9 @@ class Pipeline(Method):
         done = self.first.protect(cube)
         table, stages = done.table, []
         for name, step in zip(self._names, self.steps, strict=False):
-            if not isinstance(table, Table):  # refused by check
-                raise SpecError(f"The step {step.name!r} needs a whole table.")
-            stages.append((name, table))
-            table = step.apply(table)
+            whole = table.held_for(f"the step {step.name!r}")
+            stages.append((name, whole))
+            table = step.apply(whole)
         audit = replace(done.audit, stages=tuple(stages))
         return Protected(table, self.provenance(cube), audit)
 

@@ -18,7 +18,7 @@ from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import Knowledge, cell_mask
 from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 
 Int64 = npt.NDArray[np.int64]
 
@@ -163,6 +163,4 @@ def _dense(cube: AnyCube, table: AnyTable) -> tuple[Int64, Table]:
             f"{spec.title}: {spec.cells:,} cells are too many to be looked at together (at most"
             f" {LARGEST_DENSE_GRID:,}). Take fewer axes, coarser levels or a part of the areas."
         )
-    if isinstance(table, SparseTable):
-        table = table.whole()
-    return true_values(cube), table
+    return true_values(cube), table.whole()

@@ -17,7 +17,7 @@ from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepar
 from sdcensus.formats.tables.about import signs_in
 from sdcensus.formats.tables.columns import published_columns
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import AnyTable, Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, Table
 from sdcensus.model.spec.axis import Axis, AxisCode
 from sdcensus.model.spec.headings import axis_heading, table_heading, units_text
 from sdcensus.model.spec.table_spec import TableSpec
@@ -38,8 +38,9 @@ def write_workbook(
     language: str | None,
 ) -> None:
     """Write a table and its notes to a new workbook."""
-    across = None if isinstance(table, SparseTable) else column_axis(table.spec)
-    listed = isinstance(table, SparseTable) or (across is None and len(table.spec.axes) > 1)
+    dense = table.dense
+    across = None if dense is None else column_axis(table.spec)
+    listed = dense is None or (across is None and len(table.spec.axes) > 1)
     cells = table.published.size
     rows = cells if listed or across is None else cells // len(table.spec.axes[across].codes)
     if rows + _HEAD + 2 > MOST_ROWS:
@@ -50,10 +51,10 @@ def write_workbook(
     heading = table_heading(table.spec, language)
     with new_file(target) as file, sheets.new_book(file, heading, cells) as book:
         made = _Sheets(book, table, language)
-        if isinstance(table, SparseTable) or listed:
+        if dense is None or listed:
             made.write_list()
         else:
-            made.write_grid(table, across)
+            made.write_grid(dense, across)
         made.write_notes(provenance, notes)
 
 

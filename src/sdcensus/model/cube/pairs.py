@@ -16,7 +16,7 @@ from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Int64, Mask, Numbers, Part, Region, region
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.published.table import AnyTable, Flag, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Flag, SparseTable
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: More records than any census has.
@@ -302,7 +302,7 @@ def true_values(cube: AnyCube) -> Int64:
 
 def published_values(table: AnyTable) -> Int64:
     """The published values of every cell."""
-    return table.published if isinstance(table, Table) else table.whole().published
+    return table.whole().published
 
 
 def hidden_cells(table: AnyTable) -> Mask | None:

@@ -160,6 +160,10 @@ class Table:
         """The published values of cells by their numbers, the last axis running fastest."""
         return self.published.reshape(-1)[numbers.astype(np.int64)]
 
+    def flags_at(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+        """Why cells have no number, by their numbers: a ``Flag`` for each."""
+        return self._flags().reshape(-1)[numbers.astype(np.int64)]
+
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))

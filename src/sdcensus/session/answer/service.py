@@ -21,7 +21,7 @@ from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
@@ -389,9 +389,7 @@ class TableService(Confidential):
             protected = self._rule.protect(
                 spec, self._methods[spec.of], self.census.tabulate, counted=cube
             )
-            table = protected.table
-            if isinstance(table, SparseTable):
-                table = table.whole()
+            table = protected.table.whole()
             progress("protecting", 1.0)
             return PublishedCells(table.published, table.flags), protected.provenance
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.published.claims import SENTENCES, Claims
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.risk.posterior import VisibleSmall, visible_small
 
@@ -88,11 +87,7 @@ def public_assessment(
         title: What stands above it; by default what it shows, in words.
         language: The language of labels.
     """
-    if isinstance(table, SparseTable):
-        raise SpecError(
-            f"{table.spec.title}: the table is too large to be described whole. Take fewer or"
-            " coarser axes."
-        )
+    table = table.held_for("its description")
     spec = table.spec
     claims = Claims(for_publication=False) if method is None else method.claims()
     if method is not None and not table.notes:

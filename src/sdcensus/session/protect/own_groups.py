@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from sdcensus.documents.groups import read_groups
-from sdcensus.errors import SpecError
 from sdcensus.formats.tables.grouped import check_groups_target, write_grouped
 from sdcensus.methods.building_blocks import BuildingBlocks
 from sdcensus.model.published.grouped_table import GroupedTable
-from sdcensus.model.published.table import AnyTable, SparseTable
+from sdcensus.model.published.table import AnyTable
 
 __all__ = ["check_groups_target", "group_table", "write_grouped"]
 
@@ -31,10 +30,6 @@ def group_table(
         subtraction: Whether a group may be a larger code less others.
         language: The language of the labels.
     """
-    if isinstance(table, SparseTable):
-        raise SpecError(
-            f"{table.spec.title}: the table is too large to be held whole, which groups need. Take"
-            " fewer or coarser axes."
-        )
+    table = table.held_for("a group of your own")
     blocks = BuildingBlocks(minimum_population=minimum_population, subtraction=subtraction)
     return blocks.group(table, read_groups(groups), language=language)

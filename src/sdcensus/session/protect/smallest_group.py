@@ -249,8 +249,8 @@ class GroupRule:
             return self._sparse(ancestry, method, cube, tabulate)
         other = None
         if ancestry.unconditioned is not None:
-            whole = tabulate(ancestry.unconditioned)
-            if isinstance(whole, SparseCube):  # as large as the table itself, which is held
+            whole = tabulate(ancestry.unconditioned).dense
+            if whole is None:  # as large as the table itself, which is held
                 raise Refused(too_large(spec, self.smallest))
             other = _judged(judge, whole).published < self.smallest
         judged = _judged(judge, cube)
@@ -262,12 +262,9 @@ class GroupRule:
             protected = method.finished(own, Table(spec, ancestry.cut(judged.published), flags))
         else:
             protected = method.protect(own)
-        table = protected.table
-        if isinstance(table, SparseTable):
-            table = table.whole()
         return replace(
             protected,
-            table=_hidden(table, hidden, self.smallest),
+            table=_hidden(protected.table.whole(), hidden, self.smallest),
             provenance=replace(protected.provenance, smallest_group=self.smallest),
         )
 
@@ -294,8 +291,7 @@ class GroupRule:
             # Only its ancestors are too many: every cell of the table itself can have a mark.
             protected = method.protect(own)
             hidden = groups.broken_down(np.arange(spec.cells, dtype=np.uint64))
-            held = protected.table
-            held = held.whole() if isinstance(held, SparseTable) else held
+            held = protected.table.whole()
             protected = replace(
                 protected, table=_hidden(held, hidden.reshape(spec.shape), smallest)
             )
@@ -325,8 +321,7 @@ def _judged(judge: CellMethod, cube: Cube) -> Table:
     if cube.spec.measure is not Measure.COUNT:
         spec = replace(cube.spec, measure=Measure.COUNT, weight_decimals=0)
         cube = Cube(spec, cube.origin, Accumulators(cube.count, cube.key))
-    table = judge.protect(cube).table
-    return table.whole() if isinstance(table, SparseTable) else table
+    return judge.protect(cube).table.whole()
 
 
 def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:

@@ -41,9 +41,10 @@ def derived(
         largest_dense: Grids with more cells are kept as their non-empty cells.
     """
     groups = _groups(finest.spec, spec)
-    if isinstance(finest, SparseCube) or max(spec.cells, Layout(spec).size) > largest_dense:
+    dense = finest.dense
+    if dense is None or max(spec.cells, Layout(spec).size) > largest_dense:
         return _from_cells(finest, spec, groups, largest_dense)
-    return _from_grid(finest, spec, groups)
+    return _from_grid(dense, spec, groups)
 
 
 def groups_within(fine: Axis, coarse: Axis) -> Int64 | None:

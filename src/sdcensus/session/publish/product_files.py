@@ -105,10 +105,7 @@ class Maker:
         protected = self._rule.protect(
             spec, method, self._resolved.census.tabulate, counted=counted
         )
-        table, cube = protected.table, protected.audit.cube
-        if isinstance(table, SparseTable):
-            table = table.whole()
-        assert isinstance(cube, Cube)
+        table, cube = protected.table.whole(), protected.audit.cube.held_for("its files")
         taken_over = 0
         if self._resolved.imports:
             found = self._guard.imported(table, protected.provenance)
@@ -144,8 +141,7 @@ class Maker:
         """The counts before records were swapped, if they were."""
         if self._resolved.original is None:
             return None
-        cube = self._resolved.original.tabulate(spec)
-        return cube if isinstance(cube, Cube) else None
+        return self._resolved.original.tabulate(spec).dense
 
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
