@@ -18,12 +18,7 @@ OFFICE = {"findings": ("en", "es")}
 #: Marks and single words may be the same in several languages.
 FEW_WORDS = 3
 #: Modules that still have words in code.
-IN_CODE = {
-    "formats/tables/about.py",
-    "session/commands/words.py",
-    "session/figures/indicator_words.py",
-    "session/figures/words.py",
-}
+IN_CODE = {"formats/tables/about.py"}
 
 AREAS = sorted(
     {

@@ -41,11 +41,11 @@ PERCEIVED_SCOPE = Text.named("findings.perceived_scope")
 def tables_scope(specs: Sequence[TableSpec], *, published: bool) -> Text:
     """Which tables findings rest on, in every language of sentences."""
     scope = Text.named(f"findings.{'perceived_' if published else ''}tables_scope")
-    sentences = {}
-    for language, text in scope.by_language:
-        names = "; ".join(dict.fromkeys(table_heading(spec, language) for spec in specs))
-        sentences[language] = text.format(tables=names)
-    return Text.of(sentences)
+    names = {
+        language: "; ".join(dict.fromkeys(table_heading(spec, language) for spec in specs))
+        for language, _ in scope.by_language
+    }
+    return scope.filled(tables=names)
 
 
 def sentence_language(language: str | None) -> str | None:

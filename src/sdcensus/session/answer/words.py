@@ -14,17 +14,3 @@ SUMS = Text.named("answers.sums")
 PARTLY = Text.named("answers.partly")
 LOW_RELIABILITY = Text.named("answers.low_reliability")
 WITHHELD_AREAS = Text.named("answers.withheld_areas")
-
-
-def filled(text: Text, **values: str | dict[str, str]) -> Text:
-    """A text with its gaps filled, in every language; values may differ by language."""
-    made = {}
-    for language, words in text.by_language:
-        own = {
-            name: value
-            if isinstance(value, str)
-            else value.get(language, next(iter(value.values())))
-            for name, value in values.items()
-        }
-        made[language] = words.format(**own)
-    return Text.of(made)

@@ -13,13 +13,8 @@ from sdcensus.session.commands.parser import parse_program as parse_program
 from sdcensus.session.commands.places import line_and_column as line_and_column
 from sdcensus.session.commands.places import place_of as place_of
 from sdcensus.session.commands.places import pointer as pointer
-from sdcensus.session.commands.program import Choice as Choice
 from sdcensus.session.commands.program import CommandTable as CommandTable
-from sdcensus.session.commands.program import Computed as Computed
-from sdcensus.session.commands.program import OfNumbers as OfNumbers
-from sdcensus.session.commands.program import Percentages as Percentages
 from sdcensus.session.commands.program import Program as Program
-from sdcensus.session.commands.program import Quotient as Quotient
 from sdcensus.session.commands.program import Show as Show
 from sdcensus.session.commands.results import finish as finish
 from sdcensus.session.commands.tokens import LONGEST_PROGRAM as LONGEST_PROGRAM

@@ -1,29 +1,89 @@
-"""Words about figures that are computed from published counts, in every language."""
+"""What figures that are computed from published counts are called, in every language.
+
+For plans, the table builder and commands alike.
+"""
 
 from __future__ import annotations
 
-from sdcensus.model.text import Text
+from collections.abc import Callable, Sequence
 
-COMPUTED = Text.of(
-    {
-        "en": "The figures of this table were computed from published counts, which are protected."
-        " Figures in brackets rest on small counts and are of low reliability.",
-        "es": "Las cifras de esta tabla se calcularon con recuentos publicados, que están"
-        " protegidos. Las cifras entre paréntesis se basan en recuentos pequeños y son de baja"
-        " fiabilidad.",
-        "fr": "Les chiffres de ce tableau ont été calculés à partir d’effectifs publiés, qui sont"
-        " protégés. Les chiffres entre parenthèses reposent sur de petits effectifs et sont peu"
-        " fiables.",
-        "nl": "De cijfers van deze tabel zijn berekend uit gepubliceerde aantallen, die beschermd"
-        " zijn. Cijfers tussen haakjes berusten op kleine aantallen en zijn weinig betrouwbaar.",
-    }
+from sdcensus.model.schema.variable import Variable
+from sdcensus.model.spec.headings import (
+    joined_in_title,
+    number_text,
+    universe_text,
+    variable_heading,
 )
-OPEN_CLASS = Text.of(
-    {
-        "en": "A class without an end counts with its lowest value.",
-        "es": "Una clase sin límite superior cuenta con su valor más bajo.",
-        "fr": "Une classe sans limite supérieure compte pour sa valeur la plus basse.",
-        "nl": "Een klasse zonder bovengrens telt mee met haar laagste waarde.",
-    }
-)
-PERCENT = Text.of({"en": "Percent", "es": "Por ciento", "fr": "Pour cent", "nl": "Procent"})
+from sdcensus.model.spec.universe import Universe
+from sdcensus.model.text import LANGUAGES, Text
+
+COMPUTED = Text.named("figures.computed")
+OPEN_CLASS = Text.named("figures.open_class")
+PERCENT = Text.named("figures.percent")
+BY = Text.named("figures.by")
+HOUSEHOLD_SIZE = Text.named("figures.household_size")
+PER_HOUSEHOLD = Text.named("figures.per_household")
+MEDIAN_AGE = Text.named("figures.median_age")
+SHARE = Text.named("figures.share")
+SHARE_OF = Text.named("figures.share_of")
+RATIO = Text.named("figures.ratio")
+SEX_RATIO = Text.named("figures.sex_ratio")
+DEPENDENCY_RATIO = Text.named("figures.dependency_ratio")
+PER = Text.named("figures.per")
+DISTRIBUTION = Text.named("figures.distribution")
+MEDIAN = Text.named("figures.median")
+MEAN = Text.named("figures.mean")
+
+
+def share_words(above: Universe, below: Universe) -> Text:
+    """What a share is: of whom, the percentage of whom."""
+    if below.everything:
+        return SHARE.filled(above=_condition(above))
+    return SHARE_OF.filled(above=_condition(above), below=_condition(below))
+
+
+def ratio_words(above: Universe, below: Universe, per: int) -> Text:
+    """What a ratio is: how many of whom per so many of whom."""
+    return RATIO.filled(above=_condition(above), below=_condition(below), per=_number(per))
+
+
+def per_words(words: Text, per: int) -> Text:
+    """What a ratio with a name of its own is, or what ratios are given per."""
+    return words.filled(per=_number(per))
+
+
+def variable_words(words: Text, variable: Variable) -> Text:
+    """What a figure of a variable is."""
+    return words.filled(above={each: variable_heading(variable, each) for each in LANGUAGES})
+
+
+def figure_title(
+    words: Text, headings: Callable[[str], Sequence[str]], condition: Text = Text()
+) -> Text:
+    """What is computed, for which groups, and for whom.
+
+    Args:
+        words: What is computed.
+        headings: What its axes are called in a language.
+        condition: For whom; empty for everybody.
+    """
+    titles = {}
+    for language, text in words.by_language:
+        axes = list(headings(language))
+        by = f" {BY.show(language)} {joined_in_title(axes, language)}" if axes else ""
+        whom = condition.show(language)
+        titles[language] = f"{text}{by}. {whom}" if whom else f"{text}{by}"
+    return Text.of(titles)
+
+
+def condition_words(universe: Universe) -> Text:
+    """For whom a figure is, in words; empty for everybody."""
+    return Text.of(_condition(universe))
+
+
+def _condition(universe: Universe) -> dict[str, str]:
+    return {language: universe_text(universe, language) for language in LANGUAGES}
+
+
+def _number(number: int) -> dict[str, str]:
+    return {language: number_text(number, language) for language in LANGUAGES}

@@ -339,5 +339,4 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
 
 def note_for(smallest: int) -> Text:
     """What readers are told, with what helps them."""
-    note = Text.named("notes.smallest_group").by_language
-    return Text.of({language: text.format(size=smallest) for language, text in note})
+    return Text.named("notes.smallest_group").filled(size=str(smallest))
