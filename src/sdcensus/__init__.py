@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from sdcensus.client import connect as connect
     from sdcensus.errors import SdcensusError as SdcensusError
-    from sdcensus.formats.tables import write_table as write_table
+    from sdcensus.formats.write.table_file import write_table as write_table
     from sdcensus.report.assessment.files import assess as assess
     from sdcensus.report.publication.pages import publish as publish
     from sdcensus.session import perturbation as perturbation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -114,12 +115,9 @@ def in_groups_file(ages: Sequence[int], folder: Path) -> Int64:
     lines = ["variable,group,code", *(f"age,own,{age}" for age in ages)]
     file.write_text("\n".join(lines), encoding="utf-8")
 
-    def protect(spec: TableSpec) -> object:
-        return protect_table(CENSUS, spec, METHOD)
-
-    protected = protect_table(CENSUS, TableSpec.build(SCHEMA, ["sex", "age"]), METHOD)
-    grouped = group_table(protected, file, protect)  # type: ignore[arg-type]
-    return grouped.published[:, 0]
+    protect = partial(protect_table, CENSUS, method=METHOD)
+    protected = protect(TableSpec.build(SCHEMA, ["sex", "age"]))
+    return group_table(protected, file, protect).published[:, 0]
 
 
 def planned(**settings: object) -> DeliveredTable:

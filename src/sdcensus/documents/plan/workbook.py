@@ -49,7 +49,7 @@ _REMARKS = frozenset({"comment", "comments", "remark", "remarks", "note", "meani
 _HEADINGS = {
     **{"table": "name", "table_name": "name", "id": "name", "heading": "title"},
     **{"units": "of", "unit": "of", "population": "universe"},
-    **{"where": "universe", "condition": "universe", "filter": "universe"},
+    **{"condition": "where", "filter": "where"},
     **{"row": "rows", "column": "columns", "axes": "by", "groups": "by"},
 }
 _SETTINGS: dict[str, KeyPath] = {

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
-from sdcensus.formats.tables.about import MADE
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.text import Text
 
@@ -33,6 +32,21 @@ HOW = Text.named("files.sheets.how")
 CODE = Text.named("files.sheets.code")
 LEVEL = Text.named("files.sheets.level")
 SEE = Text.named("files.sheets.see")
+
+#: The words for what a provenance holds.
+_MADE = {
+    member: Text.named(f"files.sheets.made.{member}")
+    for member in (
+        "method",
+        "method_version",
+        "fingerprint",
+        "data_version",
+        "key_version",
+        "secret_id",
+        "package_version",
+        "spec_hash",
+    )
+}
 
 #: A part of the notes: its heading, and lines with what stands in front of them.
 Section = tuple[str, Sequence[tuple[str, str]]]
@@ -154,7 +168,9 @@ def prepare(sheet: Any, *, head: int, top: int, first: int) -> None:
 def made_section(provenance: Provenance | None, language: str | None) -> Section:
     """How a table was made, as a part of its notes."""
     made = {} if provenance is None else provenance.to_json()
-    lines = [(MADE[name].show(language), str(made[name])) for name in MADE if made.get(name)]
+    lines = [
+        (word.show(language), str(made[name])) for name, word in _MADE.items() if made.get(name)
+    ]
     return HOW.show(language), lines
 
 

@@ -1,5 +1,7 @@
 """The small language of conditions: ``age >= 15 and ed@parish in ('P01', 'P02')``.
 
+A name that stands alone is that of a universe of the schema: ``adults and sex == 1``.
+
 A condition is parsed once, resolved against the schema and brought into a canonical form, so
 that every spelling of the same condition is the same universe, on every engine.
 """
@@ -34,6 +36,14 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A universe that the schema declares, by its name, and the character where that stands."""
+
+    name: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     """The opposite of a condition."""
 
@@ -56,7 +66,7 @@ class Either:
     right: Condition
 
 
-Condition = Comparison | Not | Both | Either
+Condition = Comparison | Named | Not | Both | Either
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -86,6 +96,8 @@ def comparisons(condition: Condition) -> Iterator[Comparison]:
     match condition:
         case Comparison():
             yield condition
+        case Named():
+            pass  # what it stands for, the schema knows
         case Not(part):
             yield from comparisons(part)
         case Both(left, right) | Either(left, right):
@@ -221,18 +233,27 @@ class _Parser:
         finally:
             self.depth -= 1
 
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> Comparison | Named:
         value = self._take("number") or self._take("text")
         if value is not None:  # the value first: 15 <= age
             operator = self._operator()
             return Comparison(self._operand(), _FLIPPED[operator], (_unquote(value),))  # type: ignore[arg-type]
+        first = self._peek()
         operand = self._operand()
+        if operand.level is None and self._ends():
+            return Named(operand.variable, first.position)
         negated = self._take("word", ("not", "NOT")) is not None
         if self._take("word", ("in", "IN")):
             return Comparison(operand, "not in" if negated else "in", self._values())
         if negated:
             raise self._expected(told("expected.in", "'in' after 'not'"))
         return Comparison(operand, self._operator(), (self._value(),))  # type: ignore[arg-type]
+
+    def _ends(self) -> bool:
+        """Whether nothing follows with which a name could be compared."""
+        token = self._peek()
+        joins = token.kind == "word" and token.text.lower() in ("and", "or")
+        return token.kind == "end" or joins or token.text == ")"
 
     def _operator(self) -> str:
         signs = told("expected.operator", "one of == != < <= > >= in")

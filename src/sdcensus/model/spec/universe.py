@@ -8,22 +8,23 @@ universe exactly if they are true for the same records, whatever their spelling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import Sentence, SpecError, UnknownName, both, told
+from sdcensus.errors import ConditionError, Sentence, SpecError, UnknownName, both, told, unknown
 from sdcensus.model.schema.encoding import whole_number
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.predicate import (
     Both,
     Comparison,
     Condition,
     Either,
+    Named,
     Not,
     comparisons,
     parse_condition,
@@ -79,7 +80,7 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     """Resolve a condition against a schema and bring it into canonical form."""
     if condition is None or not condition.strip():
         return EVERYTHING
-    parsed = parse_condition(condition)
+    parsed = _spelt_out(parse_condition(condition), condition, schema.universes)
     masks: dict[Comparison, Mask] = {}
     known: dict[tuple[str, str], _LevelCodes] = {}
     by_variable: dict[str, list[Mask]] = {}
@@ -100,6 +101,38 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     axis_of = {name: axis for axis, name in enumerate(names)}
     truth = np.broadcast_to(_truth(parsed, masks, classes, axis_of), shape)
     return _reduced([schema.variable(name) for name in names], classes, truth)
+
+
+def _spelt_out(condition: Condition, text: str, declared: Sequence[DeclaredUniverse]) -> Condition:
+    """A condition with what the universes stand for that it names.
+
+    A universe can be made of those that are declared before it, so that none is made of itself.
+    """
+    match condition:
+        case Named(name, at):
+            names = [one.name for one in declared]
+            if name not in names:
+                what = told(
+                    "condition.alone",
+                    "{unknown} A variable is compared with a code, as in {name} == 1.",
+                    unknown=unknown("universe", name, names),
+                    name=name,
+                )
+                where = told("where.condition", "In the condition {text!r}", text=text)
+                raise ConditionError(
+                    told("within", "{where}: {what}", where=where, what=what), at=at
+                )
+            place = names.index(name)
+            inner = declared[place].condition
+            return _spelt_out(parse_condition(inner), inner, declared[:place])
+        case Not(part):
+            return Not(_spelt_out(part, text, declared))
+        case Both(left, right):
+            return Both(_spelt_out(left, text, declared), _spelt_out(right, text, declared))
+        case Either(left, right):
+            return Either(_spelt_out(left, text, declared), _spelt_out(right, text, declared))
+        case Comparison():
+            return condition
 
 
 def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:
@@ -149,6 +182,8 @@ def _truth(
             return _truth(left, masks, classes, axis_of) & _truth(right, masks, classes, axis_of)
         case Either(left, right):
             return _truth(left, masks, classes, axis_of) | _truth(right, masks, classes, axis_of)
+        case Named(name):  # pragma: no cover - names are spelt out before
+            raise AssertionError(name)
 
 
 def _reduced(

@@ -8,11 +8,13 @@ from sdcensus.session.answer.budgets import OpenedBudget as OpenedBudget
 from sdcensus.session.answer.catalogue import Catalogue as Catalogue
 from sdcensus.session.answer.catalogue import OfferedVariable as OfferedVariable
 from sdcensus.session.answer.catalogue import Population as Population
-from sdcensus.session.answer.files import FORMATS as FORMATS
-from sdcensus.session.answer.files import MEDIA_TYPES as MEDIA_TYPES
+from sdcensus.session.answer.files import JSON_STAT as JSON_STAT
+from sdcensus.session.answer.files import ZIP_ENDING as ZIP_ENDING
 from sdcensus.session.answer.files import Rendered as Rendered
+from sdcensus.session.answer.files import form_names as form_names
 from sdcensus.session.answer.files import json_stat as json_stat
 from sdcensus.session.answer.files import render as render
+from sdcensus.session.answer.files import served_formats as served_formats
 from sdcensus.session.answer.hints import question_of as question_of
 from sdcensus.session.answer.hints import told_example as told_example
 from sdcensus.session.answer.levels import level_label as level_label

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import get_args
 
 from sdcensus.errors import told
@@ -37,9 +38,17 @@ _REVERSED = {"=>": ">=", "=<": "<=", "><": "<>"}
 class ConditionReader(Reader):
     """Reads conditions and variables."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, universes: Mapping[str, str]) -> None:
+        """Read a program.
+
+        Args:
+            source: The program.
+            universes: The conditions of the universes of the schema, by their names in small
+                letters. Where a condition names one, that is what it says.
+        """
         super().__init__(source)
         self.depth = 0
+        self.universes = universes
 
     # ----------------------------------------------------------------------------- variables
 
@@ -123,9 +132,20 @@ class ConditionReader(Reader):
                 condition = self.condition()
                 self.need_mark(")", listed(("AND", "OR", "')'")))
                 return condition
+            if self.universe_follows():
+                others = dict(self.universes)
+                text = others.pop(self.step().text.casefold())  # none is made of itself
+                return _placed(ConditionReader(text, others).condition(), token.at)
             return self._comparison()
         finally:
             self.depth -= 1
+
+    def universe_follows(self) -> bool:
+        """Whether the name of a universe comes next, and nothing that compares it."""
+        known = self.next.kind is Kind.WORD and self.next.text.casefold() in self.universes
+        after = self.after()
+        compared = after.keyword in ("IN", "NOT") or (after.kind is Kind.MARK and after.text != ")")
+        return known and not compared
 
     def _comparison(self) -> Comparison:
         at = self.next.at
@@ -169,3 +189,18 @@ class ConditionReader(Reader):
             values.append(self.need_value())
         self.need_mark(")", told("expected.further-code", "',' and a further code, or ')'"))
         return tuple(values)
+
+
+def _placed(condition: Condition, at: int) -> Condition:
+    """A condition that was read elsewhere: whatever is wrong with it is said at one place."""
+    match condition:
+        case Comparison(operand, operator, values):
+            levels = tuple(replace(level, at=at) for level in operand.levels)
+            here = replace(operand, name=replace(operand.name, at=at), levels=levels, at=at)
+            return Comparison(here, operator, tuple(replace(value, at=at) for value in values), at)
+        case Not(part):
+            return Not(_placed(part, at), at)
+        case And(parts):
+            return And(tuple(_placed(part, at) for part in parts), at)
+        case Or(parts):
+            return Or(tuple(_placed(part, at) for part in parts), at)

@@ -129,7 +129,21 @@ _OFFERED_SHAPES: Schema = {
                         "id": TEXT,
                         "label": TEXT,
                         "variables": COUNT,
+                        "universes": listed(
+                            object_of({"name": TEXT, "label": TEXT, "description": TEXT})
+                        ),
                         "limits": object_of({"variables": MAYBE_COUNT, "cells": MAYBE_COUNT}),
+                    }
+                )
+            ),
+            "formats": listed(
+                object_of(
+                    {
+                        "name": TEXT,
+                        "label": TEXT,
+                        "about": TEXT,
+                        "media_type": TEXT,
+                        "endings": listed(TEXT),
                     }
                 )
             ),
@@ -171,6 +185,7 @@ _ABOUT = object_of(
         "reasons": listed(ref("Reason")),
         "remedies": listed(ref("Remedy")),
         "parts": {"type": ["array", "null"], "items": COUNT},
+        "weak": listed(COUNT),
         "example": {"type": ["object", "null"]},
         "own_groups": ANYTHING,
         "versions": ref("Versions"),
