@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from sdcensus.client import connect as connect
     from sdcensus.errors import SdcensusError as SdcensusError
     from sdcensus.formats.write.table_file import write_table as write_table
-    from sdcensus.report.assessment.files import assess as assess
-    from sdcensus.report.publication.pages import publish as publish
     from sdcensus.session import perturbation as perturbation
     from sdcensus.session import policy as policy
     from sdcensus.session import study as study
+    from sdcensus.session.assess.assessment import assess as assess
     from sdcensus.session.census.census import from_frame as from_frame
     from sdcensus.session.census.census import open_store as open_store
     from sdcensus.session.census.load import load as load
+    from sdcensus.session.publish.run import publish as publish
     from sdcensus.store.secrets import read_secret as read_secret
 
 #: Names of version 0.1, with what they are called now.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Kind, Step
 from sdcensus.model.cube.interior import interior
+from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
@@ -51,6 +52,29 @@ class WithholdSparse(Step):
 
     name: ClassVar[str] = "withhold-sparse-areas"
     kind: ClassVar[Kind] = Kind.WITHHOLDS
+    summary: ClassVar[str] = "Small values of sparse areas are withheld."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        AREA,
+        Parameter(
+            "mean_cell_size",
+            ValueKind.NUMBER,
+            "Areas with fewer units per cell are sparse.",
+            least=0,
+            default=2,
+        ),
+        Parameter(
+            "below",
+            ValueKind.WHOLE,
+            "Smaller values of sparse areas are withheld.",
+            least=1,
+            default=6,
+        ),
+    )
+
+    @property
+    def withheld_below(self) -> int | None:
+        """The limit itself: published values are compared with it."""
+        return self.below
 
     def __post_init__(self) -> None:
         if not _is_size(self.mean_cell_size):

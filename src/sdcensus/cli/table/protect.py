@@ -38,11 +38,11 @@ from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
     from sdcensus.session.protect.files import ProtectedFiles
-    from sdcensus.session.protect.table import MethodOptions
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -149,16 +149,15 @@ def protect(
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
     from sdcensus.session.protect.files import ProtectedFiles
+    from sdcensus.session.protect.method import build_method
     from sdcensus.session.protect.published_spec import published_spec
-    from sdcensus.session.protect.table import build_method, protect_table
+    from sdcensus.session.protect.table import protect_table
 
     output = Output(quiet=quiet)
     files = ProtectedFiles(
         out=out, format=format, audit=audit, confidential=confidential, registry=registry
     )
     files.check()
-    if format is not None and out is None and groups_out is None:
-        raise SpecError("--format is the format of a file: --out FILE.")
     _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)
     check_language(census, language)
@@ -166,7 +165,7 @@ def protect(
     where = where.strip() or None if where else None
     spec = published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
     chosen = build_method(
-        method.value, census, of=of, then=listed(then), options=method_options, secret=secret
+        method, census, of=of, then=listed(then), options=method_options, secret=secret
     )
     claims, began = chosen.claims(), time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sdcensus.model.vocabulary import NoiseDraw
-from sdcensus.session.study.cells import GROUPS, CellFigures
-from sdcensus.session.study.published import SOURCE, Figures, Published
-from sdcensus.session.study.study import Study, StudyResult, StudyTable
-from sdcensus.session.study.words import verdict
+from sdcensus.report.study.published import SOURCE, Figures, Published
+from sdcensus.report.study.results import GROUPS, CellFigures, Study, StudyResult, StudyTable
+from sdcensus.report.study.words import verdict
 
 Value = str | int | float | None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sdcensus.errors import Sentence, SpecError, told, unknown
-from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, plain_name
+from sdcensus.model.method.parameter import plain_name
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from sdcensus.model.schema.entity import Entity
 from sdcensus.session.commands.condition_parser import ConditionReader
 from sdcensus.session.commands.places import refuse

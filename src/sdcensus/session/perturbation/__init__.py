@@ -1,8 +1,7 @@
-"""Perturbation tables at work: designed, read, written, checked, summarised.
+"""Perturbation tables at work: designed, read, written, checked.
 
-Joins ``methods/perturbation`` with ``formats/perturbation``. Pictures are in
-``report/perturbation``.
-What ``sdcensus ptable`` does, and ``sc.perturbation`` in Python.
+Joins ``methods/perturbation`` with ``formats/perturbation``. Summaries and
+pictures are in ``report/perturbation``.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from sdcensus.model.perturbation.lookups import default_lookup as default_lookup
     from sdcensus.model.perturbation.rows import Tail as Tail
     from sdcensus.model.vocabulary import Relax as Relax
-    from sdcensus.session.perturbation.summary import Summary as Summary
-    from sdcensus.session.perturbation.summary import summarise as summarise
+    from sdcensus.report.perturbation.summary import Summary as Summary
+    from sdcensus.report.perturbation.summary import summarise as summarise
     from sdcensus.session.perturbation.tables import Found as Found
     from sdcensus.session.perturbation.tables import Moved as Moved
     from sdcensus.session.perturbation.tables import Written as Written

@@ -35,7 +35,7 @@ from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.rows import Perturbation, Tail
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.session.perturbation.rows import chances_of
+from sdcensus.report.perturbation.rows import chances_of
 
 design = design_perturbation
 

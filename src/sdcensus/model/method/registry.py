@@ -1,0 +1,255 @@
+"""Which methods and steps there are: those of this package, and those that other packages bring.
+
+All of them register by entry point. Those of this package stand in a list beside this module, with
+what may be said about them, so that neither the help nor a plan has to load a method or to look
+for packages; ``python scripts/methods.py`` writes the list. Others are looked for where a name is
+in no list, or where all are to be shown.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from sdcensus.errors import SpecError, UnknownName, unknown
+from sdcensus.model.method.parameter import (
+    Declaration,
+    MethodOptions,
+    Parameter,
+    Setting,
+    Spelling,
+    ValueKind,
+    WrongSettingError,
+    as_option,
+    checked,
+)
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+#: The list of what this package brings.
+LIST = Path(__file__).with_name("built_in.json")
+#: Of how many methods the help names those that have a parameter.
+_FEW = 3
+
+
+class Part(StrEnum):
+    """What packages bring, by the group of its entry points."""
+
+    METHOD = "sdcensus.methods"
+    STEP = "sdcensus.steps"
+
+    @property
+    def called(self) -> str:
+        """What messages call it."""
+        return "method" if self is Part.METHOD else "step after a method"
+
+
+@cache
+def built_in(part: Part) -> Mapping[str, Declaration]:
+    """What this package brings, by name."""
+    listed = json.loads(LIST.read_text(encoding="utf-8"))[part.value]
+    return MappingProxyType({entry["name"]: _read(entry) for entry in listed})
+
+
+class Registered(Mapping[str, Declaration]):
+    """All methods or steps by name, those of this package first.
+
+    Other packages are asked only where the list has no such name, or where all are to be shown;
+    what cannot be loaded is then left out.
+    """
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __getitem__(self, name: str) -> Declaration:
+        if name in built_in(self.part):
+            return built_in(self.part)[name]
+        for point in _installed(self.part):
+            if point.name == name:
+                return _loaded(point)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from built_in(self.part)
+        for point in _installed(self.part):
+            with suppress(SpecError):
+                yield _loaded(point).name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def declared(part: Part, name: str) -> Declaration:
+    """What is known of a method or step of that name.
+
+    Raises:
+        UnknownName: There is none, in this package or in another.
+    """
+    known = Registered(part)
+    if name not in known:
+        raise UnknownName(part.called, name, known=known)
+    return known[name]
+
+
+def load(part: Part, name: str) -> Any:
+    """The class of a method or step."""
+    module, _, attribute = declared(part, name).target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def takers_of(method: str, then: Sequence[str] = ()) -> list[Declaration]:
+    """A method and the steps after it."""
+    return [declared(Part.METHOD, method), *(declared(Part.STEP, step) for step in then)]
+
+
+def parameters_of(takers: Iterable[Declaration]) -> dict[str, Parameter]:
+    """What may be said about some methods or steps, each name once.
+
+    Where two have parameters of one name, the first stands for both, with the words of all.
+    """
+    merged: dict[str, Parameter] = {}
+    for taker in takers:
+        for parameter in taker.takes:
+            first = merged.setdefault(parameter.name, parameter)
+            words = dict.fromkeys((*first.words, *parameter.words))
+            if len(words) > len(first.words):
+                merged[parameter.name] = replace(first, words=tuple(words))
+    return merged
+
+
+def owners_of(name: str) -> list[str]:
+    """The methods and steps that have a parameter of that name."""
+    for listed in (built_in, Registered):  # packages only where no list has it
+        takers = [taker for part in Part for taker in listed(part).values()]
+        owners = [taker.name for taker in takers if taker.parameter(name) is not None]
+        if owners:
+            return owners
+    return []
+
+
+def meaning(parameter: Parameter, language: str | None = None) -> str:
+    """What a parameter means, with whose it is where that are few."""
+    owners, sentence = owners_of(parameter.name), parameter.sentence(language)
+    if len(owners) > _FEW:
+        return sentence
+    return f"{', '.join(owners)}: {sentence[:1].lower()}{sentence[1:]}"
+
+
+def parsed_settings(
+    texts: Iterable[str], method: str, then: Sequence[str], said: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What is said as ``NAME=VALUE``, as a method and the steps after it take it.
+
+    Args:
+        texts: What is said.
+        method, then: About what.
+        said: What is said already; no name may be said twice.
+    """
+    values = dict(said or {})
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign or name in values:
+            raise SpecError(f"Settings are written NAME=VALUE, each name once, and not {text!r}.")
+        parameter = parameters_of(takers_of(method, then)).get(name)
+        try:
+            values[name] = value if parameter is None else parameter.parsed(value)
+        except WrongSettingError as error:
+            raise SpecError(f"{name}: {error}") from None
+    return values
+
+
+def checked_options(method: str, then: Sequence[str], options: MethodOptions) -> dict[str, Setting]:
+    """What is said about a method and its steps, as they take it.
+
+    Raises:
+        SpecError: Something of it is wrong, or nobody takes it.
+    """
+    values, mistakes = checked_settings(takers_of(method, then), options.given(), as_option)
+    for _, reason in mistakes:
+        raise SpecError(reason)
+    return values
+
+
+def checked_settings(
+    takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
+) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
+    """What is said about a method and its steps, as they take it, and what is wrong with it.
+
+    Args:
+        takers: The method and the steps after it.
+        said: What is said, by name.
+        spelling: How messages write a parameter.
+
+    Returns:
+        The values without mistakes, and for each mistake its parameter and a sentence.
+    """
+    known, untaken = parameters_of(takers), []
+    for name in (name for name in said if name not in known):
+        reason: str = unknown("setting", name, known)
+        if owners := owners_of(name):
+            kind = "option" if spelling is as_option else "setting"
+            what = " and ".join(taker.name for taker in takers)
+            reason = f"{spelling(name, '')} is no {kind} of {what}. It is for: {', '.join(owners)}."
+        untaken.append((name, reason))
+    values, wrong = checked(takers, said, spelling)
+    return values, [*untaken, *wrong]
+
+
+def _read(entry: Mapping[str, Any]) -> Declaration:
+    takes = []
+    for one in entry["takes"]:
+        tuples = {key: tuple(value) for key, value in one.items() if isinstance(value, list)}
+        takes.append(Parameter(**{**one, **tuples, "kind": ValueKind(one["kind"])}))
+    return Declaration(**{**entry, "takes": tuple(takes)})
+
+
+def _installed(part: Part) -> Iterator[EntryPoint]:
+    """What other packages bring; nothing of it is loaded."""
+    for point in _entry_points(tuple(sys.path)):
+        if point.group == part and point.name not in built_in(part):
+            yield point
+
+
+@cache
+def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Our entry points of all packages on a path, which is looked through once."""
+    from importlib.metadata import distributions
+
+    texts = ((package, package.read_text("entry_points.txt")) for package in distributions())
+    ours = [package for package, text in texts if text and "[sdcensus." in text]
+    return tuple(point for package in ours for point in package.entry_points)
+
+
+def _loaded(point: EntryPoint) -> Declaration:
+    package = "another package" if point.dist is None else point.dist.name
+    try:
+        return declaration_of(point.load(), point.name, point.value, package)
+    except Exception as error:
+        raise SpecError(
+            f"{point.name!r} of {package} cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
+
+
+def declaration_of(found: Any, name: str, target: str, package: str = "") -> Declaration:
+    """What the class of a method or step declares."""
+    if getattr(found, "name", None) != name:
+        raise SpecError(f"{target} is registered as {name!r}, and that is not its name.")
+    return Declaration(
+        name=name,
+        summary=found.summary,
+        takes=tuple(found.takes),
+        target=target,
+        shows_truth=getattr(found, "shows_truth", False),
+        package=package,
+    )
