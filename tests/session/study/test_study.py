@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.demo import make_country, write_country
@@ -28,21 +28,9 @@ from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.risk.composite import composite_risk_of
-from sdcensus.session.census.census import Census, open_store
-from sdcensus.session.census.load import load
-from sdcensus.session.study.cells import profile, worst
-from sdcensus.session.study.published import COUNTRIES, preset_of, published, published_for
-from sdcensus.session.study.study import Candidate, Draw, Study, compare, scheme_candidates
-from sdcensus.session.study.sums import interior_sums, totals_of
-from sdcensus.session.study.tables import (
-    cubes_of,
-    listed_tables,
-    prefixes,
-    read_tables,
-    with_fresh_keys,
-)
-from sdcensus.session.study.words import (
+from sdcensus.report.study.published import COUNTRIES, preset_of, published, published_for
+from sdcensus.report.study.results import Candidate, Draw, Study
+from sdcensus.report.study.words import (
     NONE,
     Verdict,
     lead,
@@ -51,6 +39,19 @@ from sdcensus.session.study.words import (
     sentences,
     verdict,
     verdicts,
+)
+from sdcensus.risk.composite import composite_risk_of
+from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.load import load
+from sdcensus.session.study.cells import profile, worst
+from sdcensus.session.study.study import compare, scheme_candidates
+from sdcensus.session.study.sums import interior_sums, totals_of
+from sdcensus.session.study.tables import (
+    cubes_of,
+    listed_tables,
+    prefixes,
+    read_tables,
+    with_fresh_keys,
 )
 from sdcensus.testing.island import SECRET, island
 
@@ -419,7 +420,6 @@ def test_in_two_axes_totals_over_one_axis_are_all_but_the_grand_total(census: Ce
 # ---------------------------------------------------------------- words
 
 
-@settings(max_examples=10, deadline=None)
 @given(people=st.integers(0, 60), seed=st.integers(0, 9))
 def test_every_study_has_its_words(people: int, seed: int) -> None:
     small = island(people, seed=seed)

@@ -30,8 +30,8 @@ from sdcensus.errors import SpecError, UnknownName
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.report.study.results import Study
     from sdcensus.session.census.census import Census
-    from sdcensus.session.study.study import Study
 
 EXAMPLES = examples(
     "sdcensus compare census.store --by ed@parish,sex,age --out study",
@@ -259,7 +259,7 @@ def _numbers(text: str) -> list[int] | None:
 
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
-    from sdcensus.session.study.words import NONE, percent, sentences
+    from sdcensus.report.study.words import NONE, percent, sentences
 
     table = study.tables[-1]
     output.say(f"{study.census}: methods compared", style="bold")

@@ -13,10 +13,10 @@ from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.plain_cells import plain_cell
 from sdcensus.report.page import RUNNING_STAMP
+from sdcensus.report.study.published import Published
+from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import Form, Sheet, Value
-from sdcensus.session.study.published import Published
-from sdcensus.session.study.study import Study
-from sdcensus.session.study.words import NONE, reasons, sentences
+from sdcensus.report.study.words import NONE, reasons, sentences
 
 #: Workbooks say when they were made. Ours are the same whenever they are made.
 _NO_CLOCK = datetime(2000, 1, 1)

@@ -46,11 +46,11 @@ from sdcensus.session.publish.products import (
     Product,
     StatisticsProduct,
     TableProduct,
+    spec_key,
 )
 from sdcensus.session.publish.programme import open_programme, programme_tables
 from sdcensus.session.publish.publishable import Publishable, PublishableTable
 from sdcensus.session.publish.refusals import check_large_tables, check_names, check_smallest_group
-from sdcensus.session.publish.spec_key import spec_key
 from sdcensus.session.publish.workplace import MANIFEST, read_json
 from sdcensus.store.schema_json import schema_digest
 
@@ -319,7 +319,7 @@ def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
 def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
     """A table with a condition: sums of published values of codes that the policy allows."""
     # Here and not above: few plans have conditions, which are answered as the builder does.
-    from sdcensus.session.publish.sums import sums_product
+    from sdcensus.session.figures.sums import sums_product
 
     policy = Policy(name="", schema=schema)
     if plan.policy is not None:
