@@ -15,9 +15,9 @@ from sdcensus.cli.shared.progress import Stages
 from sdcensus.errors import UnknownName
 
 if TYPE_CHECKING:
-    from sdcensus.api import Census
     from sdcensus.model.schema.schema import DeclaredUniverse
     from sdcensus.model.schema.variable import Level
+    from sdcensus.session.census.census import Census
     from sdcensus.session.census.description import Description, VariableSummary
 
 EXAMPLES = examples(

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text, typed
-from sdcensus.cli.shared.options import Engine, Quiet, SecretFile, examples
+from sdcensus.cli.shared.options import Quiet, SecretFile, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import INTERRUPTED, Interrupted
 from sdcensus.errors import SpecError
+from sdcensus.model.vocabulary import EngineName
 
 if TYPE_CHECKING:
     from sdcensus.session.publish.run import PublishReport
@@ -51,7 +52,7 @@ def publish(
     out: PublishedFolder = None,
     secret: SecretFile = None,
     engine: Annotated[
-        Engine | None,
+        EngineName | None,
         typer.Option("--engine", help="Where it is counted; the numbers are the same."),
     ] = None,
     data: Annotated[

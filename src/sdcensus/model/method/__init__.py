@@ -1,7 +1,5 @@
-"""What may be said about a method, and which methods and steps there are.
+"""What may be said about a method, and which methods there are; the methods are in ``methods``.
 
-Here belong: declared parameters with their values and checks, what a method is built from, and the
-registry with the list of what this package brings. The list is light, so that the help and plans
-need no method. Not here: the methods themselves (``methods``), how a plan writes their settings
-(``documents.plan``), and how they are built for a census (``session.protect``).
+Here are parameters as declared tables and the list of built-in methods, without any arithmetic; what
+a method does with them is in ``methods``, which of them a plan asks for in ``model/plan``.
 """
