@@ -5,8 +5,8 @@ questions, and so to the same policy and the same protection as everything that 
 figures are computed from the published answers.
 """
 
+from sdcensus.model.spec.predicate import DEEPEST
 from sdcensus.session.commands.compiler import compile_program
-from sdcensus.session.commands.condition_parser import DEEPEST
 from sdcensus.session.commands.grammar import GRAMMAR
 from sdcensus.session.commands.parser import MOST_TABLES, parse_program
 from sdcensus.session.commands.places import line_and_column, place_of, pointer

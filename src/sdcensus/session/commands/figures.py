@@ -9,6 +9,7 @@ from sdcensus.errors import Sentence, SpecError, told
 from sdcensus.model.published.figures import number_classes
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import universe_text
+from sdcensus.model.spec.predicate import Condition, Name, Reference
 from sdcensus.model.spec.question import LONGEST_LABEL, OwnGroup
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict
@@ -25,7 +26,7 @@ from sdcensus.session.commands.program import (
     Quotient,
     Show,
 )
-from sdcensus.session.commands.syntax import Condition, Indicator, Name, Reference
+from sdcensus.session.commands.syntax import Indicator
 from sdcensus.session.commands.words import (
     DEPENDENCY_RATIO,
     SEX_RATIO,

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from sdcensus.session.commands.syntax import (
+from sdcensus.model.spec.predicate import (
     And,
     Comparison,
     Condition,
+    Name,
+    Not,
+    Or,
+    Reference,
+    Value,
+)
+from sdcensus.session.commands.syntax import (
     Counts,
     Define,
     Group,
     Indicator,
     Label,
-    Name,
-    Not,
-    Or,
-    Reference,
     Rest,
     Rundef,
     Script,
     Span,
     Table,
-    Value,
 )
 
 _OPERATORS = {"==": "=", "!=": "<>"}

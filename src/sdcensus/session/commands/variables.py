@@ -1,0 +1,118 @@
+"""Conditions and variables in the words of programs."""
+
+from __future__ import annotations
+
+from typing import NoReturn, get_args
+
+from sdcensus.errors import Sentence, told
+from sdcensus.model.spec.predicate import ConditionGrammar, Expected, Name, Operator, Reference
+from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.reader import Reader, listed
+from sdcensus.session.commands.tokens import Kind
+
+_OPERATORS: dict[str, Operator] = {
+    **{sign: sign for sign in get_args(Operator) if not sign.endswith("in")},
+    "=": "==",
+    "<>": "!=",
+}
+#: Two signs that somebody wrote the wrong way round.
+_REVERSED = {"=>": ">=", "=<": "<=", "><": "<>"}
+
+
+class ConditionReader(Reader, ConditionGrammar):
+    """Reads variables, and conditions by the grammar of all conditions."""
+
+    # ----------------------------------------------------------------------------- variables
+
+    def variable(self, what: str) -> Reference:
+        """A variable, with or without the kind of unit before it."""
+        at = self.next.at
+        if self._entity_follows():
+            entity = self.word(what)
+            self.step()
+            after = told("expected.variable-after-point", "the name of a variable after the point")
+            return Reference(entity, self.word(after), at=at)
+        return Reference(None, self.name(what), at=at)
+
+    def _entity_follows(self) -> bool:
+        point = self.after()
+        return self.next.kind is Kind.WORD and point.kind is Kind.MARK and point.text == "."
+
+    def operand(self, what: str) -> Reference:
+        """A variable at one level."""
+        found = self.variable(what)
+        levels: tuple[Name, ...] = ()
+        if self.mark("@"):
+            levels = (self.word(told("expected.level", "the name of a level after '@'")),)
+        return Reference(found.entity, found.name, levels, at=found.at)
+
+    def axis(self, what: str) -> Reference:
+        """A variable at one or more levels, with or without its total."""
+        found = self.operand(what)
+        levels, total = list(found.levels), True
+        while sign := self.mark("+", "-"):
+            name = self.word(told("expected.level-or-total", "the name of a level, or TOTAL"))
+            if name.text.upper() == "TOTAL":
+                total = sign.text == "+"
+            elif sign.text == "-":
+                refuse(
+                    self.source,
+                    name.at,
+                    told("program.only-total", "Only the total can be taken away: -TOTAL."),
+                )
+            else:
+                # A level that is added stands beside that of the codes themselves.
+                levels = levels or [found.name]
+                levels.append(name)
+        return Reference(found.entity, found.name, tuple(levels), total, found.at)
+
+    # ---------------------------------------------------------------------------- conditions
+
+    @property
+    def position(self) -> int:
+        """The character at which the next word stands."""
+        return self.next.at
+
+    def takes(self, word: str) -> bool:
+        """Take a word or sign of a condition, if it comes next."""
+        taken = self.keyword(word.upper()) if word.isalpha() else self.mark(word)
+        return taken is not None
+
+    def comes(self, mark: str) -> bool:
+        """Whether a sign comes next."""
+        return self.next.kind is Kind.MARK and self.next.text == mark
+
+    def compared(self, expected: Expected) -> Reference:
+        """A variable at one level."""
+        if expected is Expected.VARIABLE:
+            return self.operand(told("expected.variable", "the name of a variable"))
+        return self.operand(told("expected.condition", "a condition such as person.age >= 15"))
+
+    def lacks(self, expected: Expected) -> NoReturn:
+        """Say that something else is expected here."""
+        match expected:
+            case Expected.IN:
+                self.fail(told("expected.in-after-not", "IN after NOT"), known=("IN",))
+            case Expected.CODES:
+                self.fail(told("expected.codes", "'(' and a list of codes"))
+            case Expected.FURTHER_CODE:
+                self.fail(told("expected.further-code", "',' and a further code, or ')'"))
+            case _:
+                self.fail(listed(("AND", "OR", "')'")))
+
+    def too_deep(self, at: int, what: Sentence) -> NoReturn:
+        """Say that a condition is nested too deep at a character."""
+        refuse(self.source, at, what)
+
+    def operator(self) -> Operator:
+        """A sign that compares."""
+        token = self.next
+        if token.kind is not Kind.MARK or token.text not in _OPERATORS:
+            self.fail(told("expected.sign", "one of = <> < <= > >= IN"), known=("IN",))
+        self.step()
+        both = f"{token.text}{self.next.text}"
+        if self.next.at == token.end and both in _REVERSED:
+            meant = _REVERSED[both]
+            what = told("program.write-to-compare", "Write {meant!r} to compare.", meant=meant)
+            refuse(self.source, token.at, what)
+        return _OPERATORS[token.text]
