@@ -167,6 +167,7 @@ class Method(ABC):
             secret_id=cube.origin.secret_id,
             package_version=__version__,
             spec_hash=cube.spec.hash(),
+            lineage=cube.origin.lineage,
         )
 
     def finished(self, cube: Cube | SparseCube, table: Table | SparseTable) -> Protected:

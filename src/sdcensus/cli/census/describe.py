@@ -97,6 +97,8 @@ def show_description(
         facts.add_row("reference date", description.reference_date)
     facts.add_row("data version", description.data_version)
     facts.add_row("secret", description.secret_id)
+    if description.lineage:
+        facts.add_row("derived by", description.lineage)
     facts.add_row("record keys", f"{description.combine}, modulus {description.modulus:,}")
     for kind, rows in description.rows:
         facts.add_row(kind.plural, f"{rows:,}")

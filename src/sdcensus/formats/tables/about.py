@@ -59,6 +59,14 @@ MADE = {
         {"en": "sdcensus", "es": "sdcensus", "fr": "sdcensus", "nl": "sdcensus"}
     ),
     "spec_hash": Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"}),
+    "lineage": Text.of(
+        {
+            "en": "Records derived by",
+            "es": "Registros derivados por",
+            "fr": "Enregistrements dérivés par",
+            "nl": "Records afgeleid door",
+        }
+    ),
 }
 
 #: What programs read of cells that are not listed.

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import Sentence, SpecError, UnknownName, both, told
 from sdcensus.model.schema.encoding import whole_number
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.predicate import (
@@ -102,6 +103,15 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     axis_of = {name: axis for axis, name in enumerate(names)}
     truth = np.broadcast_to(_truth(parsed, masks, classes, axis_of), shape)
     return _reduced([schema.variable(name) for name in names], classes, truth)
+
+
+def unit_of(universe: Universe, schema: Schema) -> Entity:
+    """The kind of unit to which all variables of a condition apply."""
+    kinds = {variable.entity for variable in universe.variables}
+    # Those of the condition itself first, the innermost of them before those that hold it.
+    own = sorted(kinds, key=lambda kind: -len(schema.lineage(kind)))
+    every = [*own, *(spec.entity for spec in schema.entities)]
+    return next(kind for kind in every if kinds <= set(schema.lineage(kind)))
 
 
 def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:

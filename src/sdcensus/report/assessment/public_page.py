@@ -63,6 +63,7 @@ _FIELDS = {
     "secret_id": "name of the secret",
     "package_version": "sdcensus",
     "spec_hash": "digest of the table",
+    "lineage": "how the records were derived",
 }
 
 
@@ -71,5 +72,5 @@ def made_table(provenance: Provenance | None) -> Html:
     if provenance is None:
         return Html("")
     said = provenance.to_json()
-    rows = [[words, str(said[name])] for name, words in _FIELDS.items() if str(said[name])]
+    rows = [[words, str(said[name])] for name, words in _FIELDS.items() if said.get(name, "") != ""]
     return table("How the table was made", ["what", "which"], rows, words=2)

@@ -42,6 +42,7 @@ class Description(Confidential):
     combine: str
     made_by: str
     reference_date: str = ""
+    lineage: str = ""
 
     def __repr__(self) -> str:
         return f"<Description of {self.census!r}: confidential>"
@@ -69,6 +70,7 @@ def describe(census: Census) -> Description:
         modulus=manifest.key_space.modulus,
         combine=manifest.key_space.combine.value,
         made_by=manifest.made_by,
+        lineage=store.origin.lineage,
     )
 
 
