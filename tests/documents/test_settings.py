@@ -16,8 +16,9 @@ from sdcensus.documents.policy.document import policy_text, read_policy
 from sdcensus.documents.schema.document import read_schema
 from sdcensus.documents.schema.sections import Section
 from sdcensus.errors import DocumentError
+from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.plan.plan import Plan
-from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, METHOD_SETTINGS, STEP_SETTINGS
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from tests.documents import effects_of_plans, effects_of_policies, effects_of_schemas
 from tests.documents.effects import Effect, Files, Way, declared, edited, sections
 from tests.hamlet import SCHEMA, write_hamlet
@@ -30,6 +31,12 @@ DOCUMENTS: dict[tuple[str, ...], dict[str, Effect]] = {
 }
 #: What is said about methods and steps, each for itself.
 OF_METHODS = effects_of_plans.OF_METHODS
+#: The settings of each method and step.
+SETTINGS = {
+    taker.name: [parameter.name for parameter in taker.takes]
+    for part in Part
+    for taker in built_in(part).values()
+}
 EVERY = {
     name: effect for table in DOCUMENTS.values() for name, effect in table.items()
 } | OF_METHODS
@@ -39,19 +46,13 @@ EVERY = {
 def test_every_setting_has_an_effect_and_every_effect_a_setting(modules: tuple[str, ...]) -> None:
     """A new setting: see ``tests/documents/effects.py`` for what to write for it."""
     settings, shown = set(declared(*modules)), set(DOCUMENTS[modules])
-    settings -= {f"ProtectSection.{name.split('.')[1]}" for name in OF_METHODS}
     assert not settings - shown, f"settings without an effect: {sorted(settings - shown)}"
     assert not shown - settings, f"effects without a setting: {sorted(shown - settings)}"
 
 
 def test_every_setting_of_every_method_and_step_has_an_effect() -> None:
-    every = {**METHOD_SETTINGS, **STEP_SETTINGS}
-    settings = {f"{method}.{name}" for method, names in every.items() for name in names}
-    assert set(OF_METHODS) == settings
-    said = {name.split(".")[1] for name in settings}
-    said |= {"method", "then", "import_published", "smallest_group"}
-    assert {f"ProtectSection.{name}" for name in said} == {
-        one for one in declared("plan.sections") if one.startswith("ProtectSection.")
+    assert set(OF_METHODS) == {
+        f"{method}.{name}" for method, names in SETTINGS.items() for name in names
     }
 
 
@@ -144,14 +145,12 @@ def test_a_setting_that_a_figure_does_not_use_is_refused(kind: str, tmp_path: Pa
                 read(tmp_path, edited(effects_of_plans.PLAN, (plain, unused)))
 
 
-@pytest.mark.parametrize("method", METHOD_SETTINGS)
+@pytest.mark.parametrize("method", built_in(Part.METHOD))
 def test_a_setting_that_a_method_does_not_use_is_refused(method: str, tmp_path: Path) -> None:
-    every = {
-        name for names in (*METHOD_SETTINGS.values(), *STEP_SETTINGS.values()) for name in names
-    }
+    every = {name for names in SETTINGS.values() for name in names}
     plain = effects_of_plans.CELL_KEY
     read(tmp_path, edited(effects_of_plans.PLAN, (plain, f'method = "{method}"')))
-    for name in sorted(every - set(METHOD_SETTINGS[method])):
+    for name in sorted(every - set(SETTINGS[method])):
         unused = f'method = "{method}"\n{name} = {VALUES[name]}'
         with pytest.raises(DocumentError, match=name):
             read(tmp_path, edited(effects_of_plans.PLAN, (plain, unused)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.session.answer import TableService, open_service
-from sdcensus.session.protect.table import MethodOptions
 from sdcensus.testing.island import SECRET, island
 from sdcensus.web.api.staff import told_groups
 from sdcensus.web.catalogues import texts

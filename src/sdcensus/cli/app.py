@@ -89,8 +89,9 @@ def _load(name: str) -> Any:
     several = getattr(module, "app", None)
     whole = typer.Typer(rich_markup_mode=None, add_completion=False)
     if several is None:
+        command = getattr(module, name)
         settings = {"epilog": module.EXAMPLES, "short_help": COMMANDS[name]}
-        whole.command(name, **settings)(getattr(module, name))
+        whole.command(name, cls=getattr(command, "command_class", None), **settings)(command)
         return get_command(whole)
     whole.add_typer(several, name=name, short_help=COMMANDS[name])
     # A program of one group of commands: the group is what is wanted.

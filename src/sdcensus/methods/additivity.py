@@ -13,6 +13,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.exchanges import by_exchange
 from sdcensus.methods.method import Int64, Kind, Method, Step, member
 from sdcensus.model.cube.interior import adds_up, interior, with_totals
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
@@ -70,6 +71,17 @@ class Additivity(Step):
 
     name: ClassVar[str] = "additivity"
     kind: ClassVar[Kind] = Kind.ADDS_UP
+    summary: ClassVar[str] = "The smallest change after which all totals are sums."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="mode",
+            kind=ValueKind.WORD,
+            words=tuple(word.value for word in Mode),
+            called="mode",
+            default=Mode.AUTO.value,
+            help={"en": "How hard the smallest change is looked for."},
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.blocked is not None and (type(self.blocked) is not int or self.blocked < 0):

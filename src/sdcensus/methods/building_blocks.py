@@ -19,6 +19,7 @@ from sdcensus.methods.method import AnySecret, Kind, Method
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected
@@ -287,6 +288,16 @@ class LargeAreasExact(Method):
     def key_version(self) -> int:
         """The version of the series of published numbers."""
         return self.method.key_version
+
+    @property
+    def noise(self) -> Perturbation | None:
+        """That of the method; confidential."""
+        return self.method.noise
+
+    @property
+    def has_exact_cells(self) -> bool:
+        """Those of large areas."""
+        return True
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""

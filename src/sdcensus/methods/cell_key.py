@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -16,28 +16,40 @@ from sdcensus.kernels.cells.weighting import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.look_up import (
+    DEFAULT_STRENGTH,
+    LOOKUP,
+    NOISE,
     CellLookup,
+    asked_perturbation,
     biased_on_purpose,
     check_lookup,
     chosen_lookup,
     lookup_cautions,
 )
 from sdcensus.methods.method import (
+    KEY_VERSION,
     CellMethod,
     Int64,
     Kind,
+    Mask,
     Numbers,
     Outcome,
     UInt32,
     check_key_version,
     check_secret,
+    mask_of,
     member,
 )
+from sdcensus.methods.perturbation.schemes import SCHEMES, strength
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
@@ -54,6 +66,33 @@ class Zeros(StrEnum):
 
     KEEP = "keep"
     PERTURB = "perturb"
+
+
+#: What may be said about empty cells, and about cells that are published exactly.
+_PARAMETERS = (
+    Parameter(
+        name="zeros",
+        kind=ValueKind.WORD,
+        words=tuple(word.value for word in Zeros),
+        called="treatment of zeros",
+        default=Zeros.KEEP.value,
+        needs=("zero_share", "perturbation"),
+        needs_for=Zeros.PERTURB.value,
+        help={"en": "What is published for empty cells."},
+    ),
+    Parameter(
+        name="zero_share",
+        kind=ValueKind.SHARE,
+        needs=("zeros=perturb",),
+        excludes=("perturbation",),
+        help={"en": "Which share of the empty cells grows."},
+    ),
+    Parameter(
+        name="exempt",
+        kind=ValueKind.TABLES,
+        help={"en": "Publish the cells of this table exactly, such as ed@district."},
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -91,6 +130,24 @@ class CellKey(CellMethod):
 
     name: ClassVar[str] = "cell-key"
     kind: ClassVar[Kind] = Kind.PERTURBS
+    summary: ClassVar[str] = "A small random change of each count, the same in every table."
+    takes: ClassVar[tuple[Parameter, ...]] = (*NOISE, LOOKUP, *_PARAMETERS, KEY_VERSION)
+
+    @classmethod
+    def build(cls, asked: Asked) -> CellKey:
+        """The method with what somebody said about it; of medium strength by default."""
+        said = asked.values
+        perturbation = asked_perturbation(asked) or strength(DEFAULT_STRENGTH)
+        if "zero_share" in said and isinstance(perturbation, PerturbationDesign):
+            least = perturbation.blocked + 1
+            perturbation = perturbation.with_perturbed_zeros({least: said["zero_share"]})
+        return cls(
+            perturbation,
+            secret=asked.secret(),
+            schema=asked.schema,
+            exempt=asked.tables(said.get("exempt", ())),
+            **{name: said[name] for name in ("lookup", "key_version", "zeros") if name in said},
+        )
 
     def __post_init__(self) -> None:
         if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
@@ -148,6 +205,44 @@ class CellKey(CellMethod):
         """That of the perturbation; confidential."""
         return self.perturbation.max_deviation
 
+    @property
+    def exempt_tables(self) -> tuple[TableSpec, ...]:
+        """Tables whose cells are published exactly wherever they appear."""
+        return _tables(self.exempt)
+
+    @property
+    def noise(self) -> Perturbation | None:
+        """The perturbation; confidential."""
+        return self.perturbation
+
+    @property
+    def has_own_noise(self) -> bool:
+        """Every cell is looked up."""
+        return True
+
+    @property
+    def scheme(self) -> str | None:
+        """The scheme by which every cell is changed that is not empty."""
+        design = self.perturbation
+        plain = self.zeros is Zeros.KEEP and not self.exempt
+        name = design.name if plain and isinstance(design, PerturbationDesign) else ""
+        return name if name in SCHEMES else None
+
+    @property
+    def support(self) -> Support | None:
+        """That of the perturbation, unless empty cells have one of their own."""
+        return None if self.zeros is Zeros.PERTURB else Support.of(self.perturbation)
+
+    def exempting(self, tables: Sequence[TableSpec]) -> CellKey:
+        """The same method, which publishes the cells of these tables exactly as well."""
+        known = {table.hash() for table in self.exempt_tables}
+        further = [table for table in tables if table.hash() not in known]
+        return replace(self, exempt=(*self.exempt_tables, *further))
+
+    def exact_cells(self, cube: Cube) -> Mask:
+        """Exempt cells, and empty ones that stay so because they must."""
+        return mask_of(self._unchanged(cube.spec), cube.spec)
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         if not self._described:
@@ -155,7 +250,7 @@ class CellKey(CellMethod):
         return {
             "lookup": self._lookup.value,
             "zeros": str(self.zeros),
-            "exempt": sorted(one.hash() for one in _tables(self.exempt)),
+            "exempt": sorted(table.hash() for table in self.exempt_tables),
             **self._described,
         }
 
@@ -243,8 +338,8 @@ class CellKey(CellMethod):
 
     def exempt_cells(self, spec: TableSpec) -> Numbers:
         """Cells that hold the same records as a cell of an exempt table."""
-        found = [cells_of(spec, one) for one in _tables(self.exempt)]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint64)
+        cells = [cells_of(spec, table) for table in self.exempt_tables]
+        return np.unique(np.concatenate(cells)) if cells else np.zeros(0, dtype=np.uint64)
 
     def _ready(self, origin: Origin) -> CellLookup:
         space = origin.key_space

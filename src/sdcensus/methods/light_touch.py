@@ -9,12 +9,16 @@ from typing import Any, ClassVar
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import described
 from sdcensus.methods.look_up import (
+    LOOKUP,
+    NOISE,
     CellLookup,
+    asked_perturbation,
     check_lookup,
     chosen_lookup,
     lookup_cautions,
 )
 from sdcensus.methods.method import (
+    KEY_VERSION,
     AnySecret,
     Kind,
     Outcome,
@@ -27,8 +31,12 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
@@ -55,6 +63,18 @@ class LightTouch(TableMethod):
 
     name: ClassVar[str] = "light-touch"
     kind: ClassVar[Kind] = Kind.PERTURBS
+    summary: ClassVar[str] = "Interior cells change by one at most; totals are their sums."
+    takes: ClassVar[tuple[Parameter, ...]] = (*NOISE, LOOKUP, KEY_VERSION)
+
+    @classmethod
+    def build(cls, asked: Asked) -> LightTouch:
+        """The method with what somebody said about it."""
+        own = ("lookup", "key_version")
+        said = {name: value for name, value in asked.values.items() if name in own}
+        perturbation = asked_perturbation(asked)
+        if perturbation is not None:
+            said["perturbation"] = perturbation
+        return cls(secret=asked.secret(), **said)
 
     def __post_init__(self) -> None:
         if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
@@ -79,6 +99,16 @@ class LightTouch(TableMethod):
     def largest_deviation(self) -> int | None:
         """That of the perturbation, for interior cells; confidential."""
         return self.perturbation.max_deviation
+
+    @property
+    def noise(self) -> Perturbation | None:
+        """The perturbation of interior cells; confidential."""
+        return self.perturbation
+
+    @property
+    def support(self) -> Support | None:
+        """That of the perturbation, for interior cells."""
+        return Support.of(self.perturbation)
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""

@@ -22,8 +22,11 @@ from sdcensus.kernels.perturbation.lookup import (
 from sdcensus.kernels.perturbation.quantise import quantise
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.perturbation.order import scrambled
+from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme, strength
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup, default_lookup, suits_independence
 from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
@@ -44,6 +47,71 @@ SET_KEYS = (
     "Equal groups of people have equal numbers in all tables (set keys): whoever compares tables"
     " finds small groups and reads off what their members have in common."
 )
+
+#: The strength that is taken where nothing is said about the noise of cell keys.
+DEFAULT_STRENGTH = "medium"
+#: How the perturbation of a method is chosen: by a strength, a scheme or a file.
+NOISE = (
+    Parameter(
+        name="strength",
+        kind=ValueKind.NAME,
+        words=tuple(STRENGTHS),
+        called="strength",
+        help={"en": "How much changes, in plain words; medium if nothing is said to cell-key."},
+    ),
+    Parameter(
+        name="scheme",
+        kind=ValueKind.NAME,
+        words=tuple(SCHEMES),
+        called="scheme",
+        excludes=("strength",),
+        help={"en": "A published scheme by its name, such as CP3."},
+    ),
+    Parameter(
+        name="perturbation",
+        kind=ValueKind.FILE,
+        excludes=("strength", "scheme"),
+        help={"en": "The file of a perturbation table, in any exchange format."},
+    ),
+    Parameter(
+        name="allow_bias",
+        kind=ValueKind.YES,
+        needs=("perturbation",),
+        help={"en": "Rows of the perturbation file that change the mean are meant so."},
+    ),
+    Parameter(
+        name="repeat",
+        kind=ValueKind.WHOLE,
+        least=1,
+        needs=("perturbation",),
+        help={"en": "The last N rows of the perturbation file take turns for larger counts."},
+    ),
+)
+#: How a cell key picks a deviation.
+LOOKUP = Parameter(
+    name="lookup",
+    kind=ValueKind.WORD,
+    words=tuple(word.value for word in Lookup),
+    called="look-up",
+    help={
+        "en": "How a key picks a deviation. Best left out: by definition where deviations reach 3."
+        " The others are set keys, for exchange."
+    },
+)
+
+
+def asked_perturbation(asked: Asked) -> PerturbationDesign | PerturbationTable | None:
+    """The perturbation that was asked for by a file, a scheme or a strength, if one was."""
+    said = asked.values
+    if "perturbation" in said:
+        return asked.perturbation(
+            said["perturbation"],
+            allow_bias=said.get("allow_bias", False),
+            repeat=said.get("repeat"),
+        )
+    if "scheme" in said:
+        return scheme(said["scheme"])
+    return strength(said["strength"]) if "strength" in said else None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

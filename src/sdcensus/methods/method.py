@@ -24,7 +24,11 @@ from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
+from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.options import Option, option
+from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
@@ -37,7 +41,18 @@ Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 AnySecret = Secret | SubSecret
+
+
+#: What everything that draws by keys takes.
+KEY_VERSION = Parameter(
+    name="key_version",
+    kind=ValueKind.WHOLE,
+    least=1,
+    default=1,
+    help={"en": "The version of the series of published numbers."},
+)
 
 
 def member(options: type[Option], what: str, value: Option | str | None) -> Option | None:
@@ -57,6 +72,13 @@ def check_key_version(key_version: object) -> None:
         raise SpecError("The version of keys is a whole number, 0 or more.")
 
 
+def mask_of(numbers: Numbers, spec: TableSpec) -> Mask:
+    """Cells of a table by their numbers, as a mask in its shape."""
+    mask = np.zeros(spec.cells, dtype=bool)
+    mask[numbers.astype(np.int64)] = True
+    return mask.reshape(spec.shape)
+
+
 class Kind(StrEnum):
     """What a method or step does to a table; pipelines are checked by it."""
 
@@ -73,8 +95,20 @@ class Method(ABC):
 
     name: ClassVar[str]
     kind: ClassVar[Kind]
+    #: What it does, in one sentence.
+    summary: ClassVar[str] = ""
+    #: What may be said about it: command line, plans, help and documents follow from this.
+    takes: ClassVar[tuple[Parameter, ...]] = ()
+    #: Whether it publishes true counts, as they are or coarsened: they narrow down the noise that
+    #: other tables have.
+    shows_truth: ClassVar[bool] = False
     #: Grows when, and only when, the same parameters publish other numbers than before.
     version: ClassVar[int] = 1
+
+    @classmethod
+    def build(cls, asked: Asked) -> Method:
+        """The method with what somebody said about it."""
+        return cls(**asked.values)
 
     @property
     def secret(self) -> AnySecret | None:
@@ -103,6 +137,74 @@ class Method(ABC):
     def described_name(self) -> str:
         """How messages call it."""
         return self.name
+
+    @property
+    def first(self) -> Method:
+        """The method that sees true counts, without steps after it."""
+        return self
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is done to the published table afterwards."""
+        return ()
+
+    @property
+    def exempt_tables(self) -> tuple[TableSpec, ...]:
+        """Tables whose cells are published exactly wherever they appear."""
+        return ()
+
+    def exempting(self, tables: Sequence[TableSpec]) -> Method | None:
+        """The same, publishing the cells of these tables exactly as well; ``None`` if it cannot."""
+        return None
+
+    # What an intruder is taken to know. A method that says nothing here is taken to be known by
+    # the largest change in the table at hand.
+
+    @property
+    def noise(self) -> Perturbation | None:
+        """By which distribution it changes the cells that it looks at; confidential."""
+        return None
+
+    @property
+    def has_own_noise(self) -> bool:
+        """Whether every cell, totals included, has noise of its own by that distribution."""
+        return False
+
+    @property
+    def variance(self) -> float | None:
+        """That of large counts, where every cell has noise of its own but by no distribution."""
+        return None
+
+    @property
+    def scheme(self) -> str | None:
+        """The published scheme that it is, if it is one and nothing more."""
+        return None
+
+    @property
+    def support(self) -> Support | None:
+        """Which counts lead to which value, where that says more than the largest deviation."""
+        return None
+
+    @property
+    def has_exact_cells(self) -> bool:
+        """Whether it publishes some cells as they are."""
+        return bool(self.exempt_tables)
+
+    def exempt_cells(self, spec: TableSpec) -> Numbers:
+        """Cells of a table that are published exactly, as numbers in the order of its cells."""
+        return np.zeros(0, dtype=np.uint64)
+
+    def exact_cells(self, cube: Cube) -> Mask:
+        """Cells that are known to be published as they are, exempt ones among them."""
+        return mask_of(self.exempt_cells(cube.spec), cube.spec)
+
+    def withheld_below(self, deviation: int) -> int | None:
+        """The published value below which cells are withheld; ``None`` where none is.
+
+        Args:
+            deviation: The largest change, for a rule that looks at true counts.
+        """
+        return None
 
     @abstractmethod
     def parameters(self) -> Mapping[str, object]:
@@ -212,10 +314,6 @@ class CellMethod(Method):
         """The true values, for exempt cells."""
         return cells.count
 
-    def exempt_cells(self, spec: TableSpec) -> Numbers:
-        """Cells of a table that are published exactly, as numbers in the order of its cells."""
-        return np.zeros(0, dtype=np.uint64)
-
     def protect(self, cube: Cube | SparseCube) -> Protected:
         """Publish every cell on its own."""
         self.check(cube)
@@ -310,7 +408,19 @@ class Step(ABC):
 
     name: ClassVar[str]
     kind: ClassVar[Kind]
+    summary: ClassVar[str] = ""
+    takes: ClassVar[tuple[Parameter, ...]] = ()
     version: ClassVar[int] = 1
+
+    @classmethod
+    def build(cls, asked: Asked) -> Step:
+        """The step with what somebody said about it."""
+        return cls(**asked.values)
+
+    @property
+    def withheld_below(self) -> int | None:
+        """The published value below which cells are withheld; ``None`` where none is."""
+        return None
 
     def after(self, method: Method) -> Self:
         """The step as it stands behind that method; by default it does not matter behind which."""

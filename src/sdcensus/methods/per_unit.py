@@ -13,6 +13,7 @@ from sdcensus.kernels.perturbation.unit_deviations import distinct_counts, unit_
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.method import (
+    KEY_VERSION,
     AnySecret,
     CellMethod,
     Kind,
@@ -27,6 +28,8 @@ from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
@@ -70,6 +73,31 @@ class PerUnitDeviations(CellMethod):
 
     name: ClassVar[str] = "per-unit-deviations"
     kind: ClassVar[Kind] = Kind.PERTURBS
+    summary: ClassVar[str] = "A few units of each count are left out or counted three times."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="units",
+            kind=ValueKind.WHOLE,
+            least=1,
+            most=20,
+            default=2,
+            help={"en": "How many units change on average."},
+        ),
+        Parameter(
+            name="totals",
+            kind=ValueKind.WORD,
+            words=tuple(word.value for word in Totals),
+            called="kind of totals",
+            default=Totals.ADDED.value,
+            help={"en": "Totals are added up, or have noise of their own."},
+        ),
+        KEY_VERSION,
+    )
+
+    @classmethod
+    def build(cls, asked: Asked) -> PerUnitDeviations:
+        """The method with what somebody said about it."""
+        return cls(secret=asked.secret(needed=True), **asked.values)
 
     def __post_init__(self) -> None:
         check_units(self.units)

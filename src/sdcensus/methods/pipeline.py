@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.method import AnySecret, Kind, Method, Step
+from sdcensus.methods.method import AnySecret, Kind, Mask, Method, Numbers, Step
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
+from sdcensus.model.spec.table_spec import TableSpec
 
 _ARROW = " → "
-#: Methods that publish some cells exactly, and what that means for withheld ones.
-_EXACT_CELLS = ("large-areas-exact",)
+#: What cells that are published exactly mean for withheld ones.
 _EXACT = (
     "Some cells are published exactly, so a withheld value can be computed from an exact total and"
     " the cells beside it. Do not combine the two."
@@ -49,11 +50,11 @@ class Pipeline(Method):
 
     def __init__(self, first: Method, *steps: Step | list[Step] | tuple[Step, ...]) -> None:
         """Take the method and its steps, one by one or as a list; a pipeline may go on."""
-        begun = first.steps if isinstance(first, Pipeline) else ()
-        method = first.first if isinstance(first, Pipeline) else first
-        flat = [*begun]
-        for one in steps:
-            flat += one if isinstance(one, list | tuple) else [one]
+        begun = isinstance(first, Pipeline)
+        method = first.first if begun else first
+        flat = [*first.steps] if begun else []
+        for step in steps:
+            flat += step if isinstance(step, list | tuple) else [step]
         _check_order(method, flat)
         object.__setattr__(self, "first", method)
         object.__setattr__(self, "steps", tuple(step.after(method) for step in flat))
@@ -85,6 +86,35 @@ class Pipeline(Method):
         """Whether weighted counts can be protected."""
         return self.first.takes_weights
 
+    @property
+    def exempt_tables(self) -> tuple[TableSpec, ...]:
+        """Those of the method."""
+        return self.first.exempt_tables
+
+    def exempting(self, tables: Sequence[TableSpec]) -> Pipeline | None:
+        """The same with a method that publishes the cells of these tables exactly."""
+        first = self.first.exempting(tables)
+        return None if first is None else Pipeline(first, *self.steps)
+
+    @property
+    def noise(self) -> Perturbation | None:
+        """That of the method; confidential."""
+        return self.first.noise
+
+    def exempt_cells(self, spec: TableSpec) -> Numbers:
+        """Those of the method."""
+        return self.first.exempt_cells(spec)
+
+    def exact_cells(self, cube: Cube) -> Mask:
+        """Those of the method."""
+        return self.first.exact_cells(cube)
+
+    def withheld_below(self, deviation: int) -> int | None:
+        """The largest limit of the method and of its steps."""
+        limits = [self.first.withheld_below(deviation)]
+        limits += [step.withheld_below for step in self.steps]
+        return max((limit for limit in limits if limit is not None), default=None)
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         parts: list[Method | Step] = [self.first, *self.steps]
@@ -96,8 +126,7 @@ class Pipeline(Method):
         for step in self.steps:
             claims = step.claims_after(claims)
         withholds = any(step.kind is Kind.WITHHOLDS for step in self.steps)
-        exempt = getattr(self.first, "exempt", ())
-        if withholds and (exempt or self.first.name in _EXACT_CELLS):
+        if withholds and self.first.has_exact_cells:
             claims = replace(claims, cautions=(*claims.cautions, _EXACT))
         # Steps look at a whole table: absent cells of a sparse one have no number to change.
         return replace(claims, takes_sparse=claims.takes_sparse and not self.steps)
@@ -137,7 +166,6 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
         raise SpecError("A pipeline begins with a method, such as CellKey.")
     kinds, names = [first.kind], [first.name]
     adds_up = first.claims().additive
-    exempt = getattr(first, "exempt", ())
     for step in steps:
         if isinstance(step, Method):
             raise SpecError(_second_method(step, kinds, names[-1]))
@@ -148,7 +176,7 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
                 f"{step.name!r} cannot come after {names[-1]!r}: it would need the numbers that"
                 f" are withheld. Put {step.name!r} first."
             )
-        if step.kind is Kind.ADDS_UP and exempt:
+        if step.kind is Kind.ADDS_UP and first.exempt_tables:
             raise SpecError(
                 f"{step.name!r} would change cells that are exempt and have to be published"
                 " exactly. Leave the exemption out, or the step."

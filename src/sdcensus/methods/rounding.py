@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from sdcensus.kernels.perturbation.lookup import DEFINED, HASHED, effective_keys
 from sdcensus.kernels.perturbation.rounding import round_by_key, round_to_nearest
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.look_up import (
+    LOOKUP,
     SET_KEYS,
     check_lookup,
     definitions_of,
@@ -22,6 +23,7 @@ from sdcensus.methods.look_up import (
     multiplied,
 )
 from sdcensus.methods.method import (
+    KEY_VERSION,
     AnySecret,
     CellMethod,
     Int64,
@@ -33,9 +35,12 @@ from sdcensus.methods.method import (
     check_secret,
     member,
 )
+from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
@@ -44,6 +49,18 @@ from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.table_spec import TableSpec
 
 SMALLEST_BASE, LARGEST_BASE = 2, 100
+
+
+def base_parameter(default: int) -> Parameter:
+    """What results are multiples of."""
+    return Parameter(
+        name="base",
+        kind=ValueKind.WHOLE,
+        least=SMALLEST_BASE,
+        most=LARGEST_BASE,
+        default=default,
+        help={"en": "Rounding: to multiples of this number."},
+    )
 
 
 class Draw(StrEnum):
@@ -94,6 +111,17 @@ class RandomRounding(CellMethod):
 
     name: ClassVar[str] = "random-rounding"
     kind: ClassVar[Kind] = Kind.ROUNDS
+    summary: ClassVar[str] = "Every count becomes the multiple below or above it, at random."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        base_parameter(3),
+        replace(LOOKUP, words=tuple(word.value for word in Lookup if word is not Lookup.SCRAMBLED)),
+        KEY_VERSION,
+    )
+
+    @classmethod
+    def build(cls, asked: Asked) -> RandomRounding:
+        """The method with what somebody said about it."""
+        return cls(secret=asked.secret(), **asked.values)
 
     def __post_init__(self) -> None:
         check_base(self.base)
@@ -120,6 +148,16 @@ class RandomRounding(CellMethod):
     def largest_deviation(self) -> int | None:
         """One less than the base."""
         return self.base - 1
+
+    @property
+    def variance(self) -> float | None:
+        """The mean of r (base - r) over the remainders r."""
+        return (self.base**2 - 1) / 6
+
+    @property
+    def scheme(self) -> str | None:
+        """The scheme of that base."""
+        return f"RR{self.base}" if f"RR{self.base}" in SCHEMES else None
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
@@ -227,6 +265,9 @@ class ConventionalRounding(CellMethod):
 
     name: ClassVar[str] = "conventional-rounding"
     kind: ClassVar[Kind] = Kind.ROUNDS
+    summary: ClassVar[str] = "Every count becomes the nearest multiple. It draws nothing."
+    takes: ClassVar[tuple[Parameter, ...]] = (base_parameter(5),)
+    shows_truth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_base(self.base)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.keys.siphash import siphash24
 from sdcensus.kernels.perturbation.rounding import round_to_nearest, round_to_totals
 from sdcensus.methods.method import (
+    KEY_VERSION,
     Kind,
     Outcome,
     TableMethod,
@@ -21,9 +22,11 @@ from sdcensus.methods.method import (
     check_key_version,
     member,
 )
-from sdcensus.methods.rounding import check_base, rounded_by_cell_key
+from sdcensus.methods.rounding import base_parameter, check_base, rounded_by_cell_key
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
+from sdcensus.model.method.asked import Asked
+from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.secret import Purpose, Secret
@@ -63,6 +66,25 @@ class SemiControlledRounding(TableMethod):
 
     name: ClassVar[str] = "semi-controlled-rounding"
     kind: ClassVar[Kind] = Kind.ROUNDS
+    summary: ClassVar[str] = "Interior cells are rounded at random so that they sum to a total."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        base_parameter(3),
+        Parameter(
+            name="to",
+            kind=ValueKind.WORD,
+            words=tuple(word.value for word in ControlledTotal),
+            called="controlled total",
+            default=ControlledTotal.GRAND_TOTAL.value,
+            help={"en": "The totals that are kept."},
+        ),
+        replace(AREA, needs=("to=areas",)),
+        KEY_VERSION,
+    )
+
+    @classmethod
+    def build(cls, asked: Asked) -> SemiControlledRounding:
+        """The method with what somebody said about it."""
+        return cls(secret=asked.office_secret(cls.name), **asked.values)
 
     def __post_init__(self) -> None:
         check_base(self.base)

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sdcensus.errors import SpecError
 from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.method import Kind, Outcome, TableMethod
-from sdcensus.methods.rounding import check_base, rounded_by_cell_key
+from sdcensus.methods.rounding import base_parameter, check_base, rounded_by_cell_key
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior, with_totals
+from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 
 
@@ -34,6 +38,17 @@ class SmallCellAdjustment(TableMethod):
 
     name: ClassVar[str] = "small-cell-adjustment"
     kind: ClassVar[Kind] = Kind.ROUNDS
+    summary: ClassVar[str] = "Small interior cells are rounded at random; totals are their sums."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        base_parameter(3),
+        Parameter(
+            name="threshold",
+            kind=ValueKind.WHOLE,
+            least=0,
+            help={"en": "Smaller counts are small; the base if nothing is said here."},
+        ),
+    )
+    shows_truth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_base(self.base)
@@ -52,6 +67,21 @@ class SmallCellAdjustment(TableMethod):
     def largest_deviation(self) -> int | None:
         """One less than the base, for interior cells."""
         return self.base - 1
+
+    @property
+    def support(self) -> Support | None:
+        """Small counts go to a multiple below or above; all others stay."""
+        base, threshold = self.base, self.threshold or self.base
+        size = threshold + base + 1
+        values = np.arange(size, dtype=np.int64)
+        stays = (values % base == 0) | (values >= threshold)
+        smallest = np.where(stays, values, size)
+        largest = np.where(stays, values, -1)
+        moved = values[~stays]
+        for target in (moved // base * base, moved // base * base + base):
+            np.minimum.at(smallest, target, moved)
+            np.maximum.at(largest, target, moved)
+        return Support(tuple(smallest.tolist()), tuple(largest.tolist()), 1)
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""

@@ -13,10 +13,11 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.rounding import round_to_nearest
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.method import CellMethod, Kind, Outcome, member
-from sdcensus.methods.rounding import Tie, check_base
+from sdcensus.methods.rounding import Tie, base_parameter, check_base
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 from sdcensus.model.published.table import Flag
@@ -49,6 +50,26 @@ class ThresholdRounding(CellMethod):
 
     name: ClassVar[str] = "threshold-and-rounding"
     kind: ClassVar[Kind] = Kind.WITHHOLDS
+    summary: ClassVar[str] = "Small counts are not shown, the others are the nearest multiple."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="threshold",
+            kind=ValueKind.WHOLE,
+            least=0,
+            default=10,
+            help={"en": "Smaller counts are small."},
+        ),
+        base_parameter(5),
+        Parameter(
+            name="zeros",
+            kind=ValueKind.WORD,
+            words=tuple(word.value for word in Zeros),
+            called="treatment of zeros",
+            default=Zeros.WITHHOLD.value,
+            help={"en": "What is published for empty cells."},
+        ),
+    )
+    shows_truth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_base(self.base)
@@ -70,6 +91,10 @@ class ThresholdRounding(CellMethod):
     def largest_deviation(self) -> int | None:
         """Half of the base, for counts that are shown."""
         return self.base // 2
+
+    def withheld_below(self, deviation: int) -> int | None:
+        """True counts are compared with the threshold, not published ones."""
+        return max(self.threshold - deviation, 1)
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Kind, Step
 from sdcensus.model.cube.interior import interior
+from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Flag, Table
 from sdcensus.model.spec.area_axis import area_axis
@@ -50,6 +51,29 @@ class WithholdSparse(Step):
 
     name: ClassVar[str] = "withhold-sparse-areas"
     kind: ClassVar[Kind] = Kind.WITHHOLDS
+    summary: ClassVar[str] = "Small values of sparse areas are withheld."
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        AREA,
+        Parameter(
+            name="mean_cell_size",
+            kind=ValueKind.NUMBER,
+            least=0,
+            default=2,
+            help={"en": "Areas with fewer units per cell are sparse."},
+        ),
+        Parameter(
+            name="below",
+            kind=ValueKind.WHOLE,
+            least=1,
+            default=6,
+            help={"en": "Smaller values of sparse areas are withheld."},
+        ),
+    )
+
+    @property
+    def withheld_below(self) -> int | None:
+        """The limit itself: published values are compared with it."""
+        return self.below
 
     def __post_init__(self) -> None:
         if not _is_size(self.mean_cell_size):

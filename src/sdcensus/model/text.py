@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -41,6 +42,11 @@ class Text:
 
     def __bool__(self) -> bool:
         return bool(self.by_language)
+
+
+def has_control_character(text: str) -> bool:
+    """Whether a text has a line break, a tab or another character that is no sign."""
+    return any(unicodedata.category(sign) == "Cc" for sign in text)
 
 
 #: The label of the total of any axis, in the languages that the product speaks.

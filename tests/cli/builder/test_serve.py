@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.builder.served import tables_offered
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.session.answer import open_service
-from sdcensus.session.protect.table import MethodOptions
 from sdcensus.web.database import Database
 from sdcensus.web.numbers import open_numbers
 from tests.cli.conftest import Run, Village, start

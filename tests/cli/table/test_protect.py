@@ -11,13 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from python_calamine import CalamineWorkbook
 
-from sdcensus.cli.shared import method_options as command
-from sdcensus.methods.additivity import Mode
-from sdcensus.methods.per_unit import Totals
-from sdcensus.methods.perturbation.schemes import STRENGTHS
-from sdcensus.methods.semi_controlled import ControlledTotal
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.session.protect.table import METHOD_NAMES, STEP_NAMES
+from sdcensus.model.method.registry import Part, built_in
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store
 from tests.cli.conftest import Run, Village
@@ -43,16 +37,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_choices_of_the_command_line_are_those_of_the_session() -> None:
-    assert [str(one) for one in command.MethodName] == list(METHOD_NAMES)
-    assert [str(one) for one in command.Strength] == list(STRENGTHS)
-    assert [str(one) for one in command.Lookup] == [str(one) for one in Lookup]
-    assert [str(one) for one in command.Mode] == [str(one) for one in Mode]
-    assert [str(one) for one in command.Totals] == [str(one) for one in Totals]
-    assert [str(one) for one in command.ControlledTotal] == [str(one) for one in ControlledTotal]
-
-
-@pytest.mark.parametrize("name", METHOD_NAMES)
+@pytest.mark.parametrize("name", built_in(Part.METHOD))
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_every_method_writes_a_table(
     run: Run, island: Store, tmp_path: Path, name: str, engine: str
@@ -242,7 +227,11 @@ def test_an_audit_needs_confidential_and_is_private(
         (["--by", "sex"], 2, "--method"),
         (["--by", "sex", "--method", "random-rounding", "--strength", "light"], 2, "cell-key"),
         (["--by", "sex", "--method", "cell-key", "--strength", "mild"], 2, "no-ones-and-twos"),
-        (["--by", "sex", "--method", "random-rounding", "--then", "swapping"], 2, STEP_NAMES[0]),
+        (
+            ["--by", "sex", "--method", "random-rounding", "--then", "swapping"],
+            2,
+            "additivity",
+        ),
         (["--method", "cell-key", "--perturbation", "none.csv"], 5, "none.csv"),
         (["--method", "random-rounding", "--out", "table.doc"], 8, ".xlsx"),
         (["--method", "random-rounding", "--out", "no/table.csv"], 8, "does not exist"),

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.documents.plan.help import SETTING_NOTES
-from sdcensus.documents.plan.workbook import section_settings
+from sdcensus.documents.plan.workbook import every_parameter, section_settings
 from sdcensus.documents.plan.workbook_form import plan_workbook
 from sdcensus.documents.workbooks import files as workbook_files
 from sdcensus.errors import DocumentError, InputError
@@ -232,7 +232,8 @@ def test_the_form_is_the_same_whenever_it_is_made() -> None:
     assert first == plan_workbook(plan)
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(first))
     assert book.sheet_names == ["plan", "tables", "indicators", "office", "help"]
-    assert set(section_settings()) == set(SETTING_NOTES)
+    takes = every_parameter()
+    assert set(section_settings(takes)) == {*SETTING_NOTES, *takes}
 
 
 def test_a_title_above_the_headings_is_explained(tmp_path: Path) -> None:

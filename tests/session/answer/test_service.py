@@ -12,6 +12,7 @@ import pytest
 from sdcensus.errors import QuestionError, Refused, SecretError, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import (
     AtLevel,
     Decided,
@@ -33,7 +34,6 @@ from sdcensus.session.answer import FORMATS, open_service, question_of, render, 
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.policy import Outcome, ReasonCode
 from sdcensus.session.protect.method_checks import exempting
-from sdcensus.session.protect.table import MethodOptions
 from sdcensus.testing.island import SECRET, island
 from tests.session.answer.services import METHOD, asked, published, service, values
 

@@ -29,7 +29,7 @@ from sdcensus.risk.looks.budget import NOT_COVERED, look_budget_of_tables
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.risk.posterior import perceived_disclosure
 from sdcensus.session.assess.assessment import EXACT_UP_TO, Assessment, assess_table
-from sdcensus.session.assess.compared import COMPARED, scheme_of
+from sdcensus.session.assess.compared import COMPARED
 from sdcensus.session.assess.words import conclusions, lead
 from sdcensus.testing.island import SECRET, island, island_cube
 from sdcensus.utility.distances import utility_of
@@ -263,11 +263,10 @@ def test_another_method_is_one_row_more(name: str) -> None:
 
 
 def test_which_methods_are_a_scheme_and_nothing_more() -> None:
-    assert scheme_of(cell_key("CP4")) == "CP4"
-    assert scheme_of(method_of("random rounding")) == "RR3"
+    assert cell_key("CP4").scheme == "CP4"
+    assert method_of("random rounding").scheme == "RR3"
     for name in ("random rounding to 7", "light touch", "withheld", "cell key, exempt"):
-        assert scheme_of(method_of(name)) is None
-    assert scheme_of(None) is None
+        assert method_of(name).scheme is None
 
 
 def test_a_table_alone_is_assessed_by_its_largest_change() -> None:

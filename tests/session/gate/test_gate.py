@@ -19,6 +19,7 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import PRESETS, Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy.problems import problems_of
 from sdcensus.model.schema.entity import Entity
@@ -35,7 +36,6 @@ from sdcensus.session.gate.broken_down import (
 from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus
 from sdcensus.session.gate.words import broken_down_lines, help_line, worst_kinds
 from sdcensus.session.policy.lock import tightened
-from sdcensus.session.protect.table import MethodOptions
 from sdcensus.session.publish.approval import approve, read_approvals
 from sdcensus.session.publish.estimate import check_plan
 from sdcensus.session.publish.verification import verify

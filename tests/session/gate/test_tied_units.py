@@ -11,6 +11,7 @@ import pytest
 from sdcensus.documents.policy.document import policy_from_document, policy_text
 from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import DocumentError, Refused
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import Limits, Policy, VariableRule, menu_of
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.question import Question
@@ -27,7 +28,6 @@ from sdcensus.session.gate.tied_units import (
 )
 from sdcensus.session.policy import Outcome, ask, loosened, tightened
 from sdcensus.session.policy.design import design
-from sdcensus.session.protect.table import MethodOptions
 from sdcensus.session.publish.estimate import check_plan
 from sdcensus.session.publish.run import publish
 from sdcensus.session.recommend.recommendation import recommend

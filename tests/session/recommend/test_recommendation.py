@@ -10,6 +10,7 @@ from sdcensus.documents.plan.document import read_plan
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import AtLevel, Limits, Policy, VariableRule
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
@@ -18,7 +19,8 @@ from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.code_rules import passes
-from sdcensus.session.protect.table import MethodOptions, build_method, protect_table
+from sdcensus.session.protect.method import build_method
+from sdcensus.session.protect.table import protect_table
 from sdcensus.session.recommend.menus import MEAN_CELL
 from sdcensus.session.recommend.noise import SMALL_CELLS
 from sdcensus.session.recommend.recommendation import (

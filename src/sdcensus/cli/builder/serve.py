@@ -18,8 +18,7 @@ from sdcensus.cli.builder.served import say_budget, say_offer
 from sdcensus.cli.shared.console import Output
 from sdcensus.cli.shared.method_options import (
     CELL_KEY_OPTIONS,
-    KeyVersion,
-    MethodName,
+    DEFAULT_METHOD,
     MethodOption,
     with_method_options,
 )
@@ -29,10 +28,10 @@ from sdcensus.cli.shared.run import Interrupted
 from sdcensus.errors import MissingExtra, SpecError
 
 if TYPE_CHECKING:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.secret import Secret, SubSecret
     from sdcensus.session.answer import TableService
     from sdcensus.session.guard.served_guard import Asked
-    from sdcensus.session.protect.table import MethodOptions
     from sdcensus.web.settings import Settings
 
 EXAMPLES = examples(
@@ -61,10 +60,10 @@ def serve(
             help="Protect as this plan of the office does, so that both publish the same numbers.",
         ),
     ] = None,
-    method: MethodOption = MethodName.CELL_KEY,
+    method: MethodOption = DEFAULT_METHOD,
     *,
     method_options: MethodOptions,
-    key_version: KeyVersion = None,
+    key_version: int | None = None,
     secret: Annotated[
         Path | None,
         typer.Option(
@@ -201,7 +200,7 @@ def serve(
         office=office,
         feedback=_checked_feedback(feedback),
     )
-    if plan is not None and (method_options.given() or method is not MethodName.CELL_KEY):
+    if plan is not None and (method_options.given() or method != DEFAULT_METHOD):
         raise SpecError(
             "Say once how tables are protected: --plan FILE, or the options of a method."
         )
@@ -220,7 +219,7 @@ def serve(
             store,
             policy,
             plan=plan,
-            method=method.value,
+            method=method,
             options=method_options,
             secret=find_any_secret(secret),
             key_version=key_version,

@@ -1,192 +1,63 @@
-"""Options that say how a table is protected, for every command that protects one."""
+"""Options that say how a table is protected, as the methods declare what may be said about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter as Argument
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from sdcensus.cli.shared.completion import complete_axes
+from sdcensus.cli.shared.completion import complete_axes, complete_variable
+from sdcensus.cli.shared.options import listed
+from sdcensus.errors import SpecError
+from sdcensus.model.method.parameter import (
+    Declaration,
+    MethodOptions,
+    Parameter,
+    ValueKind,
+    WrongSettingError,
+    as_option,
+)
+from sdcensus.model.method.registry import (
+    Part,
+    built_in,
+    every,
+    meaning,
+    parameters_of,
+    takers_of,
+)
 
 _Command = Callable[..., None]
 
-
-class MethodName(StrEnum):
-    """The methods by which a table can be protected."""
-
-    CELL_KEY = "cell-key"
-    RANDOM_ROUNDING = "random-rounding"
-    SEMI_CONTROLLED = "semi-controlled-rounding"
-    CONVENTIONAL = "conventional-rounding"
-    SMALL_CELLS = "small-cell-adjustment"
-    PER_UNIT = "per-unit-deviations"
-    LIGHT_TOUCH = "light-touch"
-    THRESHOLD = "threshold-and-rounding"
+#: What is taken where no method is named.
+DEFAULT_METHOD = "cell-key"
+_TYPES: Mapping[ValueKind, Any] = {
+    ValueKind.WHOLE: int,
+    ValueKind.NUMBER: float,
+    ValueKind.SHARE: float,
+    ValueKind.FILE: Path,
+    ValueKind.TABLES: list[str],
+}
+_SEVERAL = " Can be given several times."
 
 
-class Strength(StrEnum):
-    """How strongly cell keys change counts, in plain words."""
-
-    LIGHT = "light"
-    MEDIUM = "medium"
-    STRONG = "strong"
-    NO_ONES_AND_TWOS = "no-ones-and-twos"
-
-
-class Lookup(StrEnum):
-    """How a cell key picks a deviation."""
-
-    ASCENDING = "ascending"
-    SCRAMBLED = "scrambled"
-    HASHED = "hashed"
-    DEFINITION = "definition"
-
-
-class Totals(StrEnum):
-    """Where the totals of per-unit deviations come from."""
-
-    ADDED = "added"
-    OWN = "own"
-
-
-class Mode(StrEnum):
-    """How the smallest change is looked for that makes totals add up."""
-
-    AUTO = "auto"
-    EXACT = "exact"
-    FAST = "fast"
-
-
-class ControlledTotal(StrEnum):
-    """Which totals semi-controlled rounding keeps."""
-
-    GRAND_TOTAL = "grand-total"
-    AREAS = "areas"
+def _begins(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """Offers the shell words to choose from."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 MethodOption = Annotated[
-    MethodName,
+    str,
     typer.Option(
         "--method",
         metavar="NAME",
-        help=f"How counts are protected: {', '.join(MethodName)}.",
-    ),
-]
-StrengthOption = Annotated[
-    Strength | None,
-    typer.Option(
-        "--strength",
-        help="cell-key (medium if nothing is said), light-touch: how much changes.",
-    ),
-]
-SchemeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scheme",
-        metavar="NAME",
-        help="cell-key, light-touch: a published scheme, such as CP3.",
-    ),
-]
-PerturbationFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--perturbation",
-        metavar="FILE",
-        help="cell-key, light-touch: the file of a perturbation table, in any exchange format.",
-    ),
-]
-AllowBias = Annotated[
-    bool,
-    typer.Option(
-        "--allow-bias", help="With --perturbation: rows that change the mean are meant so."
-    ),
-]
-Repeat = Annotated[
-    int | None,
-    typer.Option(
-        "--repeat",
-        metavar="N",
-        help="With --perturbation: the last N rows take turns for larger counts.",
-    ),
-]
-LookupOption = Annotated[
-    Lookup | None,
-    typer.Option(
-        "--lookup",
-        help="cell-key, light-touch, random-rounding: how a key picks a deviation. Best left out:"
-        " by definition where deviations reach 3. The others are set keys, for exchange.",
-    ),
-]
-Zeros = Annotated[
-    str | None,
-    typer.Option(
-        "--zeros",
-        metavar="NAME",
-        help="Empty cells. cell-key: keep (the default) or perturb;"
-        " threshold-and-rounding: withhold (the default) or show.",
-    ),
-]
-ZeroShare = Annotated[
-    float | None,
-    typer.Option(
-        "--zero-share",
-        metavar="SHARE",
-        help="cell-key with --zeros perturb: which share of empty cells grows.",
-    ),
-]
-Exempt = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exempt",
-        metavar="AXES",
-        help="cell-key: publish the cells of this table exactly, such as ed@district."
-        " Can be given several times.",
-        autocompletion=complete_axes,
-    ),
-]
-Base = Annotated[
-    int | None,
-    typer.Option("--base", metavar="N", help="Rounding: to multiples of this number."),
-]
-Threshold = Annotated[
-    int | None,
-    typer.Option(
-        "--threshold",
-        metavar="N",
-        help="small-cell-adjustment, threshold-and-rounding: smaller counts are small.",
-    ),
-]
-UnitsThatChange = Annotated[
-    int | None,
-    typer.Option(
-        "--units", metavar="N", help="per-unit-deviations: how many units change on average."
-    ),
-]
-TotalsOption = Annotated[
-    Totals | None,
-    typer.Option("--totals", help="per-unit-deviations: added up, or with noise of their own."),
-]
-ControlledTotals = Annotated[
-    ControlledTotal | None,
-    typer.Option("--to", help="semi-controlled-rounding: the totals that are kept."),
-]
-Area = Annotated[
-    str | None,
-    typer.Option(
-        "--area",
-        metavar="VARIABLE",
-        help="The variable whose codes are areas; the geography of the census if not given.",
-    ),
-]
-KeyVersion = Annotated[
-    int | None,
-    typer.Option(
-        "--key-version", metavar="N", help="The version of the series of published numbers."
+        help=f"How counts are protected: {', '.join(built_in(Part.METHOD))}.",
+        autocompletion=_begins(built_in(Part.METHOD)),
     ),
 ]
 Then = Annotated[
@@ -194,57 +65,75 @@ Then = Annotated[
     typer.Option(
         "--then",
         metavar="STEPS",
-        help="Steps after the method, comma-separated: additivity, withhold-sparse-areas.",
+        help=f"Steps after the method, comma-separated: {', '.join(built_in(Part.STEP))}.",
     ),
 ]
-ModeOption = Annotated[
-    Mode | None,
-    typer.Option("--mode", help="additivity: how hard the smallest change is looked for."),
-]
-MeanCellSize = Annotated[
-    float | None,
+#: For what has no option of its own: parameters of methods that other packages bring.
+_Set = Annotated[
+    list[str] | None,
     typer.Option(
-        "--mean-cell-size",
-        metavar="N",
-        help="withhold-sparse-areas: areas with fewer units per cell are sparse.",
-    ),
-]
-Below = Annotated[
-    int | None,
-    typer.Option(
-        "--below",
-        metavar="N",
-        help="withhold-sparse-areas: smaller values of sparse areas are withheld.",
+        "--set",
+        metavar="NAME=VALUE",
+        help=f"Anything else that a method takes, such as one of another package.{_SEVERAL}",
     ),
 ]
 
+
+def _option(parameter: Parameter) -> Any:
+    """The option of a parameter, for typer."""
+    text = meaning(parameter)
+    offered: Callable[..., Any] | None = None
+    if parameter.kind is ValueKind.YES:
+        return Annotated[bool, typer.Option(as_option(parameter.name, ""), help=text)]
+    if parameter.kind is ValueKind.TABLES:
+        text, offered = text + _SEVERAL, complete_axes
+    elif parameter.kind is ValueKind.VARIABLE:
+        offered = complete_variable
+    elif parameter.words:
+        offered = _begins(parameter.words)
+    option = typer.Option(
+        as_option(parameter.name, ""),
+        metavar=parameter.metavar,
+        help=text,
+        autocompletion=offered,
+    )
+    return Annotated[_TYPES.get(parameter.kind, str) | None, option]
+
+
+def _options(takers: Iterable[Declaration]) -> dict[str, Any]:
+    return {name: _option(one) for name, one in parameters_of(list(takers)).items()}
+
+
 #: What may be said about cell keys, in the order of the help.
-CELL_KEY_OPTIONS: Mapping[str, Any] = {
-    "strength": StrengthOption,
-    "scheme": SchemeOption,
-    "perturbation": PerturbationFile,
-    "allow_bias": AllowBias,
-    "repeat": Repeat,
-    "lookup": LookupOption,
-    "zeros": Zeros,
-    "zero_share": ZeroShare,
-    "exempt": Exempt,
-}
+CELL_KEY_OPTIONS: Mapping[str, Any] = _options([built_in(Part.METHOD)[DEFAULT_METHOD]])
 #: What may be said about any method and the steps after it.
 ALL_OPTIONS: Mapping[str, Any] = {
-    **CELL_KEY_OPTIONS,
-    "base": Base,
-    "threshold": Threshold,
-    "units": UnitsThatChange,
-    "totals": TotalsOption,
-    "to": ControlledTotals,
-    "area": Area,
-    "key_version": KeyVersion,
+    **_options(built_in(Part.METHOD).values()),
     "then": Then,
-    "mode": ModeOption,
-    "mean_cell_size": MeanCellSize,
-    "below": Below,
+    **_options(built_in(Part.STEP).values()),
+    "set_": _Set,
 }
+
+
+class MethodCommand(TyperCommand):
+    """A command whose help also shows the methods that other packages bring."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write them above the examples; packages are looked through for the help only."""
+        rows = [
+            (taker.name, f"{taker.summary} {_set_text(taker)}".strip())
+            for part in Part
+            for taker in every(part).values()
+            if taker.package
+        ]
+        if rows:
+            with formatter.section("Of other packages"):
+                formatter.write_dl(rows)
+        super().format_epilog(ctx, formatter)
+
+
+def _set_text(taker: Declaration) -> str:
+    return " ".join(f"--set {one.name}={one.metavar}: {one.sentence()}" for one in taker.takes)
 
 
 def with_method_options(options: Mapping[str, Any]) -> Callable[[_Command], _Command]:
@@ -257,37 +146,63 @@ def with_method_options(options: Mapping[str, Any]) -> Callable[[_Command], _Com
     def decorated(command: _Command) -> _Command:
         own = signature(command).parameters
         collected = [name for name in options if name not in own]
-        # For the help alone the class would be heavy to import.
-        hints = get_type_hints(command, localns={"MethodOptions": object}, include_extras=True)
-        parameters: list[Parameter] = []
-        for name, parameter in own.items():
+        known = {"MethodOptions": MethodOptions}
+        hints = get_type_hints(command, localns=known, include_extras=True) | dict(options)
+        arguments: list[Argument] = []
+        for name, argument in own.items():
             if name == "method_options":
-                parameters += (own.get(one) or _not_said(one) for one in options)
+                arguments += (own.get(option) or _not_said(option, hints) for option in options)
             elif name not in options:
-                parameters.append(parameter)
-        hints |= options
+                arguments.append(argument)
 
         @wraps(command)
         def run(**given: Any) -> None:
-            from sdcensus.session.protect.table import MethodOptions
-
             said = {name: given.pop(name) for name in collected}
-            said["allow_bias"] = said["allow_bias"] or None
-            said["exempt"] = tuple(said["exempt"] or ()) or None
-            command(**given, method_options=MethodOptions(**said))
+            command(**given, method_options=_put_together(said, given))
 
         run.__annotations__ = hints
         run.__signature__ = Signature(  # type: ignore[attr-defined]
             [
-                one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
-                for one in parameters
+                argument.replace(kind=Argument.KEYWORD_ONLY, annotation=hints[argument.name])
+                for argument in arguments
             ]
         )
+        run.command_class = MethodCommand  # type: ignore[attr-defined]
         return run
 
     return decorated
 
 
-def _not_said(name: str) -> Parameter:
-    default = False if name == "allow_bias" else None
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+def _put_together(said: dict[str, Any], given: Mapping[str, Any]) -> MethodOptions:
+    """What was said by options of their own, and by ``--set``; empty lists and no are nothing."""
+    texts = said.pop("set_", None) or ()
+    values = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in said.items()
+        if value not in (None, False, [])
+    }
+    return MethodOptions(**values, **set_values(texts, given, values))
+
+
+def set_values(
+    texts: Iterable[str], given: Mapping[str, Any], said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The values of ``--set NAME=VALUE``, as the method and the steps of a command take them."""
+    further: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign or name in said or name in further:
+            raise SpecError(f"--set is written NAME=VALUE, each name once, and not {text!r}.")
+        method = given.get("method") or DEFAULT_METHOD
+        parameter = parameters_of(takers_of(method, listed(given.get("then", "")))).get(name)
+        try:
+            further[name] = value if parameter is None else parameter.parsed(value)
+        except WrongSettingError as error:
+            raise SpecError(f"--set {name}: {error}") from None
+    return further
+
+
+def _not_said(name: str, hints: Mapping[str, Any]) -> Argument:
+    default = False if hints[name].__origin__ is bool else None
+    return Argument(name, Argument.KEYWORD_ONLY, default=default)

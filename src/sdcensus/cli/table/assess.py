@@ -11,7 +11,12 @@ import typer
 
 from sdcensus.cli.census.describe import check_language
 from sdcensus.cli.shared.console import Output, bytes_text, seconds_text, typed
-from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodName, Then, with_method_options
+from sdcensus.cli.shared.method_options import (
+    ALL_OPTIONS,
+    DEFAULT_METHOD,
+    Then,
+    with_method_options,
+)
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
@@ -28,13 +33,14 @@ from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.table.assessed import say_assessment
 from sdcensus.errors import OutputError, SpecError
+from sdcensus.model.method.registry import Part, built_in
 
 if TYPE_CHECKING:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.progress import Progress
     from sdcensus.session.assess.assessment import Assessment
     from sdcensus.session.assess.tables import AssessOptions
     from sdcensus.session.census.census import Census
-    from sdcensus.session.protect.table import MethodOptions
 
 #: How files of plans end; a store is a folder.
 PLANS = (".toml", ".xlsx", ".xlsm")
@@ -76,11 +82,12 @@ def assess(
         ),
     ] = None,
     method: Annotated[
-        MethodName | None,
+        str | None,
         typer.Option(
             "--method",
             metavar="NAME",
-            help=f"How the table is protected: {', '.join(MethodName)}. cell-key if not given.",
+            help=f"How the table is protected: {', '.join(built_in(Part.METHOD))}."
+            f" {DEFAULT_METHOD} if not given.",
         ),
     ] = None,
     secret: SecretFile = None,
@@ -187,7 +194,7 @@ def assess(
         recovery_limit=recovery_limit,
         smallest_group=smallest_group,
     )
-    chosen = _Chosen(None if method is None else method.value, listed(then), method_options, secret)
+    chosen = _Chosen(method, listed(then), method_options, secret)
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
     with all_or_nothing(), Stages(output, "reading") as stages:
@@ -240,10 +247,10 @@ class _Chosen:
 
     def build(self, census: Census, of: str) -> Any:
         """The method, which commands only pass on."""
-        from sdcensus.session.protect.table import build_method
+        from sdcensus.session.protect.method import build_method
 
         return build_method(
-            self.method or MethodName.CELL_KEY.value,
+            self.method or DEFAULT_METHOD,
             census,
             of=of,
             then=self.steps,
@@ -312,8 +319,11 @@ def _typed(
     words += [("table", one) for one in tables]
     words += [("method", chosen.method), ("then", ",".join(chosen.steps))]
     for name, value in chosen.options.given().items():
+        if name not in ALL_OPTIONS:
+            words.append(("set", f"{name}={value}"))
+            continue
         each = value if isinstance(value, tuple) else (value,)
-        words += [(name.replace("_", "-"), one) for one in each]
+        words += [(name.replace("_", "-"), part) for part in each]
     words += [("registry", options.registry), ("policy", options.policy)]
     words += [("recovery-limit", options.recovery_limit)]
     words += [("smallest-group", options.smallest_group)]

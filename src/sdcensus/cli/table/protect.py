@@ -35,10 +35,10 @@ from sdcensus.cli.shared.tables import MOST_LINES
 from sdcensus.errors import SpecError
 
 if TYPE_CHECKING:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
-    from sdcensus.session.protect.table import MethodOptions
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -134,13 +134,9 @@ def protect(
     was made. True counts are written nowhere, unless --audit asks for them.
     """
     from sdcensus.session.census.census import open_census
+    from sdcensus.session.protect.method import build_method
     from sdcensus.session.protect.own_groups import group_table, write_grouped
-    from sdcensus.session.protect.table import (
-        build_method,
-        check_targets,
-        protect_table,
-        write_protected,
-    )
+    from sdcensus.session.protect.table import check_targets, protect_table, write_protected
 
     output = Output(quiet=quiet)
     check_targets(out, audit, confidential=confidential)
@@ -153,7 +149,7 @@ def protect(
     where = where.strip() or None if where else None
     spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
     chosen = build_method(
-        method.value, census, of=of, then=listed(then), options=method_options, secret=secret
+        method, census, of=of, then=listed(then), options=method_options, secret=secret
     )
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:

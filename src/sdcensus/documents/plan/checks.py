@@ -8,18 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from sdcensus.documents.plan.sections import OutputSection, PlanHead, ProtectSection
+from sdcensus.documents.plan.sections import OutputSection, PlanHead
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
-from sdcensus.model.plan.vocabulary import (
-    INDICATOR_KINDS,
-    METHOD_SETTINGS,
-    STEP_SETTINGS,
-    ZEROS_WORDS,
-    IndicatorKind,
-)
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, IndicatorKind
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import parse_axis
@@ -29,7 +23,6 @@ from sdcensus.model.spec.universe import universe_of
 #: What a file of every publication is called, so that no table can be.
 _TAKEN = frozenset({"manifest"})
 _OWN = ("numerator", "denominator", "variable", "per")
-_ONE_NOISE = ("perturbation", "scheme", "strength")
 
 
 def both(*conditions: str) -> str:
@@ -177,61 +170,7 @@ def check_indicator_settings(
         mistakes.add((*path, "of"), f"'of' is not needed: {kind} counts people and households.")
 
 
-# ---------------------------------------------------------------------------------- protection
-
-
-def check_protection(section: ProtectSection, mistakes: Mistakes) -> None:
-    """Refuse settings that nothing uses, and those that contradict each other."""
-    said = section.settings()
-    path: KeyPath = ("protect",)
-    used = set(METHOD_SETTINGS[section.method])
-    used.update(name for step in section.then for name in STEP_SETTINGS[step])
-    for name in said:
-        if name not in used:
-            owners = [one for one, takes in METHOD_SETTINGS.items() if name in takes]
-            owners += [f"then {one}" for one, takes in STEP_SETTINGS.items() if name in takes]
-            what = " and ".join([section.method, *section.then])
-            text = f"{name!r} is no setting of {what}. It is for: {', '.join(owners)}."
-            mistakes.add((*path, name), text)
-    noise = [name for name in _ONE_NOISE if name in said]
-    if len(noise) > 1:
-        both_of = " and ".join(map(repr, noise))
-        mistakes.add((*path, noise[-1]), f"{both_of} say which noise is added. Choose one.")
-    for name in ("allow_bias", "repeat"):
-        if name in said and name in used and "perturbation" not in said:
-            text = f"{name!r} is about a file: name it by 'perturbation', or leave this out."
-            mistakes.add((*path, name), text)
-    areas = section.to == "areas" or "withhold-sparse-areas" in section.then
-    if section.area is not None and "area" in used and not areas:
-        mistakes.add((*path, "area"), "'area' needs to = \"areas\": it says whose totals.")
-    words = ZEROS_WORDS.get(section.method, ())
-    if section.zeros is not None and words and section.zeros not in words:
-        text = unknown(f"way to treat empty cells by {section.method}", section.zeros, words)
-        mistakes.add((*path, "zeros"), text)
-    elif section.method == "cell-key":
-        _check_zeros(section, path, mistakes)
-
-
-def _check_zeros(section: ProtectSection, path: KeyPath, mistakes: Mistakes) -> None:
-    if section.perturbation is not None:
-        if section.zero_share is not None:
-            text = "a perturbation file says itself what happens to empty cells. Leave this out."
-            mistakes.add((*path, "zero_share"), f"'zero_share': {text}")
-    elif section.zeros == "perturb" and section.zero_share is None:
-        text = "'zeros' = \"perturb\" needs 'zero_share', or a file ('perturbation')."
-        mistakes.add((*path, "zeros"), text)
-    elif section.zero_share is not None and section.zeros != "perturb":
-        mistakes.add((*path, "zero_share"), "'zero_share' needs zeros = \"perturb\".")
-
-
-def check_protected_areas(section: ProtectSection, against: AgainstSchema) -> None:
-    """Exempt axes and the variable of areas must be in the census."""
-    for at, axes in enumerate(section.exempt or ()):
-        for one in axes.split(","):
-            if one.strip():
-                against.axis(one, ("protect", "exempt", at))
-    if section.area is not None:
-        against.axis(section.area, ("protect", "area"))
+# ---------------------------------------------------------------------------------- output
 
 
 def check_output(section: OutputSection, mistakes: Mistakes) -> None:
@@ -250,11 +189,19 @@ def check_output(section: OutputSection, mistakes: Mistakes) -> None:
 def check_folders(
     output: OutputSection,
     head: PlanHead | None,
-    perturbation: str | None,
+    of_methods: Mapping[str, str],
     folder: Path,
     mistakes: Mistakes,
 ) -> None:
-    """What is published, and what nobody outside may see, never lie in each other."""
+    """What is published, and what nobody outside may see, never lie in each other.
+
+    Args:
+        output: Where files go.
+        head: Names the store.
+        of_methods: The files that the method is made from, by setting.
+        folder: Of the plan.
+        mistakes: Is told what is wrong.
+    """
     published = PlanOutput(folder=output.folder, office_folder=output.office_folder)
     if _is_inside(folder, folder / output.folder):
         mistakes.add(
@@ -278,12 +225,13 @@ def check_folders(
                     ("output", name),
                     f"{name!r} and the store cannot lie in each other. Name a folder of its own.",
                 )
-    if perturbation is not None and _is_inside(folder / perturbation, folder / output.folder):
-        mistakes.add(
-            ("protect", "perturbation"),
-            "the perturbation table is the noise itself, and it lies in the folder that is"
-            " published. Move it out of there.",
-        )
+    for name, file in of_methods.items():
+        if _is_inside(folder / file, folder / output.folder):
+            mistakes.add(
+                ("protect", name),
+                f"the file of {name!r} tells how numbers are made, and it lies in the folder that"
+                " is published. Move it out of there.",
+            )
 
 
 def _is_inside(inner: PurePath, outer: PurePath) -> bool:

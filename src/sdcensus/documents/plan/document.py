@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sdcensus.documents.plan.checks import (
@@ -11,10 +11,9 @@ from sdcensus.documents.plan.checks import (
     check_folders,
     check_indicator_settings,
     check_output,
-    check_protected_areas,
-    check_protection,
     missing_files,
 )
+from sdcensus.documents.plan.protection import ReadProtection, of_section, read_protection
 from sdcensus.documents.plan.sections import (
     IndicatorSection,
     OfficeSection,
@@ -40,8 +39,6 @@ from sdcensus.model.plan.plan import (
     PlanOffice,
     PlanOutput,
     PlanPolicy,
-    Protection,
-    Setting,
 )
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.schema.schema import Schema
@@ -122,12 +119,11 @@ class _Reader:
                 " the sheet 'tables'), or name a programme.",
             )
         office = self._office()
-        protect_section = self._optional(ProtectSection, "protect")
-        protect = None if protect_section is None else self._protect(protect_section)
+        protect = self._protect()
         policy = self._optional(PolicyOfPlan, "policy")
-        output = self._output(head, protect_section)
+        output = self._output(head, {} if protect is None else protect.files)
         if self.files:
-            missing_files(self.folder, _named_files(head, protect_section, policy), self.mistakes)
+            missing_files(self.folder, _named_files(head, protect, policy), self.mistakes)
         self.mistakes.raise_if_any()
         assert head is not None  # without a store there is a mistake
         return Plan(
@@ -138,7 +134,7 @@ class _Reader:
             mapping=head.mapping or "",
             indicators=indicators,
             office=office,
-            protect=protect,
+            protect=None if protect is None else protect.protection,
             policy=None if policy is None else PlanPolicy(file=policy.file, role=policy.role),
             output=output,
             folder=self.folder,
@@ -259,29 +255,24 @@ class _Reader:
         )
         return PlanOffice(**texts, contact=section.contact, symbols=symbols)
 
-    def _protect(self, section: ProtectSection) -> Protection:
-        check_protection(section, self.mistakes)
-        if self.against is not None:
-            check_protected_areas(section, self.against)
-        settings: list[tuple[str, Setting]] = [
-            (name, tuple(value) if isinstance(value, list) else value)
-            for name, value in section.settings().items()
-        ]
-        return Protection(
-            method=section.method,
-            then=tuple(section.then),
-            settings=tuple(settings),
-            import_published=section.import_published,
-            smallest_group=section.smallest_group,
-        )
+    def _protect(self) -> ReadProtection | None:
+        if "protect" not in self.data:
+            return None
+        raw = self.data["protect"]
+        if not isinstance(raw, dict):
+            self._section(ProtectSection, raw, ("protect",))
+            return None
+        own = of_section(raw, _ELSEWHERE)
+        section = self._section(ProtectSection, own, ("protect",))
+        said = {name: value for name, value in raw.items() if name not in own}
+        return read_protection(section, said, self.against, self.mistakes)
 
-    def _output(self, head: PlanHead | None, protect: ProtectSection | None) -> PlanOutput | None:
+    def _output(self, head: PlanHead | None, of_methods: Mapping[str, str]) -> PlanOutput | None:
         section = self._optional(OutputSection, "output")
         if section is None:
             return None
-        perturbation = None if protect is None else protect.perturbation
         check_output(section, self.mistakes)
-        check_folders(section, head, perturbation, self.folder, self.mistakes)
+        check_folders(section, head, of_methods, self.folder, self.mistakes)
         declared = self.languages.declared
         for at, language in enumerate(section.languages):
             if self.against is not None and language not in declared:
@@ -303,8 +294,9 @@ class _Reader:
 
 
 def _named_files(
-    head: PlanHead | None, protect: ProtectSection | None, policy: PolicyOfPlan | None
+    head: PlanHead | None, protect: ReadProtection | None, policy: PolicyOfPlan | None
 ) -> Iterator[tuple[KeyPath, str | None]]:
     yield ("mapping",), None if head is None else head.mapping
-    yield ("protect", "perturbation"), None if protect is None else protect.perturbation
+    for name, file in () if protect is None else protect.files.items():
+        yield ("protect", name), file
     yield ("policy", "file"), None if policy is None else policy.file

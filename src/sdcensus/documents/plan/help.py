@@ -6,13 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sdcensus.model.plan.plan import FORMAT_NAMES
-from sdcensus.model.plan.vocabulary import (
-    INDICATOR_KINDS,
-    METHOD_SETTINGS,
-    PROGRAMME_NAMES,
-    STEP_SETTINGS,
-    STRENGTH_NAMES,
-)
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, PROGRAMME_NAMES
 
 
 def _listed(words: object) -> str:
@@ -71,34 +65,15 @@ PART_NOTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-#: What each setting of the sheet ``plan`` of a workbook means.
+#: What each setting of the sheet ``plan`` of a workbook means; methods declare the others.
 SETTING_NOTES: Mapping[str, str] = MappingProxyType(
     {
         "store": "The census store, made by sdcensus load; from the folder of this file.",
         "programme": f"A programme of tables that others define: {_listed(PROGRAMME_NAMES)}.",
         "tables": "Which tables of the programme, such as 1.*, 9.2, grid; empty for all.",
         "mapping": "The file that connects your variables to the programme.",
-        "method": f"How numbers are protected: {_listed(METHOD_SETTINGS)}.",
-        "then": f"Steps after it: {_listed(STEP_SETTINGS)}.",
-        "strength": f"For cell-key: {_listed(STRENGTH_NAMES)}.",
-        "scheme": "For cell-key: a scheme of the literature by its name, such as CP3.",
-        "perturbation": "For cell-key: the file of a perturbation table.",
-        "lookup": "How a cell key picks a deviation; best left out. For exchange: ascending.",
-        "key_version": "The version of the series of published numbers.",
-        "allow_bias": "Whether rows of the perturbation file may change the expected count.",
-        "repeat": "How many of its last rows serve larger counts in turn.",
-        "zeros": "What happens to empty cells.",
-        "zero_share": "Which share of the empty cells grows.",
-        "exempt": "Tables that are published exactly, as axes; several are separated by ;",
-        "base": "What counts are rounded to.",
-        "threshold": "The smallest count that is not small.",
-        "units": "Up to how many units of a cell draw a deviation.",
-        "totals": "How totals come about: added or own.",
-        "to": "Which totals are controlled: grand-total or areas.",
-        "area": "The variable whose codes are areas.",
-        "mode": "How additivity is found: auto, exact or fast.",
-        "mean_cell_size": "Areas whose cells hold fewer units on average are sparse.",
-        "below": "Which values are withheld in sparse areas.",
+        "method": "How numbers are protected.",
+        "then": "Steps after it, comma-separated.",
         "import_published": "Whether numbers of the same records that are out are taken over.",
         "smallest_group": "Groups that are published below this are not broken down further.",
         "policy": "The file of the rules that every table must obey.",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -19,24 +18,19 @@ from sdcensus.documents.toml.values import (
     Word,
     Words,
     WrongValueError,
-    has_control_character,
 )
 from sdcensus.errors import SpecError, unknown
+from sdcensus.model.method.registry import Part, RegisteredNames
 from sdcensus.model.plan.plan import FORMAT_NAMES
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
-    METHOD_SETTINGS,
     PROGRAMME_NAMES,
-    SCHEME_NAMES,
-    SETTING_WORDS,
-    STEP_SETTINGS,
-    STRENGTH_NAMES,
     SYMBOLS,
-    named,
 )
 from sdcensus.model.policy.rules import user_role
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure
+from sdcensus.model.text import has_control_character
 
 #: A name that is a name of a file on every system.
 _NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -101,13 +95,13 @@ def _measure(value: object) -> Measure | ShareOf:
     return Measure(value.strip().lower())
 
 
-def _words_of(kind: str, known: Iterable[str], *, folded: bool = False) -> BeforeValidator:
+def _words_of(kind: str, words: Collection[str], *, folded: bool = False) -> BeforeValidator:
     """A text that must be one of some words; case matters unless the words have none."""
-    words = tuple(known)
 
     def check(value: object) -> str:
         if not isinstance(value, str):
-            raise WrongValueError(((), f'should be a text in double quotes, such as "{words[0]}"'))
+            example = next(iter(words))
+            raise WrongValueError(((), f'should be a text in double quotes, such as "{example}"'))
         word = value.strip().lower() if folded else value.strip()
         if word not in words:
             raise WrongValueError(((), unknown(kind, value.strip(), words)))
@@ -123,7 +117,7 @@ _ALSO_CALLED = {
 }
 
 
-def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+def _unknown(kind: str, name: str, known: Collection[str]) -> str:
     """That a word does not exist, with the one that is meant where another name is known."""
     meant = _ALSO_CALLED.get(name.lower(), "")
     if meant in known:
@@ -131,54 +125,33 @@ def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
     return unknown(kind, name, known)
 
 
-def _list_of(kind: str, known: Iterable[str], *, folded: bool = False) -> BeforeValidator:
+def _list_of(kind: str, words: Collection[str], *, folded: bool = False) -> BeforeValidator:
     """One or more different words of a list."""
-    words = tuple(known)
 
     def check(value: object) -> list[str]:
         values = value if isinstance(value, list) else [value]
         if not values:
             raise WrongValueError(((), "should not be an empty list"))
-        found: list[str] = []
+        chosen: list[str] = []
         wrong: list[tuple[KeyPath, str]] = []
-        for at, one in enumerate(values):
+        for at, given in enumerate(values):
             place: KeyPath = (at,) if isinstance(value, list) else ()
-            word = one.strip() if isinstance(one, str) else None
+            word = given.strip() if isinstance(given, str) else None
             if word is not None and folded:
                 word = word.lower()
             if word is None:
                 wrong.append((place, "should be a text in double quotes"))
             elif word not in words:
-                wrong.append((place, _unknown(kind, str(one).strip(), words)))
-            elif word in found:
+                wrong.append((place, _unknown(kind, str(given).strip(), words)))
+            elif word in chosen:
                 wrong.append((place, f"{word!r} stands twice"))
             else:
-                found.append(word)
+                chosen.append(word)
         if wrong:
             raise WrongValueError(*wrong)
-        return found
+        return chosen
 
     return BeforeValidator(check)
-
-
-def _scheme(kind: str, known: tuple[str, ...]) -> BeforeValidator:
-    """A name that may be spelled in several ways; it stays as it was written."""
-
-    def check(value: object) -> str:
-        try:
-            named(kind, value, known)
-        except SpecError as error:
-            raise WrongValueError(((), str(error))) from None
-        return str(value).strip()
-
-    return BeforeValidator(check)
-
-
-def _share_of_zeros(value: object) -> float | int:
-    number = _number(value)
-    if not 0 <= number <= 1:
-        raise WrongValueError(((), "should be a number between 0 and 1"))
-    return number
 
 
 def _symbols(value: object) -> dict[str, str]:
@@ -207,14 +180,6 @@ def _symbols(value: object) -> dict[str, str]:
     return signs
 
 
-def _exempt(value: object) -> list[str]:
-    texts = value if isinstance(value, list) else [value]
-    found = [one.strip() for one in texts if isinstance(one, str) and one.strip()]
-    if not found or len(found) < len(texts):
-        raise WrongValueError(((), 'should be a list such as ["ed@district"]'))
-    return found
-
-
 def _role(value: object) -> str:
     if not isinstance(value, str):
         raise WrongValueError(((), 'should be a text such as "production"'))
@@ -224,32 +189,16 @@ def _role(value: object) -> str:
         raise WrongValueError(((), str(error))) from None
 
 
-def _number(value: object) -> float | int:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value):  # type: ignore[arg-type]
-        raise WrongValueError(((), "should be a number"))
-    return value  # type: ignore[return-value]
-
-
 Name = Annotated[str, BeforeValidator(_name)]
 Axes = Annotated[list[str], BeforeValidator(_axes)]
 Units = Annotated[Entity, BeforeValidator(_units)]
 RoleWord = Annotated[str, BeforeValidator(_role)]
 MeasureWord = Annotated[Any, BeforeValidator(_measure)]
-Number = Annotated[float | int, BeforeValidator(_number)]
-ZeroShare = Annotated[float | int, BeforeValidator(_share_of_zeros)]
-Exempt = Annotated[list[str], BeforeValidator(_exempt)]
 Symbols = Annotated[dict[str, str], BeforeValidator(_symbols)]
 Programme = Annotated[str, _words_of("programme", PROGRAMME_NAMES, folded=True)]
 Formats = Annotated[list[str], _list_of("format", FORMAT_NAMES, folded=True)]
-MethodWord = Annotated[str, _words_of("method", METHOD_SETTINGS)]
-Steps = Annotated[list[str], _list_of("step after a method", STEP_SETTINGS)]
-Scheme = Annotated[str, _scheme("scheme", SCHEME_NAMES)]
-Strength = Annotated[str, _scheme("strength", STRENGTH_NAMES)]
-LookupWord = Annotated[str, _words_of("look-up", SETTING_WORDS["lookup"])]
-TotalsWord = Annotated[str, _words_of("kind of totals", SETTING_WORDS["totals"])]
-ToWord = Annotated[str, _words_of("controlled total", SETTING_WORDS["to"])]
-ModeWord = Annotated[str, _words_of("mode", SETTING_WORDS["mode"])]
+MethodWord = Annotated[str, _words_of("method", RegisteredNames(Part.METHOD))]
+Steps = Annotated[list[str], _list_of("step after a method", RegisteredNames(Part.STEP))]
 KindWord = Annotated[str, _words_of("kind of indicator", INDICATOR_KINDS)]
 
 
@@ -299,45 +248,13 @@ class OfficeSection(Section):
     symbols: Symbols = Field(default_factory=dict)
 
 
-#: What a plan says in ``[protect]`` that is not about its method or the steps after it.
-_NOT_OF_METHODS = ("method", "then", "import_published", "smallest_group")
-
-
 class ProtectSection(Section):
-    """``[protect]``: a method, the steps after it, and what is said about them."""
+    """``[protect]``, without what methods and steps declare themselves."""
 
     method: MethodWord
     then: Steps = Field(default_factory=list)
-    perturbation: Word | None = None
-    scheme: Scheme | None = None
-    strength: Strength | None = None
-    lookup: LookupWord | None = None
-    key_version: int | None = Field(default=None, ge=1)
-    allow_bias: bool | None = None
-    repeat: int | None = Field(default=None, ge=1)
-    zeros: Word | None = None
-    zero_share: ZeroShare | None = None
-    exempt: Exempt | None = None
-    base: int | None = Field(default=None, ge=2)
-    threshold: int | None = Field(default=None, ge=0)
-    units: int | None = Field(default=None, ge=1)
-    totals: TotalsWord | None = None
-    to: ToWord | None = None
-    area: Word | None = None
-    mode: ModeWord | None = None
-    mean_cell_size: Number | None = None
-    below: int | None = Field(default=None, ge=0)
     import_published: bool = False
     smallest_group: int | None = Field(default=None, ge=2)
-
-    def settings(self) -> dict[str, Any]:
-        """What was said, besides the names of the method and of the steps."""
-        said = {name: getattr(self, name) for name in type(self).model_fields}
-        return {
-            name: value
-            for name, value in said.items()
-            if value is not None and name not in _NOT_OF_METHODS
-        }
 
 
 class PolicyOfPlan(Section):

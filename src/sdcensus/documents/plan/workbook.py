@@ -35,6 +35,8 @@ from sdcensus.documents.workbooks.files import (
 )
 from sdcensus.documents.workbooks.ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
+from sdcensus.model.method.parameter import Parameter
+from sdcensus.model.method.registry import Part, every, parameters_of
 from sdcensus.model.plain_cells import text_of_cell
 from sdcensus.model.plan.vocabulary import SYMBOLS
 
@@ -52,16 +54,8 @@ _HEADINGS = {
     **{"where": "universe", "condition": "universe", "filter": "universe"},
     **{"row": "rows", "column": "columns", "axes": "by", "groups": "by"},
 }
-_SETTINGS: dict[str, KeyPath] = {
-    **{name: (name,) for name in PlanHead.model_fields},
-    **{name: ("protect", name) for name in ProtectSection.model_fields},
-    **{name: ("output", name) for name in OutputSection.model_fields},
-    "policy": ("policy", "file"),
-    "role": ("policy", "role"),
-}
 #: Other names of settings.
 _SYNONYMS: dict[str, KeyPath] = {
-    **{f"protect_{name}": ("protect", name) for name in ProtectSection.model_fields},
     **{f"output_{name}": ("output", name) for name in OutputSection.model_fields},
     **{"policy_file": ("policy", "file"), "policy_role": ("policy", "role")},
     **{"programme_tables": ("tables",), "program": ("programme",), "steps": ("protect", "then")},
@@ -171,12 +165,16 @@ class _Sheets:
 
     def settings(self, rows: list[_Row]) -> None:
         """The sheet with a row for each setting."""
+        takes = every_parameter()
+        known = section_settings(takes)
         for name, value, place in self._pairs(PLAN, rows):
-            target = _SETTINGS.get(name) or _SYNONYMS.get(name)
+            target = known.get(name) or _SYNONYMS.get(name)
+            target = target or known.get(name.removeprefix("protect_"))
             if target is None:
-                self.mistakes.add((), f"{place}: {unknown('setting', name, _SETTINGS)}")
+                self.mistakes.add((), f"{place}: {unknown('setting', name, known)}")
                 continue
-            self._put(target, value, place)
+            of_method = takes.get(str(target[-1])) if target[0] == "protect" else None
+            self._put(target, value, place, of_method=of_method)
 
     def office(self, rows: list[_Row]) -> None:
         """The sheet about the office."""
@@ -259,13 +257,21 @@ class _Sheets:
                 yield name, value, place
 
     def _put(
-        self, path: KeyPath, value: object, place: str, section: type[Section] | None = None
+        self,
+        path: KeyPath,
+        value: object,
+        place: str,
+        section: type[Section] | None = None,
+        of_method: Parameter | None = None,
     ) -> None:
         """Put the value of a cell where it belongs, as what its setting takes."""
         owner = section or _SECTIONS.get(str(path[0]), PlanHead)
         names = [one for one in path if one in owner.model_fields]
         try:
-            made = _as_setting(value, owner, str(names[0]) if names else "")
+            if of_method is not None:
+                written: object = of_method.parsed(_text(value))
+            else:
+                written = _as_setting(value, owner, str(names[0]) if names else "")
         except ValueError as error:
             self.mistakes.add((), f"{place}: {error}")
             return
@@ -281,9 +287,9 @@ class _Sheets:
             inner = there
         last = path[-1]
         if isinstance(inner.get(last), dict):
-            inner[last][""] = made
+            inner[last][""] = written
         else:
-            inner[last] = made
+            inner[last] = written
 
     def _settle_languages(self, path: KeyPath) -> None:
         """Texts of which one has no language: it is in the first language that is left."""
@@ -344,9 +350,7 @@ def _as_setting(value: object, section: type[Section], name: str) -> object:
             return text.casefold() in _YES
         raise ValueError("should be yes or no")
     if list in kinds:
-        # Each exemption is itself a list of axes with commas.
-        separator = r"[;\n]" if name == "exempt" else r"[,;\n]"
-        return [one.strip() for one in re.split(separator, text) if one.strip()]
+        return [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
     if int in kinds or float in kinds:
         try:
             number = float(text)
@@ -387,6 +391,18 @@ def _text(value: object) -> str:
     return str(value).strip()
 
 
-def section_settings() -> Mapping[str, KeyPath]:
-    """The settings of the sheet ``plan``, by name."""
-    return dict(_SETTINGS)
+def every_parameter() -> dict[str, Parameter]:
+    """What may be said about any method or step that there is, by name."""
+    return parameters_of([taker for part in Part for taker in every(part).values()])
+
+
+def section_settings(takes: Mapping[str, Parameter]) -> dict[str, KeyPath]:
+    """The settings of the sheet ``plan``, by name; with the parameters of methods."""
+    lead, rest = ("method", "then"), ("import_published", "smallest_group")
+    return {
+        **{name: (name,) for name in PlanHead.model_fields},
+        **{name: ("protect", name) for name in (*lead, *takes, *rest)},
+        **{name: ("output", name) for name in OutputSection.model_fields},
+        "policy": ("policy", "file"),
+        "role": ("policy", "role"),
+    }

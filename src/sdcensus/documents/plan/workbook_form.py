@@ -15,17 +15,22 @@ from sdcensus.documents.plan.help import (
     SETTING_NOTES,
 )
 from sdcensus.documents.plan.text import measure_text
-from sdcensus.documents.plan.workbook import INDICATORS, OFFICE, PLAN, TABLES, section_settings
+from sdcensus.documents.plan.workbook import (
+    INDICATORS,
+    OFFICE,
+    PLAN,
+    TABLES,
+    every_parameter,
+    section_settings,
+)
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
+from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.registry import Part, every, meaning
 from sdcensus.model.plan.plan import FORMAT_NAMES, Plan, PlannedIndicator, PlannedTable
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
-    METHOD_SETTINGS,
     PROGRAMME_NAMES,
-    SCHEME_NAMES,
-    SETTING_WORDS,
-    STRENGTH_NAMES,
     SYMBOLS,
 )
 from sdcensus.model.schema.entity import Entity
@@ -39,13 +44,7 @@ _FORM_ROWS = 500
 _YES_OR_NO = ("yes", "no")
 _CHOICES: Mapping[str, Sequence[str]] = {
     "programme": PROGRAMME_NAMES,
-    "method": tuple(METHOD_SETTINGS),
-    "strength": STRENGTH_NAMES,
-    "scheme": SCHEME_NAMES,
-    **SETTING_WORDS,
-    **dict.fromkeys(
-        ("notes", "evaluation", "labels", "allow_bias", "import_published"), _YES_OR_NO
-    ),
+    **dict.fromkeys(("notes", "evaluation", "labels", "import_published"), _YES_OR_NO),
     "role": ("public", "registered", "staff", "production"),
     "formats": FORMAT_NAMES,
     "of": tuple(one.plural for one in Entity),
@@ -73,12 +72,13 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
         library = import_module("xlsxwriter")
     except ImportError:
         raise MissingExtra("formats", needed_for="Writing a plan as a workbook") from None
-    made = io.BytesIO()
-    book = plain_book(library, made, {"in_memory": True})
+    content = io.BytesIO()
+    book = plain_book(library, content, {"in_memory": True})
     book.set_properties({"created": _NO_CLOCK, "title": "Plan"})
-    form = _Form(book)
+    takes = every_parameter()
+    form = _Form(book, {**_CHOICES, **_choices_of(takes)})
     languages = _languages(plan)
-    form.settings(PLAN, _plan_rows(plan, comments))
+    form.settings(PLAN, _plan_rows(plan, comments, takes, languages[0]))
     form.table(TABLES, _table_columns(languages), [_table(one, languages) for one in plan.tables])
     form.table(
         INDICATORS,
@@ -88,7 +88,7 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
     form.settings(OFFICE, _office_rows(plan, languages))
     form.help()
     book.close()
-    return made.getvalue()
+    return content.getvalue()
 
 
 def _languages(plan: Plan) -> list[str]:
@@ -107,21 +107,31 @@ def _languages(plan: Plan) -> list[str]:
 _Line = tuple[str, str, str]
 
 
-def _plan_rows(plan: Plan, comments: Sequence[str]) -> Iterator[_Line]:
-    values = _settings(plan)
-    for one in comments:
-        yield f"# {one}", "", ""
-    names = list(section_settings())
+def _choices_of(takes: Mapping[str, Parameter]) -> dict[str, Sequence[str]]:
+    """The lists to choose from for methods and what may be said about them."""
+    words = {name: one.words for name, one in takes.items() if one.words}
+    yes = {name: _YES_OR_NO for name, one in takes.items() if one.kind is ValueKind.YES}
+    return {"method": tuple(every(Part.METHOD)), **words, **yes}
+
+
+def _plan_rows(
+    plan: Plan, comments: Sequence[str], takes: Mapping[str, Parameter], language: str
+) -> Iterator[_Line]:
+    values = _settings(plan, takes)
+    for comment in comments:
+        yield f"# {comment}", "", ""
+    notes = {**SETTING_NOTES, **{name: meaning(one, language) for name, one in takes.items()}}
+    names = list(section_settings(takes))
     heads = {part[0]: title for title, part in _PARTS}
-    order = [one for one in names if one != "policy" and one != "role"]
+    order = [name for name in names if name not in ("policy", "role")]
     order[order.index("folder") : order.index("folder")] = ["policy", "role"]
     for name in order:
         if name in heads:
             yield f"# {heads[name]}", "", ""
-        yield name, values.get(name, ""), SETTING_NOTES[name]
+        yield name, values.get(name, ""), notes[name]
 
 
-def _settings(plan: Plan) -> dict[str, str]:
+def _settings(plan: Plan, takes: Mapping[str, Parameter]) -> dict[str, str]:
     values: dict[str, object] = {
         "store": plan.store,
         "programme": plan.programme,
@@ -141,16 +151,18 @@ def _settings(plan: Plan) -> dict[str, str]:
             values[name] = getattr(plan.output, name)
         for name in ("notes", "evaluation", "labels"):
             values[name] = getattr(plan.output, name)
-    return {name: _cell(value, name) for name, value in values.items()}
+    # Each table of a list is itself a list of axes with commas.
+    tables = {name for name, one in takes.items() if one.kind is ValueKind.TABLES}
+    return {name: _cell(value, "; " if name in tables else ", ") for name, value in values.items()}
 
 
-def _cell(value: object, name: str = "") -> str:
+def _cell(value: object, between: str = ", ") -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return ("; " if name == "exempt" else ", ").join(map(str, value))
+        return between.join(map(str, value))
     return repr(value) if isinstance(value, float) else str(value)
 
 
@@ -204,11 +216,12 @@ def _office_rows(plan: Plan, languages: Sequence[str]) -> Iterator[_Line]:
 class _Form:
     """Writes the sheets of one workbook."""
 
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, choices: Mapping[str, Sequence[str]]) -> None:
         def style(**properties: object) -> Any:
             return book.add_format({"font_name": "Calibri", "font_size": 11, **properties})
 
         self.book = book
+        self.choices = choices
         self.head = style(bold=True, bottom=1, valign="top")
         self.part = style(bold=True, font_color="#1F4E79")
         self.name = style(valign="top")
@@ -224,13 +237,13 @@ class _Form:
         for column, word in enumerate(("setting", "value", "meaning")):
             sheet.write_string(0, column, word, self.head)
         sheet.freeze_panes(1, 0)
-        for row, (setting, value, meaning) in enumerate(lines, start=1):
+        for row, (setting, value, note) in enumerate(lines, start=1):
             if setting.startswith("#"):
                 sheet.write_string(row, 0, setting, self.part)
                 continue
             sheet.write_string(row, 0, setting, self.name)
             self._write(sheet, row, 1, value)
-            sheet.write_string(row, 2, meaning, self.quiet)
+            sheet.write_string(row, 2, note, self.quiet)
             self._choices(sheet, setting, row, row, 1)
 
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -256,7 +269,7 @@ class _Form:
             sheet.write_blank(row, column, None, self.value)
 
     def _choices(self, sheet: Any, name: str, first: int, last: int, column: int) -> None:
-        words = _CHOICES.get(name)
+        words = self.choices.get(name)
         if words is None:
             return
         rule: dict[str, object] = {"validate": "list", "source": list(words)}

@@ -11,7 +11,7 @@ from sdcensus.documents.schema.sections import HierarchySection, VariableSection
 from sdcensus.documents.toml.languages import Languages
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.documents.toml.values import RawText, has_control_character
+from sdcensus.documents.toml.values import RawText
 from sdcensus.errors import DocumentError, SdcensusError, SpecError
 from sdcensus.model.schema.code_lists import (
     MISSING_CODES,
@@ -29,7 +29,7 @@ from sdcensus.model.schema.code_lists import (
     tree_problems,
 )
 from sdcensus.model.schema.variable import Code, CodeKind, EmptyField, Hierarchy, Level
-from sdcensus.model.text import Text
+from sdcensus.model.text import Text, has_control_character
 
 #: Words that the grammar of axes and conditions has for itself, and the code of totals.
 RESERVED = frozenset({"and", "or", "not", "in", "total", "_t"})

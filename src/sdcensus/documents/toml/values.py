@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import datetime
 import re
-import unicodedata
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from pydantic import BeforeValidator
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.schema.entity import Entity
+from sdcensus.model.text import has_control_character
 
 #: A label as written: one text, or one for each language.
 RawText = str | dict[str, str]
@@ -58,11 +58,6 @@ def _text(value: object) -> str:
     if has_control_character(value.strip()):  # "codes\new.csv" has a line break
         raise _wrong("has a character that cannot be shown; write '/' instead of '\\' in paths")
     return value.strip()
-
-
-def has_control_character(text: str) -> bool:
-    """Whether a text has a line break, a tab or another character that is no sign."""
-    return any(unicodedata.category(one) == "Cc" for one in text)
 
 
 def _column(value: object) -> str:

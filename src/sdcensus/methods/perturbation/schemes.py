@@ -14,9 +14,9 @@ from functools import cache
 from types import MappingProxyType
 
 from sdcensus.methods.perturbation.design import design_perturbation
+from sdcensus.model.method.parameter import named
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.plan.vocabulary import named
 
 
 @dataclass(frozen=True, slots=True)

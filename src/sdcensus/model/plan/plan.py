@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from sdcensus.errors import UnknownName
+from sdcensus.model.method.parameter import Setting
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
-
-#: A setting of a method: a text, a number, a choice, or several texts.
-Setting = str | int | float | bool | tuple[str, ...]
 
 #: The formats in which tables are delivered, by name.
 FORMAT_NAMES = ("csv", "parquet", "xlsx", "json-stat", "sdmx-csv", "px")

@@ -1,58 +1,15 @@
-"""The words that plans choose from: programmes, methods and their settings, indicators, signs."""
+"""The words that plans choose from: programmes, indicators, signs; methods declare their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sdcensus.errors import UnknownName
-from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.published.marks import Mark
 
 #: Programmes of tables that others define, by name.
 PROGRAMME_NAMES: tuple[str, ...] = ("eu-2021",)
-
-_CELL_KEY = ("perturbation", "allow_bias", "repeat", "scheme", "strength", "lookup", "key_version")
-
-#: The methods by the names under which users know them, and what may be said about each.
-METHOD_SETTINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "cell-key": (*_CELL_KEY, "zeros", "zero_share", "exempt"),
-        "random-rounding": ("base", "lookup", "key_version"),
-        "semi-controlled-rounding": ("base", "to", "area", "key_version"),
-        "conventional-rounding": ("base",),
-        "small-cell-adjustment": ("base", "threshold"),
-        "per-unit-deviations": ("units", "totals", "key_version"),
-        "light-touch": _CELL_KEY,
-        "threshold-and-rounding": ("threshold", "base", "zeros"),
-    }
-)
-#: The same for the steps after a method.
-STEP_SETTINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "additivity": ("mode",),
-        "withhold-sparse-areas": ("area", "mean_cell_size", "below"),
-    }
-)
-
-#: Named schemes, in the order of the variance of large counts, and strengths in plain words.
-SCHEME_NAMES = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")
-STRENGTH_NAMES = ("light", "medium", "strong", "no-ones-and-twos")
-
-#: The words of settings that are a choice, where they are the same for every method.
-SETTING_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "lookup": tuple(one.value for one in Lookup),
-        "totals": ("added", "own"),
-        "to": ("grand-total", "areas"),
-        "mode": ("auto", "exact", "fast"),
-    }
-)
-#: What happens to empty cells, by method.
-ZEROS_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"cell-key": ("keep", "perturb"), "threshold-and-rounding": ("withhold", "show")}
-)
 
 #: The signs that an office may choose for itself, by the names under which plans know them.
 SYMBOLS: Mapping[str, Mark] = MappingProxyType(
@@ -136,21 +93,3 @@ INDICATOR_KINDS: Mapping[str, IndicatorKind] = MappingProxyType(
         )
     }
 )
-
-
-def plain_name(name: str) -> str:
-    """A name as it is compared: case, brackets, commas, dashes and blanks do not matter.
-
-    Examples:
-        >>> plain_name("CP3(1,2)") == plain_name("cp3-1-2")
-        True
-    """
-    return "".join(one for one in name.casefold() if one.isalnum())
-
-
-def named(kind: str, name: object, known: Iterable[str]) -> str:
-    """The name that was meant, however it is spelled."""
-    names = {plain_name(one): one for one in known}
-    if not isinstance(name, str) or plain_name(name) not in names:
-        raise UnknownName(kind, str(name), known=names.values())
-    return names[plain_name(name)]

@@ -8,7 +8,6 @@ from functools import reduce
 from typing import Any
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.rows import Perturbation
@@ -86,7 +85,7 @@ def open_look_budgets(
 
 
 def _noise(method: Method) -> Perturbation | None:
-    return method.perturbation if isinstance(method, CellKey) else None
+    return method.noise if method.has_own_noise else None
 
 
 def open_menus(policy: Policy, methods: Mapping[Entity, Method]) -> dict[Entity, Menu]:

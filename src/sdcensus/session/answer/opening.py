@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import Refused
-from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
@@ -24,9 +23,9 @@ from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.gate.gate import refuse_serving, risks_of_menus
 from sdcensus.session.gate.tied_units import refuse_ties_in_policy
 from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
+from sdcensus.session.protect.method import build_method, takes_option
 from sdcensus.session.protect.method_checks import check_methods, exempting
 from sdcensus.session.protect.smallest_group import in_force
-from sdcensus.session.protect.table import MethodOptions, build_method, takes_option
 
 if TYPE_CHECKING:
     from sdcensus.session.guard.served_series import ServedSeries
@@ -169,9 +168,9 @@ def _methods(
         else:
             said = options or MethodOptions()
             if takes_option(name, (), "key_version"):
-                said = replace(said, key_version=version)
+                said = said.also(key_version=version)
             method = build_method(name, census, of=of, options=said, secret=lookup)
-        if not isinstance(method, CellKey):
+        if not method.has_own_noise:
             raise Refused(
                 f"The table builder protects tables by cell keys, and not by"
                 f" {method.described_name!r}: every cell must have the same number in every table,"
@@ -192,6 +191,7 @@ def _said_version(
         said = dict(plan.protect.settings).get("key_version")
         if type(said) is int:
             return said
-    if options is not None and options.key_version is not None:
-        return options.key_version
+    asked = None if options is None else options.given().get("key_version")
+    if type(asked) is int:
+        return asked
     return secret.version if isinstance(secret, SubSecret) else 1

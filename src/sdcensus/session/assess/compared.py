@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sdcensus.methods.cell_key import CellKey, Zeros
 from sdcensus.methods.method import Kind, Method
-from sdcensus.methods.perturbation.schemes import SCHEMES
-from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
@@ -59,17 +55,6 @@ class AsPublished(Method):
         return self.finished(cube, self.table)
 
 
-def scheme_of(method: Method | None) -> str | None:
-    """The scheme that a method is, if it is one and nothing more."""
-    if isinstance(method, CellKey) and method.zeros is Zeros.KEEP and not method.exempt:
-        design = method.perturbation
-        name = design.name if isinstance(design, PerturbationDesign) else ""
-        return name if name in SCHEMES else None
-    if isinstance(method, RandomRounding) and f"RR{method.base}" in SCHEMES:
-        return f"RR{method.base}"
-    return None
-
-
 def compared_with(
     cube: Cube,
     table: Table,
@@ -95,7 +80,7 @@ def compared_with(
     Returns:
         The study, and the name under which the table itself is among its results.
     """
-    scheme = scheme_of(method)
+    scheme = None if method is None else method.scheme
     listed = [one for one in COMPARED if one != scheme]
     candidates = scheme_candidates(listed, (Draw.ASCENDING,), zeros_known=True)
     own = Candidate(

@@ -10,31 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sdcensus.errors import SdcensusError
-from sdcensus.methods.building_blocks import LargeAreasExact
-from sdcensus.methods.cell_key import CellKey, Zeros
-from sdcensus.methods.light_touch import LightTouch
-from sdcensus.methods.method import CellMethod, Kind, Method
-from sdcensus.methods.pipeline import Pipeline
-from sdcensus.methods.rounding import RandomRounding
-from sdcensus.methods.small_cells import SmallCellAdjustment
-from sdcensus.methods.threshold import ThresholdRounding
-from sdcensus.methods.withhold_sparse import WithholdSparse
+from sdcensus.methods.method import Kind, Mask, Method, mask_of
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import is_interior
-from sdcensus.model.inference.knowledge import Knowledge, Support
+from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Flag, Table
-from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.risk.looks.budget import Looks
 from sdcensus.risk.looks.chance import large_variance, recovery_with
-
-Mask = npt.NDArray[np.bool_]
 
 _SUMS = (
     "Totals of this table are sums of its published cells, so they tell nothing that the cells do"
@@ -75,21 +63,11 @@ class Intruder(Confidential):
         return f"<Intruder of {self.table.spec.title}: confidential>"
 
 
-def first_of(method: Method | None) -> Method | None:
-    """The method that draws, without the steps after it."""
-    return method.first if isinstance(method, Pipeline) else method
-
-
 def noise_of(
     method: Method | None, perturbation: Perturbation | None = None
 ) -> Perturbation | None:
     """The perturbation behind a method, if it has one."""
-    first = first_of(method)
-    if isinstance(first, LargeAreasExact):
-        return noise_of(first.method, perturbation)
-    if perturbation is not None:
-        return perturbation
-    return first.perturbation if isinstance(first, CellKey | LightTouch) else None
+    return method.noise if perturbation is None and method is not None else perturbation
 
 
 def chance_at(cell: Looks, variance: float | None, noise: Perturbation | None) -> float | None:
@@ -105,16 +83,12 @@ def variance_of(method: Method | None, perturbation: Perturbation | None) -> flo
     Averages over tables are computed with it. Where totals are sums, or a step moves values
     afterwards, the looks of a budget are no independent draws of that variance.
     """
-    if isinstance(method, Pipeline) and any(one.kind is Kind.ADDS_UP for one in method.steps):
+    if method is not None and any(step.kind is Kind.ADDS_UP for step in method.steps):
         return None
-    first = first_of(method)
-    if isinstance(first, RandomRounding):
-        # The mean of r (base - r) over the remainders r.
-        return (first.base**2 - 1) / 6
-    if method is None or isinstance(first, CellKey):
+    if method is None or method.first.has_own_noise:
         noise = noise_of(method, perturbation)
         return None if noise is None else large_variance(noise)
-    return None
+    return method.first.variance
 
 
 def intruder_of(
@@ -128,19 +102,18 @@ def intruder_of(
         method: How it was made; without it only the table itself is known.
         perturbation: The noise, where the method has none of its own.
     """
-    first = first_of(method)
     inside = _sums_of_interior(table, method)
     shown = np.ones(table.shape, dtype=bool) if table.flags is None else table.flags == 0
     if inside is not None:
         shown &= inside
     change = np.abs(table.published - cube.count)[shown]
     observed = int(change.max()) if change.size else 0
-    stated = _stated_bound(first, noise_of(method, perturbation))
+    stated = _stated_bound(method, noise_of(method, perturbation))
     bound = observed if stated is None else max(stated, observed)
     notes = [_SUMS] if inside is not None else []
     if stated is None or observed > stated:
         notes.append(_OBSERVED)
-    exact, exempt = _exact_cells(cube, first)
+    exact, exempt = _exact_cells(cube, method)
     if exact is not None:
         notes.append(_EXACT)
     if exempt is not None:
@@ -151,8 +124,8 @@ def intruder_of(
         notes.append(f"Withheld counts are known to be {below - 1 + bound} at most.")
     known = Knowledge(max_deviation=bound, zeros_known=zeros, withheld_below=below)
     whole = None
-    if stated is not None and observed <= stated:
-        support = _support(first, noise_of(method, perturbation))
+    if method is not None and stated is not None and observed <= stated:
+        support = method.first.support
         if support is not None:
             whole = replace(known, support=support)
     used = table if inside is None else _hidden(table, ~inside)
@@ -171,7 +144,7 @@ def given_intruder(
     cube: Cube, table: Table, method: Method | None, knowledge: Knowledge
 ) -> Intruder:
     """An intruder of whom somebody else says what he knows; exact cells he knows anyway."""
-    exact, exempt = _exact_cells(cube, first_of(method))
+    exact, exempt = _exact_cells(cube, method)
     notes = [note for note, cells in ((_EXACT, exact), (_EXEMPT, exempt)) if cells is not None]
     return Intruder(
         known=knowledge, whole=None, table=table, exact=exact, exempt=exempt, notes=tuple(notes)
@@ -230,7 +203,7 @@ def _sums_of_interior(table: Table, method: Method | None) -> Mask | None:
 
     Where cells are withheld, totals do tell something about them, and are used.
     """
-    if method is None or isinstance(method, Pipeline) or table.flags is not None:
+    if method is None or method.steps or table.flags is not None:
         return None
     return is_interior(table.spec) if method.claims().additive else None
 
@@ -241,51 +214,18 @@ def _hidden(table: Table, cells: Mask) -> Table:
     return Table(table.spec, np.where(cells, 0, table.published), flags)
 
 
-def _stated_bound(first: Method | None, noise: Perturbation | None) -> int | None:
+def _stated_bound(method: Method | None, noise: Perturbation | None) -> int | None:
     """The largest change that a method makes by design; ``None`` where it names none."""
-    stated = None if first is None else first.largest_deviation
+    stated = None if method is None else method.first.largest_deviation
     return noise.max_deviation if stated is None and noise is not None else stated
 
 
-def _support(first: Method | None, noise: Perturbation | None) -> Support | None:
-    """Which counts lead to which value, where that says more than the largest change."""
-    if isinstance(first, SmallCellAdjustment):
-        return _adjusted(first)
-    if isinstance(first, CellKey) and first.zeros is Zeros.PERTURB:
-        return None
-    if isinstance(first, CellKey | LightTouch) and noise is not None:
-        return Support.of(noise)
-    return None
-
-
-def _adjusted(method: SmallCellAdjustment) -> Support:
-    """Small counts go to a multiple below or above; all others stay."""
-    base, threshold = method.base, method.threshold or method.base
-    size = threshold + base + 1
-    values = np.arange(size, dtype=np.int64)
-    stays = (values % base == 0) | (values >= threshold)
-    smallest = np.where(stays, values, size)
-    largest = np.where(stays, values, -1)
-    moved = values[~stays]
-    for target in (moved // base * base, moved // base * base + base):
-        np.minimum.at(smallest, target, moved)
-        np.maximum.at(largest, target, moved)
-    return Support(tuple(smallest.tolist()), tuple(largest.tolist()), 1)
-
-
-def _exact_cells(cube: Cube, first: Method | None) -> tuple[Mask | None, Mask | None]:
+def _exact_cells(cube: Cube, method: Method | None) -> tuple[Mask | None, Mask | None]:
     """Cells that are known to be published as they are, and those of them that are exempt."""
-    if isinstance(first, LargeAreasExact):
-        exact = first.exact_cells(cube)
-        return (exact if exact.any() else None), None
-    if not isinstance(first, CellMethod):
+    if method is None:
         return None, None
-    exempt = np.zeros(cube.spec.cells, dtype=bool)
-    exempt[first.exempt_cells(cube.spec).astype(np.int64)] = True
-    exempt = exempt.reshape(cube.shape)
-    exact = exempt
-    if isinstance(first, CellKey) and first.zeros is Zeros.PERTURB and first.schema is not None:
-        exact = exempt | structural_zeros(cube.spec, first.schema)
+    exact = method.exact_cells(cube)
+    exempt = mask_of(method.exempt_cells(cube.spec), cube.spec)
     return (exact if exact.any() else None), (exempt if exempt.any() else None)
 
 
@@ -305,17 +245,9 @@ def _zeros_known(cube: Cube, table: Table, method: Method | None, shown: Mask) -
 
 def _withheld_below(cube: Cube, table: Table, method: Method | None, bound: int) -> int | None:
     """The value below which cells are withheld, if the method says so."""
-    if table.flags is None or method is None:
-        return None
-    limits = []
-    first = first_of(method)
-    if isinstance(first, ThresholdRounding):
-        # True counts are compared with the threshold, not published ones.
-        limits.append(max(first.threshold - bound, 1))
-    steps = method.steps if isinstance(method, Pipeline) else ()
-    limits += [step.below for step in steps if isinstance(step, WithholdSparse)]
-    if not limits:
+    limit = None if table.flags is None or method is None else method.withheld_below(bound)
+    if limit is None or table.flags is None:
         return None
     # Withheld values may have been changed by more than those that are shown.
     largest = int(cube.count[table.flags != Flag.PUBLISHED].max())
-    return max(*limits, largest - bound + 1)
+    return max(limit, largest - bound + 1)

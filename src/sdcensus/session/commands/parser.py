@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sdcensus.errors import Sentence, SpecError, told, unknown
-from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, plain_name
+from sdcensus.model.method.parameter import plain_name
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.predicate import Condition, Name, Reference, Value
 from sdcensus.session.commands.places import refuse

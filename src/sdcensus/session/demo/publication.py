@@ -16,6 +16,7 @@ from sdcensus.methods.notes import find_example
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
@@ -28,7 +29,8 @@ from sdcensus.session.office.confidential_output import (
     cell_tables,
     write_owner_only_table,
 )
-from sdcensus.session.protect.table import MethodOptions, build_method, protect_table
+from sdcensus.session.protect.method import build_method
+from sdcensus.session.protect.table import protect_table
 from sdcensus.store.owner_only import make_owner_only_folder
 
 #: Few categories, some of them rare, in small areas.

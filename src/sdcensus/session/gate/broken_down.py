@@ -13,7 +13,6 @@ import numpy as np
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.method import Method
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.perturbation.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation.rows import Perturbation
@@ -41,7 +40,6 @@ from sdcensus.risk.groups.broken_down import (
 )
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.groups.unit_records import NO_HOUSEHOLD, UnitRecords
-from sdcensus.session.assess.knowledge import first_of, noise_of
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import (
     largest_private_household,
@@ -79,23 +77,19 @@ def group_noise(method: Method, smallest_group: int | None = None) -> GroupNoise
         smallest_group: Groups that are published below it are not broken down; ``None`` without
             the rule.
     """
-    steps = method.steps if isinstance(method, Pipeline) else ()
-    if any(step.claims().additive for step in steps):
+    if any(step.claims().additive for step in method.steps):
         # A number that is not shown is then a total less the others: the rule hides nothing.
         smallest_group = None
     definition_keys = has_definition_keys(method)
-    noise = noise_of(method)
+    noise = method.noise
     if noise is not None:
         return GroupNoise.of(noise, smallest_group=smallest_group, definition_keys=definition_keys)
-    first = first_of(method)
-    farthest = None if first is None else first.largest_deviation
-    return GroupNoise(None, farthest, smallest_group, definition_keys)
+    return GroupNoise(None, method.first.largest_deviation, smallest_group, definition_keys)
 
 
 def has_definition_keys(method: Method) -> bool:
     """Whether cells of different definitions have noise of their own."""
-    first = first_of(method)
-    return first is not None and first.claims().by_definition
+    return method.first.claims().by_definition
 
 
 def broken_down_in_policy(

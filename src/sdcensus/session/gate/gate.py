@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.menu import Menu
@@ -29,7 +28,6 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.groups.broken_down import GroupNoise
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
-from sdcensus.session.assess.knowledge import first_of, noise_of
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.broken_down import (
     group_noise,
@@ -320,11 +318,9 @@ def _told(risks: Sequence[Risk]) -> list[str]:
 
 
 def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]:
-    first = first_of(method)
-    if first is None:
-        return []
+    first = method.first
     risks = []
-    noise = noise_of(method) if isinstance(first, CellKey) else None
+    noise = first.noise if first.has_own_noise else None
     if _has_set_keys(first):
         lookup = str(first.parameters()["lookup"])
         here = "" if planned else "--lookup definition here, and "

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
-from sdcensus.methods.pipeline import Pipeline
+from sdcensus.model.method.registry import Part, declared
 from sdcensus.model.published.lock import (
     CLOSE_DAYS,
     Making,
@@ -36,10 +36,6 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.registry import Entry, Registry
 from sdcensus.store.registry_values import Values
 
-#: Methods that publish true counts, as they are or coarsened.
-EXACT_METHODS = frozenset(
-    {"conventional-rounding", "small-cell-adjustment", "threshold-and-rounding"}
-)
 #: Two groups that share this part of their codes, and are not the same, are nearly the same.
 NEARLY = 0.9
 _MOST = 5
@@ -191,7 +187,10 @@ def _method(entry: Entry) -> str:
 
 
 def _is_exact(method: str) -> bool:
-    return method.split(" → ")[0] in EXACT_METHODS
+    try:
+        return declared(Part.METHOD, method.split(" → ")[0]).shows_truth
+    except SpecError:  # by a package that is no longer installed
+        return False
 
 
 def _exact_beside_noise(
@@ -222,8 +221,7 @@ def _exempt_beside_noise(
     """Cells that are exempt now and were perturbed before, or the other way round."""
     for of in dict.fromkeys(spec.of for spec in specs):
         method = methods(of)
-        first = method.first if isinstance(method, Pipeline) else method
-        exempt: Sequence[TableSpec] = getattr(first, "exempt", ())
+        exempt = method.exempt_tables
         hashes = {one.hash() for one in exempt}
         names, again = [], []
         for entry, made in earlier:

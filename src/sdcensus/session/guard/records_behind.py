@@ -11,8 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.methods.method import CellMethod
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.published.lock import Making
 from sdcensus.model.spec.table_spec import TableSpec
@@ -142,12 +140,9 @@ class RecordCounter(Confidential):
 
     def _plain_cells(self, spec: TableSpec, values: Values, found: SharedNumbers) -> Numbers:
         """Changed cells whose change new keys do not hide."""
-        method: object = self._run.methods(spec.of)
-        first = method.first if isinstance(method, Pipeline) else method
-        plain = [np.zeros(0, dtype=np.uint64)]
-        if isinstance(first, CellMethod):
-            plain.append(np.intersect1d(first.exempt_cells(spec), found.cells))
-        if self._run.methods(spec.of).claims().zeros_are_true and found.before is not None:
+        method = self._run.methods(spec.of)
+        plain = [np.intersect1d(method.exempt_cells(spec), found.cells)]
+        if method.claims().zeros_are_true and found.before is not None:
             cells = found.cells
             filled = (values.at(cells) == 0) != (found.before.at(cells) == 0)
             plain.append(cells[filled])

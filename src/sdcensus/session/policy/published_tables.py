@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.value_rules import AnyTable, Publish
-from sdcensus.session.protect.table import MethodOptions, build_method
+from sdcensus.session.protect.method import build_method
 
 
 def publisher(

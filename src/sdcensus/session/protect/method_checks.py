@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.policy.policy import Policy
@@ -25,29 +22,24 @@ def exempting(method: Method, policy: Policy) -> Method:
         SpecError: The method changes every number.
         Refused: The policy is locked, and the method would publish more than it exactly.
     """
-    if isinstance(method, Pipeline):
-        return Pipeline(exempting(method.first, policy), *method.steps)
-    if policy.lock and isinstance(method, CellKey):
+    if policy.lock:
         _refuse_further(method, policy)
     if not policy.exempt:
         return method
-    if not isinstance(method, CellKey):
+    exact = method.exempting(policy.exempt_specs())
+    if exact is None:
         raise SpecError(
             f"The policy {policy.name!r} has totals that are published exactly in every product,"
-            f" which the method {method.described_name!r} cannot. Take the method 'cell-key', or"
+            f" which the method {method.first.name!r} cannot. Take the method 'cell-key', or"
             " take [exempt] out of the policy."
         )
-    own = (method.exempt,) if isinstance(method.exempt, TableSpec) else tuple(method.exempt)
-    known = {one.hash() for one in own}
-    more = [one for one in policy.exempt_specs() if one.hash() not in known]
-    return replace(method, exempt=(*own, *more))
+    return exact
 
 
-def _refuse_further(method: CellKey, policy: Policy) -> None:
+def _refuse_further(method: Method, policy: Policy) -> None:
     """What is said about a method cannot loosen a locked policy."""
-    known = {one.hash() for one in policy.exempt_specs()}
-    own = (method.exempt,) if isinstance(method.exempt, TableSpec) else tuple(method.exempt)
-    further = [one.title for one in own if one.hash() not in known]
+    known = {table.hash() for table in policy.exempt_specs()}
+    further = [table.title for table in method.exempt_tables if table.hash() not in known]
     if further:
         raise Refused(
             f"The policy {policy.name!r} is locked, and would be looser: {', '.join(further)} would"

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from sdcensus.documents.policy.document import read_policy
-from sdcensus.errors import SpecError
+from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method
+from sdcensus.model.method.parameter import MethodOptions, ValueKind
+from sdcensus.model.method.registry import parameters_of, takers_of
 from sdcensus.model.plan.plan import Plan, Protection
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census.census import Census
+from sdcensus.session.protect.method import build_method
 from sdcensus.session.protect.smallest_group import in_force
-from sdcensus.session.protect.table import (
-    DEFAULT_STRENGTH,
-    MethodOptions,
-    build_method,
-    takes_option,
-)
 
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
@@ -39,7 +35,7 @@ def planned_method(
     """The method of a plan for tables of one kind of unit.
 
     Args:
-        plan: The plan; its perturbation file lies beside it.
+        plan: The plan; files that it names lie beside it.
         census: The census whose tables are protected.
         of: What the tables count.
         secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
@@ -48,15 +44,13 @@ def planned_method(
     """
     protect = plan.protect or DEFAULT
     settings: dict[str, Any] = dict(protect.settings)
-    known = {one.name for one in fields(MethodOptions)}
-    for name in settings:
-        if name not in known:
-            raise SpecError(f"[protect] has no setting {name!r}.")
-    if "perturbation" in settings:
-        settings["perturbation"] = plan.path(str(settings["perturbation"]))
-    if key_version is not None and takes_option(protect.method, protect.then, "key_version"):
+    takes = parameters_of(takers_of(protect.method, protect.then))
+    for name, parameter in takes.items():
+        if parameter.kind is ValueKind.FILE and name in settings:
+            settings[name] = plan.path(str(settings[name]))
+    if key_version is not None and "key_version" in takes:
         settings["key_version"] = key_version
-    if lookup is not None and takes_option(protect.method, protect.then, "lookup"):
+    if lookup is not None and "lookup" in takes:
         settings.setdefault("lookup", lookup)
     return build_method(
         protect.method,

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.method import CellMethod, Method
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
@@ -78,7 +77,7 @@ def judging_method(method: Method) -> CellMethod:
     Raises:
         SpecError: Its values have no bound in every cell, or depend on the table around them.
     """
-    first = method.first if isinstance(method, Pipeline) else method
+    first = method.first
     claims = first.claims()
     why = ""
     if not claims.bounded or first.largest_deviation is None:
@@ -142,11 +141,10 @@ class GroupClaim(Confidential):
 def group_claim(method: Method, smallest: int) -> GroupClaim:
     """What the rule guarantees of everything that goes through it; confidential."""
     largest = judging_method(method).largest_deviation or 0
-    steps = method.steps if isinstance(method, Pipeline) else ()
     return GroupClaim(
         smallest=smallest,
         units=max(0, smallest - largest - 1),
-        adds_up=any(step.claims().additive for step in steps),
+        adds_up=any(step.claims().additive for step in method.steps),
     )
 
 

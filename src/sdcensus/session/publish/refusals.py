@@ -9,7 +9,6 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.formats.write import FORMATS, files_of
 from sdcensus.formats.write.streamed import check_streamed_formats
 from sdcensus.methods.method import CellMethod, Method
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.cube.layout import Layout
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.policy.policy import Policy
@@ -82,8 +81,7 @@ def check_large_tables(
             )
         check_streamed_formats(formats, product.name)
         used = method(large[0].of)
-        alone = used.first if isinstance(used, Pipeline) and not used.steps else used
-        if not isinstance(alone, CellMethod):
+        if used.steps or not isinstance(used.first, CellMethod):
             raise SpecError(
                 f"{product.name}: the table has {large[0].cells:,} cells and is too large to be"
                 f" held whole, which {used.described_name!r} needs. Take fewer or coarser axes, or"

@@ -20,7 +20,6 @@ from sdcensus.formats.write.streamed import (
     write_streamed,
 )
 from sdcensus.methods.method import CellMethod, Method
-from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.layout import mixed_radix, positions_on
@@ -150,15 +149,15 @@ def _cell_method(method: Method, cube: SparseCube) -> CellMethod:
     """The method that looks at single cells; refuses others, and cubes that it cannot protect."""
     method.check(cube)
     # A pipeline that takes large tables has no steps.
-    found = method.first if isinstance(method, Pipeline) else method
-    if not isinstance(found, CellMethod):
+    first = method.first
+    if not isinstance(first, CellMethod):
         raise SpecError(
             f"{cube.spec.title}: the table is too large to be held whole, which"
             f" {method.described_name!r} needs. Take fewer or coarser axes, or the method"
             " 'cell-key' alone."
         )
-    found.check(cube)
-    return found
+    first.check(cube)
+    return first
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

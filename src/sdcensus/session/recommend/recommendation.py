@@ -14,8 +14,9 @@ from sdcensus.documents.policy.text import policy_text
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.method.parameter import Setting
 from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection, Setting
+from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection
 from sdcensus.model.policy.policy import Limits, Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import SparseTable, Table

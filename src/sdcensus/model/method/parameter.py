@@ -1,0 +1,345 @@
+"""What may be said about a method: one declaration for command line, plans, help and documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sdcensus.errors import UnknownName, unknown
+from sdcensus.model.text import has_control_character
+
+#: A value of a parameter: a text, a number, a choice, a file, or several texts.
+Setting = str | int | float | bool | Path | tuple[str, ...]
+
+_YES = frozenset({"yes", "y", "true", "1", "x", "si", "sí"})
+_NO = frozenset({"no", "n", "false", "0"})
+
+
+class ValueKind(StrEnum):
+    """What values of a parameter are."""
+
+    WHOLE = "whole number"
+    NUMBER = "number"
+    SHARE = "number between 0 and 1"
+    YES = "yes or no"
+    WORD = "one of these words"
+    NAME = "one of these names, however it is spelled"
+    TEXT = "text"
+    FILE = "file"
+    VARIABLE = "variable"
+    TABLES = "tables, each as axes"
+
+
+#: What stands for a value in the help.
+_METAVARS = {
+    ValueKind.WHOLE: "N",
+    ValueKind.NUMBER: "N",
+    ValueKind.SHARE: "SHARE",
+    ValueKind.FILE: "FILE",
+    ValueKind.VARIABLE: "VARIABLE",
+    ValueKind.TABLES: "AXES",
+}
+
+
+class WrongSettingError(ValueError):
+    """What a value should be, in plain words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """Something that may be said about a method or about a step after one.
+
+    Attributes:
+        name: As plans write it; the command line has dashes for underscores.
+        kind: What values are.
+        help: What it means, as a sentence by language; English always.
+        words: The words or names that are allowed.
+        called: What messages call one of them.
+        default: What is taken where nothing is said; ``None`` where the help says it.
+        least, most: The bounds of a number.
+        needs: Of these one has to be said as well: ``name``, or ``name=value``.
+        needs_for: The only value that needs it; empty for all.
+        excludes: None of these can be said as well.
+    """
+
+    name: str
+    kind: ValueKind
+    help: Mapping[str, str]
+    words: tuple[str, ...] = ()
+    called: str = ""
+    default: Setting | None = None
+    least: int | None = None
+    most: int | None = None
+    needs: tuple[str, ...] = ()
+    needs_for: str = ""
+    excludes: tuple[str, ...] = ()
+
+    @property
+    def metavar(self) -> str:
+        """What stands for a value in the help."""
+        few = self.words and len("|".join(self.words)) <= 40
+        return f"<{'|'.join(self.words)}>" if few else _METAVARS.get(self.kind, "NAME")
+
+    def sentence(self, language: str | None = None) -> str:
+        """What it means."""
+        return self.help.get(language or "en", self.help["en"])
+
+    def value(self, given: object) -> Setting:
+        """A value, as methods take it.
+
+        Raises:
+            WrongSettingError: It is no value of this parameter.
+        """
+        match self.kind:
+            case ValueKind.WHOLE | ValueKind.NUMBER | ValueKind.SHARE:
+                return self._number(given)
+            case ValueKind.YES:
+                if not isinstance(given, bool):
+                    raise WrongSettingError("should be true or false, without quotes")
+                return given
+            case ValueKind.TABLES:
+                return _texts(given)
+            case ValueKind.FILE if isinstance(given, Path):
+                return given
+        if not isinstance(given, str):
+            example = f', such as "{self.words[0]}"' if self.words else ""
+            raise WrongSettingError(f"should be a text in double quotes{example}")
+        text = given.strip()
+        if not text:
+            raise WrongSettingError("should not be empty")
+        if has_control_character(text):  # "codes\new.csv" has a line break
+            raise WrongSettingError(
+                "has a character that cannot be shown; write '/' instead of '\\' in paths"
+            )
+        if self.words:
+            self._check_word(text)
+        return text
+
+    def parsed(self, text: str) -> Setting:
+        """The value that a text means, on a command line or in a cell of a workbook.
+
+        Examples:
+            >>> base = Parameter(name="base", kind=ValueKind.WHOLE, help={"en": "To multiples."})
+            >>> base.parsed(" 5.0 ")
+            5
+        """
+        plain = text.strip()
+        match self.kind:
+            case ValueKind.WHOLE | ValueKind.NUMBER | ValueKind.SHARE:
+                try:
+                    number = float(plain)
+                except ValueError:
+                    raise WrongSettingError("should be a number") from None
+                return self.value(int(number) if number.is_integer() else number)
+            case ValueKind.YES:
+                if plain.casefold() not in _YES | _NO:
+                    raise WrongSettingError("should be yes or no")
+                return plain.casefold() in _YES
+            case ValueKind.TABLES:
+                # Each table is itself a list of axes with commas.
+                return self.value([part for part in plain.replace("\n", ";").split(";") if part])
+        return self.value(plain)
+
+    def _number(self, given: object) -> int | float:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not is_number or not math.isfinite(given):  # type: ignore[arg-type]
+            whole = self.kind is ValueKind.WHOLE
+            raise WrongSettingError(f"should be a {'whole ' if whole else ''}number")
+        number: int | float = given  # type: ignore[assignment]
+        if self.kind is ValueKind.WHOLE and not isinstance(number, int):
+            raise WrongSettingError("should be a whole number")
+        if self.kind is ValueKind.SHARE and not 0 <= number <= 1:
+            raise WrongSettingError("should be a number between 0 and 1")
+        if self.least is not None and self.most is not None:
+            if not self.least <= number <= self.most:
+                raise WrongSettingError(f"should be a number from {self.least} to {self.most}")
+        elif self.least is not None and number < self.least:
+            raise WrongSettingError(f"should be at least {self.least}")
+        return number
+
+    def _check_word(self, text: str) -> None:
+        loosely = self.kind is ValueKind.NAME
+        known = map(plain_name, self.words) if loosely else self.words
+        if (plain_name(text) if loosely else text) not in known:
+            raise WrongSettingError(unknown(self.called or self.name, text, self.words))
+
+
+#: Whose codes are areas, for methods and steps that look at areas one by one.
+AREA = Parameter(
+    name="area",
+    kind=ValueKind.VARIABLE,
+    help={"en": "The variable whose codes are areas; the geography of the census if not given."},
+)
+
+
+def plain_name(name: str) -> str:
+    """A name as it is compared: case, brackets, commas, dashes and blanks do not matter.
+
+    Examples:
+        >>> plain_name("CP3(1,2)") == plain_name("cp3-1-2")
+        True
+    """
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
+
+
+def named(kind: str, name: object, known: Iterable[str]) -> str:
+    """The name that was meant, however it is spelled."""
+    names = {plain_name(word): word for word in known}
+    if not isinstance(name, str) or plain_name(name) not in names:
+        raise UnknownName(kind, str(name), known=names.values())
+    return names[plain_name(name)]
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    texts = given if isinstance(given, list | tuple) else [given]
+    stripped = tuple(text.strip(" ,") for text in texts if isinstance(text, str))
+    if not all(stripped) or not stripped or len(stripped) < len(texts):
+        raise WrongSettingError(
+            'should be a list such as ["ed@district"]. For the grand total, name a table that has'
+            ' it, such as "sex"'
+        )
+    return stripped
+
+
+class MethodOptions:
+    """What is said about a method and the steps after it, by name; values stay hidden.
+
+    Examples:
+        >>> MethodOptions(strength="strong", base=None)
+        <MethodOptions: strength>
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, **values: Setting | None) -> None:
+        """Take values by name; ``None`` where nothing is said."""
+        self._values = {name: value for name, value in values.items() if value is not None}
+
+    def __repr__(self) -> str:
+        return f"<MethodOptions: {', '.join(self._values) or 'none'}>"
+
+    def given(self) -> dict[str, Any]:
+        """What was said, by name."""
+        return dict(self._values)
+
+    def also(self, **values: Setting | None) -> MethodOptions:
+        """The same with further values, or with others."""
+        return MethodOptions(**(self._values | values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """A method, or a step after one, as far as it is known without being loaded.
+
+    Attributes:
+        name: The name under which users know it.
+        summary: What it does, in one sentence.
+        takes: What may be said about it.
+        target: Where it is, as entry points write it: ``module:class``.
+        shows_truth: Whether it publishes true counts, as they are or coarsened.
+        package: Who brings it; empty for those of this package.
+    """
+
+    name: str
+    summary: str
+    takes: tuple[Parameter, ...]
+    target: str
+    shows_truth: bool = False
+    package: str = ""
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name, if there is one."""
+        return next((one for one in self.takes if one.name == name), None)
+
+
+#: How messages write a parameter, with a value where one is meant.
+Spelling = Callable[[str, str], str]
+
+
+def as_setting(name: str, value: str) -> str:
+    """A parameter as plans write it."""
+    return f'{name} = "{value}"' if value else repr(name)
+
+
+def as_option(name: str, value: str) -> str:
+    """A parameter as it is typed on the command line.
+
+    Examples:
+        >>> as_option("mean_cell_size", ""), as_option("zeros", "perturb")
+        ('--mean-cell-size', '--zeros perturb')
+    """
+    return f"--{name.replace('_', '-')}{f' {value}' if value else ''}"
+
+
+def checked(
+    takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
+) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
+    """What is said about a method and its steps, as they take it, and what is wrong with it.
+
+    Args:
+        takers: The method and the steps after it.
+        said: What is said, by name.
+        spelling: How messages write a parameter.
+
+    Returns:
+        The values without mistakes, and for each mistake its parameter and a sentence. Whether
+        anybody else takes a parameter is not known here: those that nobody of these takes are
+        left to the caller.
+    """
+    values: dict[str, Setting] = {}
+    mistakes: list[tuple[str, str]] = []
+    for name, given in said.items():
+        # A step may have a parameter of the same name: whoever understands the value takes it.
+        reasons = []
+        for taker in takers:
+            parameter = taker.parameter(name)
+            if parameter is None:
+                continue
+            try:
+                values[name] = parameter.value(given)
+            except WrongSettingError as error:
+                reasons.append(str(error))
+        if name not in values and reasons:
+            whole = reasons[0][:1].isupper()
+            mistakes.append((name, reasons[0] if whole else f"{spelling(name, '')} {reasons[0]}."))
+    order = [parameter.name for taker in takers for parameter in taker.takes]
+    values = {name: values[name] for name in order if name in values}
+    mistakes += _conflicts(takers, values, spelling)
+    return values, mistakes
+
+
+def _conflicts(
+    takers: Sequence[Declaration], values: Mapping[str, Setting], spelling: Spelling
+) -> Iterator[tuple[str, str]]:
+    """Values that need others, or exclude them."""
+    for name, value in values.items():
+        owners = [found for taker in takers if (found := taker.parameter(name)) is not None]
+        for other in owners[0].excludes:
+            if other in values:
+                both = f"{spelling(other, '')} and {spelling(name, '')}"
+                yield name, f"{both} cannot be said together. Choose one."
+        if not all(_lacks(parameter, value, values) for parameter in owners):
+            continue
+        needed = []
+        for text in owners[0].needs:
+            other, _, word = text.partition("=")
+            if spelling is as_option and not word:
+                known = (taker.parameter(other) for taker in takers)
+                word = next(needy.metavar for needy in known if needy is not None)
+            needed.append(spelling(other, word))
+        yield name, f"{spelling(name, owners[0].needs_for)} needs {' or '.join(needed)}."
+
+
+def _lacks(parameter: Parameter, value: Setting, values: Mapping[str, Setting]) -> bool:
+    """Whether something that a parameter needs is not said."""
+    if not parameter.needs or parameter.needs_for not in ("", value):
+        return False
+    for text in parameter.needs:
+        name, _, word = text.partition("=")
+        if name in values and word in ("", values[name]):
+            return False
+    return True
