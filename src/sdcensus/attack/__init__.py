@@ -1,7 +1,10 @@
 """What an intruder could do: sees public tables only; only a separate scorer sees the truth.
 
-An attack is a function from published tables and what the intruder takes to be known to a result.
-Further ones join the same registry.
+``groups`` finds few persons, ``keys`` unpicks noise whose keys add up; flat here are attacks on
+sums, averages and identities, with the pieces into which published tables are cut. An attack is a
+function from published tables and what the intruder takes to be known to a result; further ones
+join the same registry. The scorer is ``session/attack``; measures that see true counts are in
+``risk``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The command line: reads arguments, calls the session, shows what it answers."""
+"""The command line: reads arguments, calls the session, shows what it answers.
+
+One module for each command, in folders by what they are about; ``shared`` holds what several need.
+Nothing is computed here: a command is arguments in, one call, text out.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The Python client of the web API: published tables from a table builder.
 
-Nothing but the standard library, numpy and pyarrow is needed; data frames need pandas.
+Nothing but the standard library, numpy and pyarrow is needed; data frames need pandas. It speaks
+HTTP to a server and knows nothing of stores, methods or engines. The server is ``web``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A synthetic small country, written as ordinary files that go through ingest like anybody's.
 
-``write_country(folder, country=make_country("small-island"))`` makes regions, districts, parishes
-and enumeration districts with a map, buildings, dwellings, households, families and persons, with
-the questions of a Caribbean census and every breakdown of the European census programme.
+``land`` has its areas and map, ``people`` who lives there, ``documents`` its schema, plans and
+policy. Nothing here protects or publishes: ``session/demo`` does.
 """
 
 from sdcensus.demo.country import PRESETS, Country, make_country, study_axes, study_shape

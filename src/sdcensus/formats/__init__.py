@@ -1,1 +1,7 @@
-"""Writers of public types and readers of the exchange files of other tools."""
+"""Files of public numbers: written for readers, read back by anybody.
+
+``write`` has one module for each format of a delivered table, ``read`` reads published files as an
+intruder or a customer would, ``fill`` puts values into an office's workbook, ``perturbation``
+exchanges perturbation tables. Writers take public types only; files of raw data are read in
+``ingest``.
+"""

@@ -1,4 +1,10 @@
-"""Ways to protect a table; one module for each. Names are loaded when they are first used."""
+"""Ways to protect a table; one module for each. Names are loaded when they are first used.
+
+A method is a frozen object of parameters that turns a cube into a published table and says what it
+claims. ``perturbation`` designs tables of noise. A method counts nothing and reads no file;
+``session/protect`` joins it with a census. Methods that change records before counting are in
+``microdata``.
+"""
 
 from __future__ import annotations
 

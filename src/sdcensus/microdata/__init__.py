@@ -1,7 +1,7 @@
-"""Pre-tabular methods: a store from a store, before anything is counted.
+"""Pre-tabular perturbation (a store from a store) and release files (files from a store).
 
-Here: what such a method is (``method``), the changes it answers with (``changes``), the writing of
-the derived store (``derived_store``) and the methods themselves, a module each. Not here: methods
-that change tables (``methods``), reading files (``ingest``), and joining a method with a store and
-the office secret (``session.derive``). Methods register by entry point, like those for tables.
+What a pre-tabular method is (``method``), the changes it answers with (``changes``), the writing of
+the derived store (``derived_store``), and the methods themselves, a module each. What changes
+tables is in ``methods``; stores are read and written by ``store``, and ``session.derive`` joins
+both with the office secret.
 """

@@ -1,7 +1,9 @@
 """Measures of disclosure risk; each returns a result dataclass.
 
-Names are loaded when they are first used. Two functions share the names of their modules, which
-come first: ``risk.feasibility.feasibility`` and ``risk.look_budget.look_budget``.
+``detection`` looks at one table, ``differencing`` at several, ``groups`` at what they break down,
+``looks`` at how often they show a cell; flat here are measures of published numbers. Names are
+loaded when they are first used. Measures see true counts; whoever sees published tables only is in
+``attack``.
 """
 
 from __future__ import annotations

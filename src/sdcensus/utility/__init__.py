@@ -1,6 +1,7 @@
 """Measures of what protection costs the user of a table; each returns a result dataclass.
 
-Names are loaded when they are first used.
+Distances, ranks, associations, evaluation sheets: true counts beside published ones. Names are
+loaded when they are first used. What protection prevents is measured in ``risk``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The web server: HTTP in, one call below, pages and JSON out."""
+"""The web server: HTTP in, one call below, pages and JSON out.
+
+``api`` for programs, ``pages`` with templates and static files for people, ``database`` for
+accounts and audit, ``middleware`` around both. No rule about disclosure stands here: every answer
+comes from ``session/answer``.
+"""
 
 from __future__ import annotations
 

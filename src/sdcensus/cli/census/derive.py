@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sdcensus.cli.shared.console import Output, plain_table, seconds_text, typed
+from sdcensus.cli.shared.method_options import option_of
 from sdcensus.cli.shared.options import Quiet, SecretFile, Store, command_group, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
-from sdcensus.model.method.parameter import Declaration, Parameter, ValueKind, as_option
+from sdcensus.model.method.parameter import Declaration, Parameter, ValueKind
 from sdcensus.model.method.registry import Part, every
 
 if TYPE_CHECKING:
@@ -34,14 +35,6 @@ same numbers, and names its lineage, which everything names that is published fr
 when it is complete, or not at all; the same command goes on where a killed one stopped. What was
 changed, and for whom, is kept for the office beside it.
 """
-_TYPES: dict[ValueKind, Any] = {
-    ValueKind.WHOLE: int,
-    ValueKind.NUMBER: float,
-    ValueKind.SHARE: float,
-    ValueKind.YES: bool,
-    ValueKind.FILE: Path,
-    ValueKind.TABLES: list[str],
-}
 #: What every method is told besides.
 _COMMON: dict[str, tuple[Any, Any]] = {
     "out": (
@@ -74,19 +67,13 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 
 def _option(parameter: Parameter) -> Argument:
     """A parameter of a method as an option of its command."""
-    kind = _TYPES.get(parameter.kind, str)
-    default: Any = False if kind is bool else None
-    annotation = Annotated[
-        kind if parameter.required or kind is bool else kind | None,
-        typer.Option(
-            as_option(parameter.name, ""),
-            metavar=None if kind is bool else parameter.metavar,
-            help=parameter.sentence(),
-        ),
-    ]
-    if parameter.required:
-        default = Argument.empty
-    return Argument(parameter.name, Argument.KEYWORD_ONLY, default=default, annotation=annotation)
+    default: Any = Argument.empty if parameter.required else None
+    return Argument(
+        parameter.name,
+        Argument.KEYWORD_ONLY,
+        default=False if parameter.kind is ValueKind.YES else default,
+        annotation=option_of(parameter, parameter.sentence()),
+    )
 
 
 def _command(method: Declaration) -> Callable[..., None]:

@@ -71,7 +71,12 @@ def reference() -> str:
 def methods_page() -> str:
     """The page about what may be said about each method and step, in Markdown."""
     lines = [_METHODS_HEAD]
-    for part, title in ((Part.METHOD, "Methods"), (Part.STEP, "Steps after a method")):
+    titles = {
+        Part.METHOD: "Methods",
+        Part.STEP: "Steps after a method",
+        Part.PRE_TABULAR: "Pre-tabular methods",
+    }
+    for part, title in titles.items():
         lines.append(f"## {title}\n")
         for taker in every(part).values():
             lines += [f"### {taker.name}\n", f"{taker.summary}\n", _ROWS]

@@ -44,11 +44,21 @@ class Part(StrEnum):
 
     METHOD = "sdcensus.methods"
     STEP = "sdcensus.steps"
+    PRE_TABULAR = "sdcensus.microdata"
 
     @property
     def called(self) -> str:
         """What messages call it."""
-        return "method" if self is Part.METHOD else "step after a method"
+        return _CALLED[self]
+
+
+_CALLED = {
+    Part.METHOD: "method",
+    Part.STEP: "step after a method",
+    Part.PRE_TABULAR: "pre-tabular method",
+}
+#: What protects tables.
+TABULAR = (Part.METHOD, Part.STEP)
 
 
 @cache
@@ -129,7 +139,7 @@ def parameters_of(takers: Iterator[Declaration] | Sequence[Declaration]) -> dict
 def owners_of(name: str) -> list[str]:
     """The methods and steps that have a parameter of that name."""
     for listed in (built_in, every):  # packages only where no list has it
-        takers = [taker for part in Part for taker in listed(part).values()]
+        takers = [taker for part in TABULAR for taker in listed(part).values()]
         owners = [taker.name for taker in takers if taker.parameter(name) is not None]
         if owners:
             return owners
@@ -190,7 +200,11 @@ def listing(targets: Mapping[str, Mapping[str, str]]) -> str:
             described = _declaration(getattr(import_module(module), attribute), name, target)
             plain = {key: value for key, value in asdict(described).items() if value}
             takes = [
-                {key: value for key, value in one.items() if value not in (None, "", ())}
+                {
+                    key: value
+                    for key, value in one.items()
+                    if value is not False and value not in (None, "", ())
+                }
                 for one in map(asdict, described.takes)
             ]
             entries.append({**plain, "takes": takes})

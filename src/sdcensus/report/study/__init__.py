@@ -1,1 +1,4 @@
-"""."""
+"""A study as a folder: page, workbook, csv files.
+
+In the layout of the founding study. The figures come from ``session/study``.
+"""

@@ -1,4 +1,8 @@
-"""Questions of the public, answered safely: the road from a question to a published table."""
+"""Questions of the public, answered safely: the road from a question to a published table.
+
+What is counted for a question, how its cells are put together from published values, and what its
+reader gets. Whether it may be asked is decided in ``session/policy``; HTTP is in ``web``.
+"""
 
 from sdcensus.session.answer.budgets import OpenedBudget
 from sdcensus.session.answer.catalogue import Catalogue, OfferedVariable, Population

@@ -1,1 +1,5 @@
-"""."""
+"""Perturbation tables at work: designed, read, written, checked, summarised.
+
+Joins ``methods/perturbation`` with ``formats/perturbation``. Pictures are in
+``report/perturbation``.
+"""

@@ -1,4 +1,9 @@
-"""A policy at work: what may be asked, what of a published table is shown, what would help."""
+"""A policy at work: what may be asked, what of a published table is shown, what would help.
+
+Online rules read code lists and published numbers only; rules on true counts are in ``design`` and
+``households`` and run when a person decides. The noun is ``model/policy``; the document is read in
+``documents/policy``.
+"""
 
 from sdcensus.documents.policy.document import policy_text, read_policy
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
