@@ -226,9 +226,9 @@ def _holds(condition: Condition, island: Written, table: dict[str, Column]) -> M
         case Not(part):
             return ~_holds(part, island, table)
         case And(parts):
-            return np.logical_and.reduce([_holds(part, island, table) for part in parts])
+            return np.stack([_holds(part, island, table) for part in parts]).all(axis=0)
         case Or(parts):
-            return np.logical_or.reduce([_holds(part, island, table) for part in parts])
+            return np.stack([_holds(part, island, table) for part in parts]).any(axis=0)
         case Comparison(operand, operator, values):
             codes, column = [value.text for value in values], table[operand.name.text]
             if operand.levels:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Impossible, Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable
@@ -106,6 +108,12 @@ def settlement(path: Path, seed: int, *, shuffled: int | None = None) -> CensusS
             assert area is not None
             orders[entity] = mixed[np.argsort(area[mixed], kind="stable")]
     return write_store(path, schema, units, secret_id=SECRET.id, order=orders)
+
+
+def dense(cube: Cube | SparseCube) -> Cube:
+    """A cube that is held whole."""
+    assert isinstance(cube, Cube)
+    return cube
 
 
 def by_identity(store: CensusStore) -> dict[tuple[Entity, int], dict[str, int]]:

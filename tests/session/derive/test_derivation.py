@@ -23,6 +23,7 @@ from sdcensus.store.owner_only import is_owner_only
 from sdcensus.testing.island import SECRET
 from tests.cli.conftest import ROOT
 from tests.hamlet import Hamlet, write_hamlet
+from tests.microdata.settlement import dense
 
 WHERE = "age in (61, 62, 63, 64) and tenure == 2"
 
@@ -98,7 +99,8 @@ def test_a_derivation_that_changes_nothing_is_a_line_of_its_own(
     assert not report.dropped
     original, out = open_store(hamlet.store), open_store(tmp_path / "b")
     assert original.origin.data_version != out.origin.data_version
-    assert (original.tabulate("ed", "sex").key == out.tabulate("ed", "sex").key).all()
+    keys = [dense(census.tabulate("ed", "sex")).key for census in (original, out)]
+    assert (keys[0] == keys[1]).all()
 
 
 def test_fingerprints_tell_parameters_apart_to_holders_of_the_secret_only(

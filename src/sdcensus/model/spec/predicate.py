@@ -260,10 +260,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_OPERATORS: dict[str, Operator] = {
-    sign: sign
-    for sign in ("==", "!=", "<", "<=", ">", ">=")  # type: ignore[misc]
-}
+_OPERATORS: dict[str, Operator] = {sign: sign for sign in ("==", "!=", "<", "<=", ">", ">=")}
 
 
 @dataclass(frozen=True, slots=True)
