@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from sdcensus.model.quantities import figure_text, number_text
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.spec.headings import entity_text, figure_text, joined, number_text
+from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.model.text import LANGUAGES, Text
 
 #: Breakdowns of a programme are told in the language of the programme.

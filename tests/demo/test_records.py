@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_, or_
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -226,9 +229,9 @@ def _holds(condition: Condition, island: Written, table: dict[str, Column]) -> M
         case Not(part):
             return ~_holds(part, island, table)
         case And(parts):
-            return np.stack([_holds(part, island, table) for part in parts]).all(axis=0)
+            return reduce(and_, (_holds(part, island, table) for part in parts))
         case Or(parts):
-            return np.stack([_holds(part, island, table) for part in parts]).any(axis=0)
+            return reduce(or_, (_holds(part, island, table) for part in parts))
         case Comparison(operand, operator, values):
             codes, column = [value.text for value in values], table[operand.name.text]
             if operand.levels:

@@ -21,7 +21,9 @@ PAGE = ROOT / "docs" / "microdata" / "index.md"
 
 def block(language: str, containing: str) -> str:
     """A block of the page about pre-tabular methods."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks: list[str] = re.findall(
+        rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
     return next(text for text in blocks if containing in text)
 
 

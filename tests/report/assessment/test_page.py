@@ -15,11 +15,11 @@ from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import share_text
 from sdcensus.report.assessment.files import AssessmentReport, assess
 from sdcensus.report.assessment.page import STAMP
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.risk.detection.findings import FindingKind
-from sdcensus.session.assess.words import share_text
 from sdcensus.testing.island import island, island_cube
 from tests.report.reading import read_page
 from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, protected_by

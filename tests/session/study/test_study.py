@@ -23,6 +23,7 @@ from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import NOTHING
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.variable import Code, Variable
@@ -42,16 +43,7 @@ from sdcensus.session.study.tables import (
     read_tables,
     with_fresh_keys,
 )
-from sdcensus.session.study.words import (
-    NONE,
-    Verdict,
-    lead,
-    reasons,
-    scope,
-    sentences,
-    verdict,
-    verdicts,
-)
+from sdcensus.session.study.words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
 from sdcensus.testing.island import SECRET, island
 
 AXES = ("area", "sex", "age", "married")
@@ -316,7 +308,7 @@ def test_words_fit_one_method_and_tables_without_small_cells() -> None:
     assert result.disclosed
     [falls] = [text for head, text in sentences(independent) if head == "CP1 falls."]
     assert "ones and twos" not in falls
-    assert NONE not in falls
+    assert NOTHING not in falls
 
 
 def test_a_table_of_one_cell_is_measured(census: Census) -> None:

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, seconds_text, typed
+from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.method_options import option_of
 from sdcensus.cli.shared.options import Quiet, SecretFile, Store, command_group, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.method.parameter import Declaration, Parameter, ValueKind
 from sdcensus.model.method.registry import Part, every
+from sdcensus.model.quantities import duration_text
 
 if TYPE_CHECKING:
     from sdcensus.session.derive import DerivationReport
 
 app = command_group(
     "Make a store from a store: records are changed before anything is counted.",
-    "sdcensus derive drop-records census.store --where \"ed == 'E9'\" --out smaller.store",
+    'sdcensus derive drop-records census.store --where "ed == 9" --out less.store',
 )
 
 _ABOUT = """\
@@ -121,7 +122,7 @@ def _run(
             replace=replace,
             progress=stages,
         )
-    output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}. It is confidential.")
+    output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")
     _say_report(output, report)
     output.say(f"Everything published from it names its lineage: {report.lineage}.")
     output.say(f"What was changed, and for whom, is in {report.office}, for the office only.")

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from sdcensus.cli.shared.console import Output
+from sdcensus.model.quantities import share_text
 
 #: Seconds of work without a sign that anything happens.
 PATIENCE = 2.0
@@ -97,5 +98,5 @@ class Stages:
             self._tasks[self._stage],
             total=1.0 if known else None,
             completed=self._done,
-            share=f"{self._done:4.0%}".replace("%", " %") if known else "",
+            share=share_text(round(self._done, 2), digits=0).rjust(5) if known else "",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdcensus.cli.shared.console import Output, plain_table
+from sdcensus.model.quantities import number_text, share_text
 
 if TYPE_CHECKING:
     from sdcensus.session.assess.assessment import Assessment
@@ -49,8 +50,7 @@ def _say_groups(output: Output, assessment: Assessment) -> None:
 
 
 def _say_remaining(output: Output, assessment: Assessment) -> None:
-    from sdcensus.model.spec.headings import number_text
-    from sdcensus.session.assess.words import how_text, knows_text, share_text
+    from sdcensus.session.assess.words import how_text, knows_text
 
     if not assessment.intervals:
         return
@@ -74,8 +74,7 @@ def _say_remaining(output: Output, assessment: Assessment) -> None:
 
 
 def _say_lost(output: Output, assessment: Assessment) -> None:
-    from sdcensus.model.spec.headings import number_text
-    from sdcensus.session.assess.words import part_text, share_text
+    from sdcensus.session.assess.words import part_text
 
     output.say("\nWhat readers lose", style="bold")
     table = plain_table()

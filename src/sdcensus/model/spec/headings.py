@@ -57,10 +57,6 @@ _WEIGHTED = Text.of(
 )
 _AND = Text.of({"en": "and", "es": "y", "fr": "et", "nl": "en"})
 
-#: What stands between thousands, and between a number and its decimals, in each language.
-_THOUSANDS = Text.of({"en": ",", "es": ".", "fr": "\N{NARROW NO-BREAK SPACE}", "nl": "."})
-_DECIMALS = Text.of({"en": ".", "es": ",", "fr": ",", "nl": ","})
-
 #: What stands between a name and what it is, and between two such pairs.
 _COLON = Text.of({"en": ": ", "es": ": ", "fr": "\N{NARROW NO-BREAK SPACE}: ", "nl": ": "})
 _SEMICOLON = Text.of({"en": "; ", "es": "; ", "fr": "\N{NARROW NO-BREAK SPACE}; ", "nl": "; "})
@@ -110,30 +106,6 @@ def pairs_text(pairs: Sequence[tuple[str, str]], language: str | None = None) ->
     """
     colon = _COLON.show(language)
     return _SEMICOLON.show(language).join(f"{name}{colon}{value}" for name, value in pairs)
-
-
-def number_text(number: int, language: str | None = None) -> str:
-    """A whole number as people of a language read it.
-
-    Examples:
-        >>> number_text(12345), number_text(-4), number_text(12345, "es")
-        ('12,345', '-4', '12.345')
-        >>> number_text(12345, "nl"), number_text(12345, "fr").split()
-        ('12.345', ['12', '345'])
-    """
-    return f"{number:,}".replace(",", _THOUSANDS.show(language))
-
-
-def figure_text(figure: float, language: str | None = None) -> str:
-    """A figure with up to six digits as people of a language read it; whole ones in full.
-
-    Examples:
-        >>> figure_text(2.5), figure_text(2.5, "nl"), figure_text(20_000.0)
-        ('2.5', '2,5', '20,000')
-    """
-    if float(figure).is_integer():
-        return number_text(int(figure), language)
-    return f"{figure:g}".replace(".", _DECIMALS.show(language))
 
 
 def entity_text(entity: Entity, language: str | None = None) -> str:

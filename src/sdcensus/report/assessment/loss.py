@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.model.spec.axis import TOTAL
-from sdcensus.model.spec.headings import number_text, variable_heading
+from sdcensus.model.spec.headings import variable_heading
 from sdcensus.report.assessment.plots import deviations_chart, methods_map
-from sdcensus.report.assessment.risk import figure_text
 from sdcensus.report.page import Cell, Html, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.study.plots import MAP_LEGEND
 from sdcensus.session.assess.assessment import Assessment
 from sdcensus.session.assess.compared import COMPARED
-from sdcensus.session.assess.words import NOTHING, knows_text, part_text, share_text, units
+from sdcensus.session.assess.words import knows_text, part_text, units
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
 from sdcensus.utility.levels import UtilityAt
@@ -73,9 +73,9 @@ def _rows(measured: RowMeasures) -> Html:
         [
             name,
             number_text(one.rows),
-            figure_text(one.mean, 3),
-            figure_text(one.variance, 4),
-            figure_text(one.half_width, 3),
+            decimal_text(one.mean, 3),
+            decimal_text(one.variance, 4),
+            decimal_text(one.half_width, 3),
         ]
         for name, one in listed
     ]
@@ -107,9 +107,9 @@ def _level_text(assessment: Assessment, one: UtilityAt, language: str | None) ->
 def _utility(one: Utility) -> list[str]:
     return [
         number_text(one.cells),
-        figure_text(one.mean_absolute_distance, 2),
+        decimal_text(one.mean_absolute_distance, 2),
         share_text(one.mean_relative_distance),
-        figure_text(one.hellinger_normalised, 3),
+        decimal_text(one.hellinger_normalised, 3),
         NOTHING if one.max_deviation is None else str(one.max_deviation),
         share_text(one.share_unchanged_nonzero, digits=0),
         number_text(one.false_zeros),
@@ -127,9 +127,9 @@ def methods(assessment: Assessment) -> Html:
         [
             one.candidate.name,
             Cell(share_text(one.share, digits=2), Tone.BAD if one.disclosed else Tone.PLAIN),
-            figure_text(one.risk, 3),
-            figure_text(one.utility.mean_absolute_distance, 2),
-            figure_text(one.utility.hellinger_normalised, 3),
+            decimal_text(one.risk, 3),
+            decimal_text(one.utility.mean_absolute_distance, 2),
+            decimal_text(one.utility.hellinger_normalised, 3),
         ]
         for one in results
     ]

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.report.assessment.loss import lost, methods
 from sdcensus.report.assessment.public_page import made_table
-from sdcensus.report.assessment.risk import (
-    figure_text,
-    remaining,
-    seen,
-    with_others,
-    without_protection,
-)
+from sdcensus.report.assessment.risk import remaining, seen, with_others, without_protection
 from sdcensus.report.page import (
     Html,
     Tile,
@@ -27,14 +21,7 @@ from sdcensus.report.page import (
     together,
 )
 from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import (
-    BRACKETS_BELOW,
-    conclusions,
-    lead,
-    part_text,
-    share_text,
-    units,
-)
+from sdcensus.session.assess.words import BRACKETS_BELOW, conclusions, lead, part_text, units
 
 STAMP = "For the statistical office only: figures on this page come from true counts."
 
@@ -108,11 +95,11 @@ def _tiles(assessment: Assessment) -> Html:
     if whole is not None:
         shown += [
             Tile(
-                figure_text(whole.mean_absolute_distance, 2),
+                decimal_text(whole.mean_absolute_distance, 2),
                 f"mean change of a non-empty cell, {units(assessment)}",
             ),
             Tile(
-                figure_text(whole.hellinger_normalised, 3),
+                decimal_text(whole.hellinger_normalised, 3),
                 "Hellinger distance (0 identical, 1 unrelated)",
             ),
         ]

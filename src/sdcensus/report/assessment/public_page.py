@@ -6,10 +6,10 @@ It takes what is published and nothing else, so that no figure in it can come fr
 from __future__ import annotations
 
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import number_text, share_text
 from sdcensus.report.page import Html, Tile, bullets, page, section, table, tiles
 from sdcensus.session.assess.public import PublicAssessment
-from sdcensus.session.assess.words import public_lead, share_text
+from sdcensus.session.assess.words import public_lead
 
 
 def public_page(public: PublicAssessment, *, date: str = "") -> str:

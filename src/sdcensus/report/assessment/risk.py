@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import NOTHING, chance_text, decimal_text, number_text, share_text
 from sdcensus.report.page import (
     Cell,
     Html,
@@ -24,16 +24,7 @@ from sdcensus.report.page import (
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
 from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import (
-    NOTHING,
-    chance_text,
-    finding_line,
-    groups_sentence,
-    how_text,
-    knows_text,
-    share_text,
-    units,
-)
+from sdcensus.session.assess.words import finding_line, groups_sentence, how_text, knows_text, units
 from sdcensus.session.gate.words import broken_down_lines
 from sdcensus.session.study.cells import CellFigures
 
@@ -142,7 +133,7 @@ def _figures(assessment: Assessment) -> Html:
         rows.append(
             [
                 "composite risk R (0 to 1): of the true table, and of the published one",
-                f"{figure_text(before.value, 3)} → {figure_text(after.value, 3)}",
+                f"{decimal_text(before.value, 3)} → {decimal_text(after.value, 3)}",
             ]
         )
     stay = assessment.unperturbed
@@ -273,18 +264,3 @@ def _looks(assessment: Assessment, budget: LookBudget) -> Html:
         rows,
         picked=picked,
     )
-
-
-def figure_text(value: float | None, digits: int) -> str:
-    """A number, or a dash where it has no meaning; what is not nothing never reads as nothing.
-
-    Examples:
-        >>> figure_text(0.1234, 2), figure_text(0.0, 2), figure_text(0.0001, 2)
-        ('0.12', '0.00', '<0.01')
-    """
-    if value is None:
-        return NOTHING
-    least = 10.0**-digits
-    if 0 < value < least / 2:
-        return f"<{least:.{digits}f}"
-    return f"{value:.{digits}f}"

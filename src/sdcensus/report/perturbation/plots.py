@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.quantities import share_text
 from sdcensus.report.charts import (
     DARK_FROM,
     GREY,
@@ -36,7 +37,7 @@ from sdcensus.session.perturbation.rows import (
     multiples_of,
     rows_of,
 )
-from sdcensus.session.perturbation.words import never_published, percent, signed
+from sdcensus.session.perturbation.words import never_published, signed
 
 if TYPE_CHECKING:
     import altair
@@ -384,7 +385,7 @@ def _span(series: Iterable[Mapping[int, float]]) -> list[int]:
 
 
 def _spoken(chances: Mapping[int, float], word: Any = signed) -> str:
-    return ", ".join(f"{word(value)} with {percent(share)}" for value, share in chances.items())
+    return ", ".join(f"{word(value)} with {share_text(share)}" for value, share in chances.items())
 
 
 def _capital(text: str) -> str:

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from sdcensus.model.quantities import share_text
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, WEAK, altair_library
 from sdcensus.report.labels import Point, leader, place_labels, text_width
 from sdcensus.session.perturbation.words import signed
 from sdcensus.session.study.study import Study, StudyResult, StudyTable
-from sdcensus.session.study.words import Verdict, percent, verdict
+from sdcensus.session.study.words import Verdict, verdict
 
 _WIDTH, _HEIGHT = 370, 210
 _LABEL = 11
@@ -204,7 +205,7 @@ def changes(study: Study) -> Plot | None:
             for value, seen, wanted in zip(found.deviations, observed, expected, strict=True)
         ]
         stays = observed[found.deviations.index(0)]
-        spoken.append(f"{one.candidate.name}: {percent(stays)} unchanged")
+        spoken.append(f"{one.candidate.name}: {share_text(stays, digits=2)} unchanged")
         step = 1 if len(found.deviations) <= 7 else 2
         base = alt.Chart(alt.Data(values=values)).encode(
             x=alt.X("change:N", sort=[signed(value) for value in found.deviations])

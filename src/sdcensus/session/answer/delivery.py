@@ -13,8 +13,9 @@ from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.quantities import decimal_text, number_text
 from sdcensus.model.schema.variable import Role
-from sdcensus.model.spec.headings import number_text, units_text
+from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer import words
@@ -92,7 +93,7 @@ def _notes(
         notes = [*notes_for(nothing, claims)]
     if cells.parts is not None:
         factor = error_factor(cells)
-        told = {one: _decimal(factor, one) for one in LANGUAGES}
+        told = {one: decimal_text(factor, 1, one) for one in LANGUAGES}
         notes.append(words.filled(words.SUMS, factor=told))
     if any(code.cut for axis in compiled.axes for code in axis.codes):
         notes.append(words.PARTLY)
@@ -140,8 +141,3 @@ def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
         total=axis.total,
         geography=variable.role is Role.GEOGRAPHY,
     )
-
-
-def _decimal(number: float, language: str) -> str:
-    text = f"{number:.1f}"
-    return text if language == "en" else text.replace(".", ",")

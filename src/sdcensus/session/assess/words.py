@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from sdcensus.model.cube.parts import Part
+from sdcensus.model.quantities import chance_text, number_text, share_text
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.spec.headings import number_text, units_text
+from sdcensus.model.spec.headings import units_text
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.looks.budget import NOT_COVERED
 from sdcensus.session.assess.assessment import Assessment
 from sdcensus.session.assess.public import PublicAssessment
 
-#: Stands where a figure has no meaning; the annex says why.
-NOTHING = "–"
 #: Published values below this are to be read with care: a fixed number, not one of the method.
 BRACKETS_BELOW = 10
 #: From this share of interior cells with fewer than three units on, a table is sparse.
@@ -24,25 +23,6 @@ HIGH_RECOVERY = 0.5
 def units(assessment: Assessment | PublicAssessment) -> str:
     """What is counted, within a sentence."""
     return units_text(assessment.table.spec).lower()
-
-
-def share_text(share: float | None, *, digits: int = 1) -> str:
-    """A share in percent; what is not nothing never reads as nothing.
-
-    Examples:
-        >>> share_text(0.123), share_text(0.00004), share_text(0.0), share_text(None)
-        ('12.3 %', '<0.1 %', '0 %', '–')
-    """
-    if share is None:
-        return NOTHING
-    if share == 0:
-        return "0 %"
-    least = 10.0**-digits
-    if share * 100 < least:
-        return f"<{least:.{digits}f} %"
-    if share < 1 and share * 100 > 100 - least:
-        return f">{100 - least:.{digits}f} %"
-    return f"{share:.{digits}%}".replace("%", " %")
 
 
 def in_ten(share: float) -> str:
@@ -57,20 +37,6 @@ def in_ten(share: float) -> str:
     if share > 0.95 or tenths == 10:
         return "nearly all cells"
     return f"{words[tenths]} cell{'s' if tenths > 1 else ''} in ten" if tenths else "few cells"
-
-
-def chance_text(chance: float | None) -> str:
-    """A probability; neither certain nor impossible by rounding.
-
-    Examples:
-        >>> chance_text(0.383), chance_text(0.9999), chance_text(0.001), chance_text(None)
-        ('0.38', '>0.99', '<0.01', '–')
-    """
-    if chance is None:
-        return NOTHING
-    if chance < 0.01:
-        return "<0.01" if chance else "0"
-    return ">0.99" if 0.99 < chance < 1 else f"{chance:.2f}"
 
 
 def knows_text(found: Feasibility) -> str:

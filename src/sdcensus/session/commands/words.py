@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
+from sdcensus.model.quantities import number_text
 from sdcensus.model.schema.variable import Variable
-from sdcensus.model.spec.headings import (
-    joined_in_title,
-    number_text,
-    universe_text,
-    variable_heading,
-)
+from sdcensus.model.spec.headings import joined_in_title, universe_text, variable_heading
 from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import Text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import number_text
 from sdcensus.model.text import LANGUAGES, Text
 
 BY = Text.of({"en": "by", "es": "por", "fr": "par", "nl": "naar"})
