@@ -147,7 +147,7 @@ def _say_report(output: Output, report: DerivationReport) -> None:
 _EXAMPLES = {
     "drop-records": examples(
         'sdcensus derive drop-records census.store --where "ed == 9" --out less.store',
-        'sdcensus derive drop-records c.store --where "age > 90" --of persons --out d.store',
+        'sdcensus derive drop-records c.store --where "age > 90" --out d.store',
     )
 }
 
