@@ -29,7 +29,7 @@ def table(*by: str, people: int = 2_000) -> Table:
 
 
 AREAS = table("area@parish+district", "sex")
-AGES = table("age", "area@district")
+AGES = table("age@age+class", "area@district")
 
 
 def test_a_group_is_the_sum_of_published_values_with_its_error() -> None:
@@ -59,7 +59,7 @@ def test_a_whole_district_is_its_published_value_and_not_a_sum() -> None:
 def test_codes_of_several_levels_and_axes_can_be_grouped_together() -> None:
     grouped = BLOCKS.group(
         AGES,
-        {"area": {"west": ["D0", "D2"]}, "age": {"young": ["0", "1", "2"], "old": ["8", "9"]}},
+        {"area": {"west": ["D0", "D2"]}, "age": {"young": ["0", "1", "c1"], "old": ["8", "9"]}},
     )
     assert grouped.parts_of(area="west", age="young") == 6
     expected = sum(
@@ -81,26 +81,44 @@ MEMBERS = np.array(
     ],
     dtype=np.int8,
 )
-#: Every way to add, leave out or subtract the eleven codes, and the parishes that it makes.
-WAYS = np.array(list(itertools.product((-1, 0, 1), repeat=len(MEMBERS))), dtype=np.int8)
+#: Every way to add or leave out the eleven codes, and the parishes that it makes.
+WAYS = np.array(list(itertools.product((0, 1), repeat=len(MEMBERS))), dtype=np.int8)
 MADE = WAYS @ MEMBERS
 
 
-@given(st.sets(st.integers(0, 6), min_size=1), st.booleans())
-def test_the_fewest_values_are_taken_and_they_make_the_group(
-    parishes: set[int], subtraction: bool
-) -> None:
+@given(st.sets(st.integers(0, 6), min_size=1))
+def test_the_fewest_values_are_taken_and_they_make_the_group(parishes: set[int]) -> None:
     """Compared with every combination of codes, by brute force."""
-    blocks = BuildingBlocks(subtraction=subtraction)
-    grouped = blocks.group(AREAS, {"area": {"own": [f"P{at}" for at in parishes]}})
+    grouped = BLOCKS.group(AREAS, {"area": {"own": [f"P{at}" for at in parishes]}})
     wanted = np.array([int(at in parishes) for at in range(7)])
     right = WAYS[(wanted == MADE).all(axis=1)]
-    if not subtraction:
-        right = right[(right >= 0).all(axis=1)]
-    sizes = abs(right).sum(axis=1)
+    sizes = right.sum(axis=1)
     assert grouped.parts_of(area="own") == sizes.min()
-    possible = right[sizes == sizes.min()] @ AREAS.published[:, 1]
-    assert grouped.value(area="own", sex="1") in possible
+    # A district of one parish has the value of that parish.
+    values = set((right[sizes == sizes.min()] @ AREAS.published[:, 1]).tolist())
+    assert values == {grouped.value(area="own", sex="1")}
+
+
+def test_codes_of_levels_that_cross_are_chosen_together() -> None:
+    """0 to 6 are two classes, 0 to 4 are a half: whichever takes fewer codes."""
+    ages = table("age@age+class+half", "sex")
+    grouped = BLOCKS.group(ages, {"age": {"own": [str(age) for age in range(7)]}})
+    assert grouped.parts_of(age="own") == 2
+    parts = [ages.value(age=code, sex="1") or 0 for code in ("c0", "c1")]
+    assert grouped.value(age="own", sex="1") == sum(parts)
+    halves = BLOCKS.group(ages, {"age": {"own": ["0", "1", "2", "3", "4", "9"]}})
+    assert halves.parts_of(age="own") == 2
+    assert halves.value(age="own") == (ages.value(age="h0") or 0) + (ages.value(age="9") or 0)
+
+
+def test_a_table_that_does_not_show_the_codes_of_a_group_is_refused_with_what_would() -> None:
+    parishes = table("area", "sex")
+    group = {"area": {"own": ["P0", "P1", "P2", "P6"]}}
+    with pytest.raises(SpecError, match=r"Make the table by area@parish\+district\."):
+        BLOCKS.group(parishes, group)
+    assert BLOCKS.group(AREAS, group).parts_of(area="own") == 2
+    with pytest.raises(SpecError, match=r"Make the table by area\."):
+        BLOCKS.group(table("area-total", "sex"), {"area": {"own": PARISHES}})
 
 
 def test_the_order_of_groups_and_codes_is_no_matter() -> None:
@@ -110,22 +128,13 @@ def test_the_order_of_groups_and_codes_is_no_matter() -> None:
     assert grouped.value(area="b") == turned.value(area="b")
 
 
-def test_never_negative_without_subtraction() -> None:
+def test_never_negative() -> None:
     small = table("area@parish+district", "sex", people=30)
     for size in (2, 3):
         for codes in itertools.combinations(PARISHES, size):
             grouped = BLOCKS.group(small, {"area": {"own": list(codes)}})
             assert grouped.published.min() >= 0
     assert BLOCKS.claims().never_negative
-    assert not BuildingBlocks(subtraction=True).claims().never_negative
-
-
-def test_subtraction_is_off_by_default_and_takes_fewer_values() -> None:
-    group = {"area": {"own": ["P0", "P1", "P3", "P4", "P5", "P6"]}}  # all but one
-    assert BLOCKS.group(AREAS, group).parts_of(area="own") == 4
-    less = BuildingBlocks(subtraction=True).group(AREAS, group)
-    assert less.parts_of(area="own") == 2
-    assert less.value(area="own") == (AREAS.value() or 0) - (AREAS.value(area="P2") or 0)
 
 
 def test_levels_that_do_not_nest() -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import Refused, SpecError
+from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.methods.method import AnySecret, Kind, Method
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
@@ -25,44 +24,47 @@ from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.area_axis import area_axis
-from sdcensus.model.spec.axis import Axis, Block
+from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.covers import (
+    WHOLE,
+    Part,
+    codes_by_name,
+    covering,
+    leaves_of_part,
+    needed_levels,
+    shown_position,
+)
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-#: For each variable the groups by name, each a list of codes that the table shows.
+#: For each variable the groups by name, each a list of codes.
 Groups = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildingBlocks:
-    """How groups are put together from published values.
+    """How groups are put together from published values: of the fewest declared codes.
 
     Attributes:
         minimum_population: A group of areas whose published population is below this is refused.
             Published values only are read.
-        subtraction: Whether a group may be a larger code less others, where that takes fewer
-            values. Sums can then be below 0, and are left as they are.
     """
 
     minimum_population: int = 0
-    subtraction: bool = False
 
     name: ClassVar[str] = "building-blocks"
 
     def __post_init__(self) -> None:
         if type(self.minimum_population) is not int or self.minimum_population < 0:
             raise SpecError("The smallest population is a whole number, 0 or more.")
-        if not isinstance(self.subtraction, bool):
-            raise SpecError("Subtraction is allowed (True) or not (False).")
 
     def claims(self) -> Claims:
         """What is promised of sums of published values, beside what holds for each of them."""
         return Claims(
-            never_negative=not self.subtraction,
+            never_negative=True,
             cautions=(
                 "A sum has the deviations of all its parts. Where a code is declared for what you"
                 " need, take that code.",
-                "A table that shows other levels may make the same group of other values.",
             ),
         )
 
@@ -70,11 +72,14 @@ class BuildingBlocks:
         """A published table on groups of its codes.
 
         Args:
-            table: The published table.
+            table: The published table. It shows every code that the groups are made of.
             groups: ``{"ed": {"north": ["P01", "P02"], ...}}``: for each grouped variable the
-                groups by name, each a list of codes of any level that the table shows. Other
-                axes, and totals, stay as they are.
+                groups by name, each a list of codes of any of its levels. Other axes, and totals,
+                stay as they are.
             language: The language of the labels.
+
+        Raises:
+            SpecError: A group is no set of codes, or the table does not show what it is made of.
         """
         given: object = table
         if not isinstance(given, Table):
@@ -92,53 +97,15 @@ class BuildingBlocks:
             chosen = groups.get(axis.variable.name)
             matrix = np.eye(len(axis.codes), dtype=np.int64)
             if chosen is not None:
-                matrix = self._matrix(axis, chosen)
+                matrix = _matrix(axis, chosen)
             axes.append(_grouped_axis(axis, chosen, language))
             sums = np.moveaxis(np.tensordot(matrix, sums, (1, at)), 0, at)
-            flagged = np.moveaxis(np.tensordot(np.abs(matrix), flagged, (1, at)), 0, at) > 0
-            parts = np.multiply.outer(parts, np.abs(matrix).sum(axis=1))
+            flagged = np.moveaxis(np.tensordot(matrix, flagged, (1, at)), 0, at) > 0
+            parts = np.multiply.outer(parts, matrix.sum(axis=1))
         self._check_population(table, groups)
         flags = np.where(flagged, _flag_of(table), np.uint8(0)) if flagged.any() else None
         published = np.where(flagged, 0, sums).astype(np.int64)
         return GroupedTable(spec, tuple(axes), published, np.asarray(parts), flags)
-
-    def _matrix(self, axis: Axis, chosen: Mapping[str, Sequence[str]]) -> Int64:
-        """For each group what each position of the axis counts: 1, 0 or -1; totals stay."""
-        given: object = chosen
-        if not isinstance(given, Mapping) or not given:
-            raise SpecError(
-                f"{axis.variable.name!r} has no groups. Leave it out, or name some:"
-                " {group: [code, ...]}."
-            )
-        if axis.total and axis.codes[-1].code in chosen:
-            raise SpecError(
-                f"{axis.codes[-1].code!r} is the total of {axis.variable.name!r}. Give the group"
-                " another name."
-            )
-        rows = [self._cover(axis, name, codes) for name, codes in chosen.items()]
-        if axis.total:
-            rows.append(np.eye(len(axis.codes), dtype=np.int64)[-1])
-        return np.stack(rows)
-
-    def _cover(self, axis: Axis, name: str, codes: Sequence[str]) -> Int64:
-        """The fewest published codes that make a group."""
-        if isinstance(codes, str) or not codes:
-            raise SpecError(f"The group {name!r} of {axis.variable.name!r} needs a list of codes.")
-        given = np.zeros(len(axis.codes), dtype=np.int64)
-        members = np.zeros(axis.base_size, dtype=np.int64)
-        for code in codes:
-            position = axis.position(str(code))
-            given[position] += 1
-            members += _members(axis, position)
-        if (members > 1).any() or (given > 1).any():
-            raise SpecError(
-                f"The group {name!r} of {axis.variable.name!r} counts some records twice: one of"
-                " its codes is named twice or lies in another. Name each part once."
-            )
-        covered = fewest_codes(axis, members > 0, subtraction=self.subtraction)
-        if covered is None or np.abs(covered).sum() >= given.sum():
-            return given
-        return covered
 
     def _check_population(self, table: Table, groups: Groups) -> None:
         if not self.minimum_population:
@@ -149,13 +116,82 @@ class BuildingBlocks:
         if chosen is None:
             return
         population = np.moveaxis(table.published, at, 0)[_whole(table, at)]
-        for name, codes in chosen.items():
-            if int(self._cover(axis, name, codes) @ population) < self.minimum_population:
+        for name, members in zip(chosen, _matrix(axis, chosen), strict=False):
+            if int(members @ population) < self.minimum_population:
                 raise Refused(
                     f"The group {name!r} of {axis.variable.name!r} has fewer than"
                     f" {self.minimum_population:,} published {table.spec.of.plural}. Add areas to"
                     " it."
                 )
+
+
+def axis_for(axis: Axis, groups: Mapping[str, Sequence[str]]) -> Axis:
+    """The axis with every level, and the total, that groups of its codes are made of."""
+    levels, total = list(axis.levels), axis.total
+    for parts in _parts(axis, groups).values():
+        hidden = [part for part in parts if _position(axis, part) is None]
+        levels += needed_levels(axis.variable, hidden)
+        total = total or WHOLE in hidden
+    return make_axis(axis.variable, levels, total=total)
+
+
+def _position(axis: Axis, part: Part) -> int | None:
+    """Where an axis shows a declared code, under whatever name."""
+    return shown_position(axis, leaves_of_part(axis.variable, part))
+
+
+def _parts(axis: Axis, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[Part, ...]]:
+    """The fewest declared codes that each group is made of."""
+    variable = axis.variable
+    given: object = groups
+    if not isinstance(given, Mapping) or not given:
+        raise SpecError(
+            f"{variable.name!r} has no groups. Leave it out, or name some: {{group: [code, ...]}}."
+        )
+    known = codes_by_name(axis)
+    parts = {}
+    for name, codes in groups.items():
+        if isinstance(codes, str) or not codes:
+            raise SpecError(f"The group {name!r} of {variable.name!r} needs a list of codes.")
+        wanted = np.zeros(len(variable.codes), dtype=bool)
+        for code in codes:
+            if str(code) not in known:
+                where = f"Axis {axis.name!r}: "
+                raise UnknownName("code", str(code), known=list(known), where=where)
+            level, at = known[str(code)]
+            leaves = level.group_array == at
+            if (wanted & leaves).any():
+                raise SpecError(
+                    f"The group {name!r} of {variable.name!r} counts some records twice: one of"
+                    " its codes is named twice or lies in another. Name each part once."
+                )
+            wanted |= leaves
+        if not wanted.any():
+            raise SpecError(f"The codes of the group {name!r} stand for nothing.")
+        parts[name] = covering(variable).cover(wanted) or ()
+    return parts
+
+
+def _matrix(axis: Axis, groups: Mapping[str, Sequence[str]]) -> Int64:
+    """For each group, and the total, which positions of the axis it is the sum of."""
+    if axis.total and axis.codes[-1].code in groups:
+        raise SpecError(
+            f"{axis.codes[-1].code!r} is the total of {axis.variable.name!r}. Give the group"
+            " another name."
+        )
+    rows = np.zeros((len(groups) + axis.total, len(axis.codes)), dtype=np.int64)
+    for row, (name, parts) in zip(rows, _parts(axis, groups).items(), strict=False):
+        for part in parts:
+            position = _position(axis, part)
+            if position is None:
+                raise SpecError(
+                    f"The group {name!r} of {axis.variable.name!r} is made of codes that the table"
+                    f" does not show. Make the table by {axis_for(axis, groups).name}."
+                )
+            row[position] = 1
+    if axis.total:
+        rows[-1, -1] = 1
+    return rows
 
 
 def _whole(table: Table, at: int) -> tuple[Any, ...]:
@@ -181,72 +217,15 @@ def _flag_of(table: Table) -> np.uint8:
 def _grouped_axis(
     axis: Axis, chosen: Mapping[str, Sequence[str]] | None, language: str | None
 ) -> GroupedAxis:
-    labels = {at: one.label.show(language) or one.code for at, one in enumerate(axis.codes)}
+    labels = {at: code.label.show(language) or code.code for at, code in enumerate(axis.codes)}
     if chosen is None:
-        codes = tuple(one.code for one in axis.codes)
+        codes = tuple(code.code for code in axis.codes)
         return GroupedAxis(axis.variable.name, codes, tuple(labels.values()), grouped=False)
     names, words = list(chosen), list(chosen)
     if axis.total:
         names.append(axis.codes[-1].code)
         words.append(labels[len(axis.codes) - 1])
     return GroupedAxis(axis.variable.name, tuple(names), tuple(words), grouped=True)
-
-
-def _members(axis: Axis, position: int) -> Int64:
-    """Which base groups a position of an axis holds."""
-    block = next(one for one in reversed(axis.blocks) if one.start <= position)
-    return np.asarray(block.group == position - block.start).astype(np.int64)
-
-
-def fewest_codes(axis: Axis, wanted: Mask, *, subtraction: bool) -> Int64 | None:
-    """The fewest codes of nested levels that make a set of base groups; ``None`` if none do.
-
-    From the finest level up, each code is either taken whole, or made of what lies in it; with
-    subtraction also as itself less the rest of it.
-    """
-    chain = _nested(axis.blocks)
-    finest = chain[0]
-    parts = np.zeros((finest.size, len(axis.codes)), dtype=np.int64)
-    rest = np.zeros_like(parts)  # the same for everything in the code that is not wanted
-    for code in range(finest.size):
-        inside = finest.group == code
-        if wanted[inside].any() and not wanted[inside].all():
-            return None
-        held = bool(inside.any())
-        parts[code, finest.start + code] = held and bool(wanted[inside].all())
-        rest[code, finest.start + code] = held and not wanted[inside].any()
-    for fine, coarse in pairwise(chain):
-        above = np.zeros((coarse.size, len(axis.codes)), dtype=np.int64)
-        without = np.zeros_like(above)
-        parents = np.zeros(fine.size, dtype=np.int64) - 1
-        parents[fine.group] = coarse.group
-        for code in range(coarse.size):
-            children = parents == code
-            made, left = parts[children].sum(axis=0), rest[children].sum(axis=0)
-            whole = np.zeros(len(axis.codes), dtype=np.int64)
-            whole[coarse.start + code] = 1
-            above[code] = _shorter(made, whole - left, subtraction or not left.any())
-            without[code] = _shorter(left, whole - made, subtraction or not made.any())
-        parts, rest = above, without
-    return np.asarray(parts.sum(axis=0))
-
-
-def _shorter(made: Int64, instead: Int64, allowed: bool) -> Int64:
-    """The shorter of two ways to make the same set; nothing is the shortest."""
-    if not made.any() or not allowed:
-        return made
-    return instead if np.abs(instead).sum() < np.abs(made).sum() else made
-
-
-def _nested(blocks: Sequence[Block]) -> list[Block]:
-    """Blocks of which each lies in the next, from the finest on."""
-    chain = [blocks[0]]
-    for block in blocks[1:]:
-        held = np.zeros(chain[-1].size, dtype=np.int64)
-        held[chain[-1].group] = block.group
-        if (held[chain[-1].group] == block.group).all():
-            chain.append(block)
-    return chain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -37,6 +37,24 @@ class Text:
                 return text
         return self.by_language[0][1] if self.by_language else ""
 
+    def filled(self, **values: str | Mapping[str, str] | Text) -> Self:
+        """The text with its gaps filled, in every language; values may differ by language.
+
+        Examples:
+            >>> Text.of({"en": "{whom} here", "nl": "{whom} hier"}).filled(whom="Ann").show("nl")
+            'Ann hier'
+        """
+        spoken = {
+            name: value if isinstance(value, Text) else type(self).of(value)
+            for name, value in values.items()
+        }
+        return type(self)(
+            tuple(
+                (key, text.format(**{name: value.show(key) for name, value in spoken.items()}))
+                for key, text in self.by_language
+            )
+        )
+
     def __str__(self) -> str:
         return self.show()
 

@@ -333,7 +333,8 @@ def test_groups_that_cannot_be_made_are_refused_and_nothing_is_written(
 
 def test_options_of_groups_need_groups(run: Run, island: Store) -> None:
     store, secret = island
-    answer = run("protect", store, "--method", "cell-key", "--secret", secret, "--subtraction")
+    answer = run("protect", store, "--method", "cell-key", "--secret", secret,
+                 "--minimum-population", "9")  # fmt: skip
     assert answer.code == 2
     assert "--groups FILE" in answer.err
 

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.covers import terms_of
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.session.answer.cells import PublishedCells, answer_cells
-from sdcensus.session.answer.covers import cover, terms_of
 from sdcensus.session.answer.recipe import compile_question
 from sdcensus.session.policy import Ruling, Verdict
 from sdcensus.testing.island import island_schema
@@ -190,24 +189,6 @@ def test_whatever_the_condition_an_answer_is_a_sum_of_declared_cells(
     quiet = answer_cells(compiled, PublishedCells(counts), Ruling(Verdict())).values
     exact = SERVICE.census.tabulate(replace(compiled.spec, universe=universe)).values.count
     assert int(quiet.reshape(-1)[-1]) == int(exact.reshape(-1)[-1])
-
-
-@given(st.data())
-def test_a_cover_is_exactly_the_set_and_uses_no_code_twice(data: st.DataObject) -> None:
-    variable: Variable = SCHEMA.variable(data.draw(st.sampled_from(["area", "age"])))
-    mask = np.array(
-        data.draw(
-            st.lists(
-                st.booleans(), min_size=len(variable.codes), max_size=len(variable.codes)
-            ).filter(any)
-        )
-    )
-    found = cover(tuple(variable.levels()), mask)
-    assert found is not None
-    held = np.zeros(mask.size, dtype=np.int64)
-    for part in found:
-        held += 1 if part.total else variable.level(part.level).group_array == part.at
-    np.testing.assert_array_equal(held, mask)
 
 
 @given(CONDITIONS, st.sampled_from([" and ", " or "]))

@@ -141,7 +141,7 @@ CASES = [
     ("TABLE t AS SHARE OF ¶sex = 1 OR age < 15", "cannot be made of published counts"),
     ("TABLE t AS SHARE OF ¶sex = 1 OF sex = 2", "No record can fulfil the condition"),
     ("TABLE t AS MEAN OF ¶tenure", "do not stand for numbers"),
-    ("TABLE t AS ¶SEX-RATIO OF age", "has not two codes"),
+    ("TABLE t AS SEX-RATIO OF ¶age", "has not two codes"),
     ("TABLE t AS MEAN OF age@five_year FOR ¶age >= 17", "cuts through the code '15-19'"),
     ("TABLE t AS INDICATOR ¶average-household-size", "COUNT OF person and COUNT OF household"),
     ("TABLE t AS SHARE OF ¶age >= 15 OF household", "counts households"),

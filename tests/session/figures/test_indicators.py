@@ -188,7 +188,7 @@ def test_areas_that_the_policy_refuses_stay_refused(census: Census) -> None:
         ({"kind": "share"}, "numerator"),
         ({"kind": "ratio", "numerator": "sex == '0'"}, "denominator"),
         ({"kind": "share", "numerator": "sexx == 1"}, "Did you mean 'sex'"),
-        ({"kind": "share", "numerator": "sex == '0' or age < 3"}, "'or' between two variables"),
+        ({"kind": "share", "numerator": "sex == '0' or age < 3"}, "OR between two variables"),
         ({"kind": "share", "by": ("sex",), "numerator": "sex == '0'"}, "both a group and part"),
         ({"kind": "median", "variable": "sex"}, "do not stand for numbers"),
         ({"kind": "median", "variable": ""}, "name the variable"),

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
+    from sdcensus.model.spec.table_spec import TableSpec
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -97,10 +98,6 @@ def protect(
             help="--groups: refuse groups of areas with fewer published units.",
         ),
     ] = None,
-    subtraction: Annotated[
-        bool,
-        typer.Option("--subtraction", help="--groups: a group may be a larger code less others."),
-    ] = False,
     show: Annotated[
         bool, typer.Option("--show", help="Show the published table, however large it is.")
     ] = False,
@@ -143,7 +140,7 @@ def protect(
     check_targets(out, audit, confidential=confidential)
     if registry is not None and out is None:
         raise SpecError("--registry records what is published: --out FILE.")
-    _check_groups(groups, groups_out, minimum_population, subtraction)
+    _check_groups(groups, groups_out, minimum_population)
     census = open_census(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
@@ -154,22 +151,26 @@ def protect(
     )
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
-        protected = protect_table(
-            census,
-            spec,
-            chosen,
-            engine=engine.value,
-            smallest_group=smallest_group,
-            progress=stages,
-        )
+
+        def protected_table(asked: TableSpec) -> Protected:
+            return protect_table(
+                census,
+                asked,
+                chosen,
+                engine=engine.value,
+                smallest_group=smallest_group,
+                progress=stages,
+            )
+
+        protected = protected_table(spec)
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
             grouped = group_table(
-                protected.table,
+                protected,
                 groups,
+                protected_table,
                 minimum_population=minimum_population or 0,
-                subtraction=subtraction,
                 language=language,
             )
         stages("writing", 0.0)
@@ -206,14 +207,11 @@ def protect(
         output.note(f"caution: {caution}")
 
 
-def _check_groups(
-    groups: Path | None, out: Path | None, population: int | None, subtraction: bool
-) -> None:
+def _check_groups(groups: Path | None, out: Path | None, population: int | None) -> None:
     from sdcensus.session.protect.own_groups import check_groups_target
 
     if groups is None:
-        given = {"--groups-out": out, "--minimum-population": population}
-        for name, value in {**given, "--subtraction": subtraction or None}.items():
+        for name, value in {"--groups-out": out, "--minimum-population": population}.items():
             if value is not None:
                 raise SpecError(f"{name} is for groups of your own: --groups FILE.")
     if out is not None:

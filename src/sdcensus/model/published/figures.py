@@ -119,9 +119,15 @@ class Counted:
     def low(self, limits: Limits = DEFAULT_LIMITS) -> Mask:
         """Where a figure that rests on the count is unreliable."""
         support = Support.of(self.counts, limits) if self.support is None else self.support
-        square = np.minimum(self.counts, _LARGE) ** 2
-        few = (self.counts < limits.low_below) | (square < limits.low_below**2 * support.parts)
+        few = too_few(self.counts, support.parts, limits.low_below)
         return np.asarray(few | (2 * support.small >= self.counts))
+
+
+def too_few(counts: Int64, parts: Int64, below: int) -> Mask:
+    """Where sums of so many published counts are too small to rely on: their limit grows with the
+    square root of the number of their parts."""
+    square = np.minimum(counts, _LARGE) ** 2
+    return np.asarray((counts < below) | (square < below**2 * parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,21 +10,22 @@ import numpy as np
 from sdcensus.errors import QuestionError, told, unknown
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.delivery import NO_PARENT, parents_of
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, AxisCode, make_axis
-from sdcensus.model.spec.question import OwnGroup
-from sdcensus.model.text import Text
-from sdcensus.session.answer.covers import (
+from sdcensus.model.spec.covers import (
     WHOLE,
-    Counted,
-    Covering,
+    CountedAxis,
     Mask,
     Part,
     Term,
-    counted,
+    codes_by_name,
+    counted_axis,
+    covering,
     needed_levels,
 )
-from sdcensus.session.answer.words import IN_PART, OWN_GROUP, filled
+from sdcensus.model.spec.question import OwnGroup
+from sdcensus.model.text import Text
+from sdcensus.session.answer.words import IN_PART, OWN_GROUP
 
 #: Groups of somebody's own, times the products of sets of codes that a condition falls into.
 MOST_SUMS = 2_000
@@ -69,7 +70,7 @@ class AnswerAxis:
     codes: tuple[ShownCode, ...]
     parents: tuple[int, ...]
     whole: bool
-    counted: Counted
+    counted: CountedAxis
 
     @property
     def total(self) -> int | None:
@@ -83,31 +84,23 @@ class FilterAxis:
 
     variable: Variable
     parts: tuple[tuple[Part, ...], ...]
-    counted: Counted
+    counted: CountedAxis
 
 
 class Ways:
-    """How sets of leaves are put together from declared codes, for one question."""
+    """How sets of leaves are put together from the codes that a policy allows, for one question."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._known: dict[str, tuple[Covering, ...]] = {}
 
     def covered(self, variable: Variable, mask: Mask) -> tuple[Part, ...]:
         """Declared codes for a set of leaves: allowed ones, else any; the policy then says no."""
         if not mask.any():
             return ()
-        known = self._known.get(variable.name)
-        if known is None:
-            allowed = Covering(self._policy.allowed_levels(variable))
-            known = self._known[variable.name] = (allowed, Covering(tuple(variable.levels())))
-        for one in known:
-            found = one.cover(mask)
-            if found is not None:
-                return found
-        raise QuestionError(  # pragma: no cover
-            f"{variable.name!r} has no codes for what is asked."
-        )
+        allowed = covering(variable, self._policy.allowed_levels(variable))
+        parts = allowed.cover(mask) or covering(variable).cover(mask)
+        assert parts is not None  # the leaves themselves are declared
+        return parts
 
 
 def filter_axis(variable: Variable, terms: Sequence[Term], ways: Ways) -> FilterAxis:
@@ -116,7 +109,7 @@ def filter_axis(variable: Variable, terms: Sequence[Term], ways: Ways) -> Filter
     for term in terms:
         mask = term.get(variable.name)
         parts.append((WHOLE,) if mask is None else ways.covered(variable, mask))
-    return FilterAxis(variable, tuple(parts), counted(variable, all_parts(parts)))
+    return FilterAxis(variable, tuple(parts), counted_axis(variable, all_parts(parts)))
 
 
 def answer_axis(
@@ -166,20 +159,13 @@ def answer_axis(
         codes=tuple(shown),
         parents=tuple(parents),
         whole=whole,
-        counted=_counted_whole(axis) if whole else counted(variable, all_parts(parts)),
+        counted=CountedAxis.of(axis) if whole else counted_axis(variable, all_parts(parts)),
     )
 
 
 def all_parts(parts: Sequence[tuple[Part, ...]]) -> set[Part]:
     """Every declared code of some sums, each once."""
     return {one for some in parts for one in some}
-
-
-def _counted_whole(axis: Axis) -> Counted:
-    places = {
-        Part(block.level, at): block.start + at for block in axis.blocks for at in range(block.size)
-    }
-    return Counted(axis, places)
 
 
 def _declared(
@@ -279,7 +265,7 @@ def _grouped(
             ),
             place=f"groups.{variable.name}",
         )
-    codes = _codes_of(axis)
+    codes = codes_by_name(axis)
     arrays = {level.name: level.group_array for level in variable.levels()}
     for number, group in enumerate(groups):
         place = f"groups.{variable.name}[{number}]"
@@ -309,18 +295,5 @@ def _grouped(
             ways.covered(variable, mask & term.get(variable.name, np.ones_like(mask)))
             for term in terms
         ]
-        label = filled(OWN_GROUP, label=group.label)
+        label = OWN_GROUP.filled(label=group.label)
         yield ShownCode(f"{OWN}{number + 1}", label, OWN, tuple(parts), own=True)
-
-
-def _codes_of(axis: Axis) -> Mapping[str, tuple[Level, int]]:
-    """Codes by what users write: those of the axis first, then those of other levels."""
-    variable = axis.variable
-    shown = [level.name for level in axis.levels]
-    levels = sorted(variable.levels(), key=lambda one: one.name not in shown)
-    found: dict[str, tuple[Level, int]] = {}
-    for level in levels:
-        for at, code in enumerate(level.codes):
-            found.setdefault(code.code, (level, at))
-            found.setdefault(f"{level.name}:{code.code}", (level, at))
-    return found

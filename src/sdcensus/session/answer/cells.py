@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.published.figures import Support
+from sdcensus.model.published.figures import Support, too_few
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.session.answer.axes import AnswerAxis
@@ -185,11 +185,9 @@ def low_reliability(cells: AnswerCells, below: int | None) -> AnswerCells:
     """
     if not below:
         return cells
-    limit: Any = below
-    if cells.parts is not None:
-        limit = below * np.sqrt(cells.parts)
+    parts = np.ones_like(cells.values) if cells.parts is None else cells.parts
     marks = np.zeros(cells.values.shape, dtype=np.uint8) if cells.marks is None else cells.marks
-    small = (cells.values > 0) & (cells.values < limit) & (marks == 0)
+    small = (cells.values > 0) & too_few(cells.values, parts, below) & (marks == 0)
     if not small.any():
         return cells
     return replace(cells, marks=np.where(small, np.uint8(Mark.LOW_RELIABILITY), marks))

@@ -93,8 +93,8 @@ def _notes(
         notes = [*notes_for(nothing, claims)]
     if cells.parts is not None:
         factor = error_factor(cells)
-        told = {one: decimal_text(factor, 1, one) for one in LANGUAGES}
-        notes.append(words.filled(words.SUMS, factor=told))
+        times = {language: decimal_text(factor, 1, language) for language in LANGUAGES}
+        notes.append(words.SUMS.filled(factor=times))
     if any(code.cut for axis in compiled.axes for code in axis.codes):
         notes.append(words.PARTLY)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
@@ -104,11 +104,11 @@ def _notes(
     areas, available = verdict.areas, verdict.available
     if areas is not None and available is not None and available < areas:
         figures = {"available": available, "areas": areas, "withheld": areas - available}
-        told_areas = {
-            name: {one: number_text(figure, one) for one in LANGUAGES}
+        spoken = {
+            name: {language: number_text(figure, language) for language in LANGUAGES}
             for name, figure in figures.items()
         }
-        notes.append(words.filled(words.WITHHELD_AREAS, **told_areas))
+        notes.append(words.WITHHELD_AREAS.filled(**spoken))
     return notes
 
 

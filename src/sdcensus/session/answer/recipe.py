@@ -17,6 +17,7 @@ from sdcensus.errors import ConditionError, QuestionError, SpecError, UnknownNam
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.covers import WHOLE, terms_of
 from sdcensus.model.spec.levels_told_apart import uses_of
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
@@ -29,7 +30,6 @@ from sdcensus.session.answer.axes import (
     answer_axis,
     filter_axis,
 )
-from sdcensus.session.answer.covers import WHOLE, terms_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

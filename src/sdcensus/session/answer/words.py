@@ -71,17 +71,3 @@ WITHHELD_AREAS = Text.of(
         " persoonsgegevens te beschermen: {withheld}.",
     }
 )
-
-
-def filled(text: Text, **values: str | dict[str, str]) -> Text:
-    """A text with its gaps filled, in every language; values may differ by language."""
-    made = {}
-    for language, words in text.by_language:
-        own = {
-            name: value
-            if isinstance(value, str)
-            else value.get(language, next(iter(value.values())))
-            for name, value in values.items()
-        }
-        made[language] = words.format(**own)
-    return Text.of(made)

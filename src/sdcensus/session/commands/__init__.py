@@ -10,16 +10,7 @@ from sdcensus.session.commands.compiler import compile_program
 from sdcensus.session.commands.grammar import GRAMMAR
 from sdcensus.session.commands.parser import MOST_TABLES, parse_program
 from sdcensus.session.commands.places import line_and_column, place_of, pointer
-from sdcensus.session.commands.program import (
-    Choice,
-    CommandTable,
-    Computed,
-    OfNumbers,
-    Percentages,
-    Program,
-    Quotient,
-    Show,
-)
+from sdcensus.session.commands.program import CommandTable, Program, Show
 from sdcensus.session.commands.results import finish
 from sdcensus.session.commands.tokens import LONGEST_PROGRAM, RESERVED
 from sdcensus.session.commands.writer import program_text
@@ -30,13 +21,8 @@ __all__ = [
     "LONGEST_PROGRAM",
     "MOST_TABLES",
     "RESERVED",
-    "Choice",
     "CommandTable",
-    "Computed",
-    "OfNumbers",
-    "Percentages",
     "Program",
-    "Quotient",
     "Show",
     "compile_program",
     "finish",

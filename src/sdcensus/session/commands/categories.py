@@ -39,13 +39,12 @@ def own_groups(
     names: Names, variable: Variable, wanted: list[tuple[str, Mask]], *, total: bool
 ) -> tuple[str, tuple[OwnGroup, ...]]:
     """Groups of leaves as groups of few declared codes, and the axis that has these."""
-    every = names.levels(variable)
-    found = [(label, codes_of(every, leaves)) for label, leaves in wanted]
-    used = {level for _, codes in found for level in codes}
-    levels = [one for one in every if one.name in used]
+    labelled = [(label, codes_of(variable, leaves)) for label, leaves in wanted]
+    used = {level for _, codes in labelled for level in codes}
+    levels = [level for level in names.levels(variable) if level.name in used]
     where: dict[str, int] = {}
     for level in levels:
-        for code in {one.code for one in level.codes}:
+        for code in {each.code for each in level.codes}:
             where[code] = where.get(code, 0) + 1
     groups = tuple(
         OwnGroup(
@@ -56,7 +55,7 @@ def own_groups(
                 for code in members
             ),
         )
-        for label, codes in found
+        for label, codes in labelled
     )
     return axis_text(variable, levels, total=total), groups
 

@@ -12,25 +12,17 @@ from sdcensus.model.published.figures import Counted, quotient
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Role, Variable
-from sdcensus.model.spec.headings import universe_text
 from sdcensus.model.spec.predicate import Condition, Name, comparisons
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.record_sets import leaves_in
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import Text
 from sdcensus.session.commands.categories import groups_of, recode
 from sdcensus.session.commands.conditions import Conditions
 from sdcensus.session.commands.figures import ELSEWHERE, Indicators
 from sdcensus.session.commands.names import Found, Names
 from sdcensus.session.commands.parser import parse_program
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.program import (
-    CommandTable,
-    Computed,
-    OfNumbers,
-    Percentages,
-    Program,
-    Show,
-)
+from sdcensus.session.commands.program import CommandTable, Program, Show
 from sdcensus.session.commands.syntax import Counts, Define, Indicator, PercentOf, Rundef, Table
 from sdcensus.session.commands.units import (
     check_condition,
@@ -38,6 +30,8 @@ from sdcensus.session.commands.units import (
     lowest,
     sides,
 )
+from sdcensus.session.figures.computation import Computed, OfNumbers, Percentages
+from sdcensus.session.figures.words import condition_words
 
 #: Longer titles are no titles.
 LONGEST_TITLE = 200
@@ -397,9 +391,7 @@ class _TableCompiler:
             computed=computed,
             variables=tuple(self.axes),
             # Tables of counts have it in the title of their answer.
-            condition=Text.of(
-                {} if computed is None else {one: universe_text(universe, one) for one in LANGUAGES}
-            ),
+            condition=Text() if computed is None else condition_words(universe),
             rows=tuple(one.variable.name for one in rows),
             columns=(*(one.variable.name for one in columns), *computed_of),
             layers=tuple(one.variable.name for one in layers),

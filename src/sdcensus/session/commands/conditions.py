@@ -9,6 +9,7 @@ import numpy as np
 from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.schema.encoding import whole_number
 from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.covers import WHOLE, Part, covering, terms_of
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,
@@ -21,7 +22,6 @@ from sdcensus.model.spec.predicate import (
 )
 from sdcensus.model.spec.question import LONGEST_CONDITION
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
-from sdcensus.session.answer.covers import WHOLE, Part, cover, terms_of
 from sdcensus.session.commands.names import Category, Found, Mask, Names
 from sdcensus.session.commands.places import refuse
 
@@ -200,7 +200,7 @@ class Conditions:
         else:
             chosen = [self._category(value, categories, found.recoded.name) for value in one.values]
         leaves = np.logical_or.reduce([each.leaves for each in chosen])
-        text = codes_condition(found.variable, self.names.levels(found.variable), leaves)
+        text = codes_condition(found.variable, leaves)
         return f"not ({text})" if one.operator in ("!=", "not in") else text
 
     def _category(self, value: Value, categories: Sequence[Category], name: str) -> Category:
@@ -249,26 +249,25 @@ def axis_name(variable: Variable, level: Level) -> str:
     return variable.name if level.name == variable.leaf_level else f"{variable.name}@{level.name}"
 
 
-def codes_of(levels: Sequence[Level], leaves: Mask) -> dict[str, list[str]]:
-    """Few declared codes that hold a set of leaves, by level."""
-    named = {one.name: one for one in levels}
-    parts = cover(levels, leaves) or ()
+def codes_of(variable: Variable, leaves: Mask) -> dict[str, list[str]]:
+    """The fewest declared codes that hold a set of leaves, by level."""
+    named = {level.name: level for level in variable.levels()}
+    parts = covering(variable).cover(leaves) or ()
     if WHOLE in parts:
-        coarsest = min(levels, key=lambda one: (len(one.codes), one.name))
+        coarsest = min(named.values(), key=lambda level: (len(level.codes), level.name))
         parts = tuple(Part(coarsest.name, at) for at in range(len(coarsest.codes)))
-    found: dict[str, list[str]] = {}
-    for one in parts:
-        found.setdefault(one.level, []).append(named[one.level].codes[one.at].code)
-    return found
+    codes: dict[str, list[str]] = {}
+    for part in parts:
+        codes.setdefault(part.level, []).append(named[part.level].codes[part.at].code)
+    return codes
 
 
-def codes_condition(variable: Variable, levels: Sequence[Level], leaves: Mask) -> str:
+def codes_condition(variable: Variable, leaves: Mask) -> str:
     """The condition that a record has one of some leaves, by declared codes."""
     parts = []
-    for level, codes in codes_of(levels, leaves).items():
-        listed = ", ".join(f'"{one}"' if "'" in one else f"'{one}'" for one in codes)
-        name = variable.name if level == variable.leaf_level else f"{variable.name}@{level}"
-        parts.append(f"{name} in ({listed})")
+    for level, codes in codes_of(variable, leaves).items():
+        listed = ", ".join(f'"{code}"' if "'" in code else f"'{code}'" for code in codes)
+        parts.append(f"{axis_name(variable, variable.level(level))} in ({listed})")
     return " or ".join(parts) if len(parts) == 1 else f"({' or '.join(parts)})"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sdcensus.model.spec.question import Question
 from sdcensus.model.text import Text
 from sdcensus.session.commands.syntax import Script
+from sdcensus.session.figures.computation import Computed
 
 
 class Show(StrEnum):
@@ -22,83 +23,6 @@ class Show(StrEnum):
     RATIO = "ratio"
     MEAN = "mean"
     MEDIAN = "median"
-
-
-@dataclass(frozen=True, slots=True)
-class Percentages:
-    """Each count as a percentage of the total along some axes.
-
-    Attributes:
-        over: The variables whose totals the counts are divided by.
-        decimals: How many digits stand behind the point.
-    """
-
-    over: tuple[str, ...]
-    decimals: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which part of an axis of conditions is meant.
-
-    Attributes:
-        variable: The variable of the axis.
-        group: The number of the group of the question, from 0; ``None`` for the total.
-    """
-
-    variable: str
-    group: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Quotient:
-    """One published count per so many of another.
-
-    Attributes:
-        numerator, denominator: What is divided, for each axis of conditions; these axes disappear.
-        share: Whether the first is a part of the second.
-        per: What the figure is given per.
-        decimals: How many digits stand behind the point.
-        words: What the figure is, for a title.
-    """
-
-    numerator: tuple[Choice, ...]
-    denominator: tuple[Choice, ...]
-    share: bool
-    per: int = 100
-    decimals: int = 1
-    words: Text = Text()
-
-
-@dataclass(frozen=True, slots=True)
-class Class:
-    """A code that stands for whole numbers; ``upper`` is ``None`` for "and over"."""
-
-    code: str
-    lower: int
-    upper: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class OfNumbers:
-    """The mean or median of the numbers that the codes of an axis stand for.
-
-    Attributes:
-        variable: The variable of the axis, which disappears.
-        classes: Its codes, ascending; codes without a number are left out.
-        decimals: How many digits stand behind the point.
-        words: What the figure is, for a title.
-        unit: What the numbers are.
-    """
-
-    variable: str
-    classes: tuple[Class, ...]
-    decimals: int = 1
-    words: Text = Text()
-    unit: str = ""
-
-
-Computed = Percentages | Quotient | OfNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

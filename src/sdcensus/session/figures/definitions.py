@@ -1,0 +1,243 @@
+"""What figures are of: the sets of leaves that a quotient counts, the classes that a mean needs.
+
+Plans and programs both say what they want here; each then says where the counts are found, in the
+cells of its table or in the groups of its question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError, told
+from sdcensus.model.published.figures import number_classes
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.covers import Mask
+from sdcensus.model.spec.record_sets import is_product, leaves_in
+from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict, universe_of
+from sdcensus.model.text import Text
+from sdcensus.session.figures import words
+from sdcensus.session.figures.computation import Choice, OfNumbers, Quotient, Statistic
+from sdcensus.session.figures.men_and_women import men_and_women
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionAxis:
+    """What a quotient needs of one variable.
+
+    Attributes:
+        variable: The variable.
+        sets: Sets of its leaves, all different and none of them everything.
+        above, below: Which of them each side counts; ``None`` for everything.
+    """
+
+    variable: Variable
+    sets: tuple[Mask, ...]
+    above: int | None
+    below: int | None
+
+    @property
+    def total(self) -> bool:
+        """Whether a side counts everything."""
+        return self.above is None or self.below is None
+
+
+#: For an axis and one of its sets, or ``None`` for everything, where the counts stand.
+Places = Callable[[ConditionAxis, int | None], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class QuotientDefinition:
+    """One count per so many of another, by what each of them counts."""
+
+    axes: tuple[ConditionAxis, ...]
+    share: bool
+    per: int
+    decimals: int
+    words: Text
+
+    def placed(self, places: Places) -> Quotient:
+        """The quotient of counts that stand at known places."""
+        above = [Choice(axis.variable.name, places(axis, axis.above)) for axis in self.axes]
+        below = [Choice(axis.variable.name, places(axis, axis.below)) for axis in self.axes]
+        return Quotient(tuple(above), tuple(below), self.share, self.per, self.decimals, self.words)
+
+
+def share(above: Universe, below: Universe, decimals: int) -> QuotientDefinition:
+    """Of the records of one condition, the percentage that fulfils another as well.
+
+    Raises:
+        SpecError: A condition is no choice of codes, or no record can fulfil both.
+    """
+    check_choices(above, below)
+    both = above
+    for variable in below.variables:
+        both = restrict(both, variable, leaves_in(below, variable))
+    return QuotientDefinition(
+        axes=_axes(both, below),
+        share=True,
+        per=100,
+        decimals=decimals,
+        words=words.share_words(above, below),
+    )
+
+
+def ratio(
+    above: Universe, below: Universe, per: int, decimals: int, called: Text | None = None
+) -> QuotientDefinition:
+    """How many records of one condition there are per so many of another.
+
+    Args:
+        above, below: The conditions.
+        per: Per how many.
+        decimals: How many digits stand behind the point.
+        called: What a ratio with a name of its own is called, with a gap for per how many.
+
+    Raises:
+        SpecError: A condition is no choice of codes, or no record can fulfil it.
+    """
+    check_choices(above, below)
+    return QuotientDefinition(
+        axes=_axes(above, below),
+        share=False,
+        per=per,
+        decimals=decimals,
+        words=words.per_words(called, per) if called else words.ratio_words(above, below, per),
+    )
+
+
+def sex_ratio(
+    variable: Variable,
+    level: Level,
+    per: int,
+    decimals: int,
+    *,
+    above: Universe | None = None,
+    below: Universe | None = None,
+) -> QuotientDefinition:
+    """How many men there are per so many women.
+
+    Where the labels do not say who is who, the title tells what is divided.
+
+    Args:
+        variable, level: The variable, and its level.
+        per: Per how many.
+        decimals: How many digits stand behind the point.
+        above, below: Conditions instead of men, and of women.
+
+    Raises:
+        SpecError: There are not two codes.
+    """
+    if above is not None and below is not None:
+        return ratio(above, below, per, decimals)
+    valid = [at for at, code in enumerate(level.codes) if not code.is_missing]
+    if len(valid) != 2:
+        leaves = level.name == variable.leaf_level
+        raise SpecError(
+            told(
+                "figures.not-two-codes",
+                "{variable} has not two codes. Name both sides of a ratio.",
+                variable=variable.name if leaves else f"{variable.name}@{level.name}",
+            )
+        )
+    known = men_and_women(level)
+    if known is not None:
+        valid = [level.codes.index(code) for code in known]
+    men, women = (restrict(EVERYTHING, variable, level.group_array == at) for at in valid)
+    named = known is not None and above is None and below is None
+    return ratio(
+        men if above is None else above,
+        women if below is None else below,
+        per,
+        decimals,
+        words.SEX_RATIO if named else None,
+    )
+
+
+def dependency_ratio(
+    operand: str,
+    schema: Schema,
+    per: int,
+    decimals: int,
+    *,
+    above: Universe | None = None,
+    below: Universe | None = None,
+) -> QuotientDefinition:
+    """How many people of other ages there are per so many from 15 to 64.
+
+    Args:
+        operand: The age, as conditions name it.
+        schema: The census.
+        per: Per how many.
+        decimals: How many digits stand behind the point.
+        above, below: Conditions instead of other ages, and of 15 to 64.
+    """
+    others, workers = above, below
+    if others is None:
+        others = universe_of(f"{operand} < 15 or {operand} >= 65", schema)
+    if workers is None:
+        workers = universe_of(f"{operand} >= 15 and {operand} < 65", schema)
+    named = above is None and below is None
+    return ratio(others, workers, per, decimals, words.DEPENDENCY_RATIO if named else None)
+
+
+def of_numbers(
+    kind: str, variable: Variable, level: Level, decimals: int, name: str = ""
+) -> OfNumbers:
+    """The mean or median of the numbers that the codes of a level stand for.
+
+    Args:
+        kind: ``mean``, ``median`` or ``median-age``.
+        variable: The variable.
+        level: Its level.
+        decimals: How many digits stand behind the point.
+        name: How whoever asks calls the variable.
+
+    Raises:
+        SpecError: The codes are no numbers, or there is no method for the figure.
+    """
+    statistic = Statistic.MEAN if kind == "mean" else Statistic.MEDIAN
+    classes = number_classes(variable, level, mean=statistic is Statistic.MEAN, name=name)
+    called = words.MEDIAN_AGE
+    if kind != "median-age":
+        text = words.MEAN if statistic is Statistic.MEAN else words.MEDIAN
+        called = words.variable_words(text, variable)
+    unit = Text.of(variable.unit) if variable.unit else called
+    return OfNumbers(variable.name, statistic, classes, decimals, called, unit)
+
+
+def check_choices(*universes: Universe) -> None:
+    """Refuse conditions that are no free combination of codes of each of their variables."""
+    for universe in universes:
+        if not is_product(universe):
+            raise SpecError(
+                told(
+                    "figures.no-choice",
+                    "This condition must be a choice of codes of each of its variables, joined by"
+                    " AND. OR between two variables cannot be made of published counts.",
+                )
+            )
+
+
+def _axes(above: Universe, below: Universe) -> tuple[ConditionAxis, ...]:
+    if not (above.truth.any() and below.truth.any()):
+        raise SpecError(told("condition.nobody", "No record can fulfil the condition."))
+    variables = {each.name: each for side in (above, below) for each in side.variables}
+    axes = []
+    for _, variable in sorted(variables.items()):
+        sets: list[Mask] = []
+        sides = [_place(leaves_in(side, variable), sets) for side in (above, below)]
+        axes.append(ConditionAxis(variable, tuple(sets), *sides))
+    return tuple(axes)
+
+
+def _place(leaves: Mask, sets: list[Mask]) -> int | None:
+    """The number of a set among those that are kept; ``None`` for everything."""
+    if leaves.all():
+        return None
+    for at, kept in enumerate(sets):
+        if (kept == leaves).all():
+            return at
+    sets.append(leaves)
+    return len(sets) - 1
