@@ -14,13 +14,11 @@ from typer.core import TyperCommand
 
 from sdcensus.cli.shared.completion import complete_axes, complete_variable
 from sdcensus.cli.shared.options import listed
-from sdcensus.errors import SpecError
 from sdcensus.model.method.parameter import (
     Declaration,
     MethodOptions,
     Parameter,
     ValueKind,
-    WrongSettingError,
     as_option,
 )
 from sdcensus.model.method.registry import (
@@ -30,7 +28,7 @@ from sdcensus.model.method.registry import (
     every,
     meaning,
     parameters_of,
-    takers_of,
+    parsed_settings,
 )
 
 _Command = Callable[..., None]
@@ -183,26 +181,8 @@ def _put_together(said: dict[str, Any], given: Mapping[str, Any]) -> MethodOptio
         for name, value in said.items()
         if value not in (None, False, [])
     }
-    return MethodOptions(**values, **set_values(texts, given, values))
-
-
-def set_values(
-    texts: Iterable[str], given: Mapping[str, Any], said: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The values of ``--set NAME=VALUE``, as the method and the steps of a command take them."""
-    further: dict[str, Any] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        name = name.strip().replace("-", "_")
-        if not sign or name in said or name in further:
-            raise SpecError(f"--set is written NAME=VALUE, each name once, and not {text!r}.")
-        method = given.get("method") or DEFAULT_METHOD
-        parameter = parameters_of(takers_of(method, listed(given.get("then", "")))).get(name)
-        try:
-            further[name] = value if parameter is None else parameter.parsed(value)
-        except WrongSettingError as error:
-            raise SpecError(f"--set {name}: {error}") from None
-    return further
+    method, then = given.get("method") or DEFAULT_METHOD, listed(given.get("then", ""))
+    return MethodOptions(**parsed_settings(texts, method, then, said=values))
 
 
 def _not_said(name: str, hints: Mapping[str, Any]) -> Argument:

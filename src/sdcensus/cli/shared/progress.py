@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
-from typing import Self
-
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from typing import TYPE_CHECKING, Self
 
 from sdcensus.cli.shared.console import Output
 from sdcensus.model.quantities import share_text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 #: Seconds of work without a sign that anything happens.
 PATIENCE = 2.0
@@ -71,6 +65,15 @@ class Stages:
                 return
             self._begun = True
             if self._output.err.is_terminal:
+                # Most commands end before a bar is needed.
+                from rich.progress import (
+                    BarColumn,
+                    Progress,
+                    SpinnerColumn,
+                    TextColumn,
+                    TimeElapsedColumn,
+                )
+
                 self._bars = Progress(
                     SpinnerColumn(spinner_name="line"),
                     TextColumn("{task.description}", markup=False),

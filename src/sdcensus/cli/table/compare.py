@@ -39,6 +39,7 @@ EXAMPLES = examples(
     "sdcensus compare census.store --by ed@parish,sex --schemes CP1,CP3 --out study",
     "sdcensus compare census.store --by age,sex,ed --ways 2,3 --out study",
     "sdcensus compare census.store --table ed,sex --table age --out study",
+    "sdcensus compare census.store --by ed,sex --method light-touch --out study",
     "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
 )
 
@@ -97,6 +98,15 @@ def compare(
             "--schemes", metavar="NAMES", help="Schemes, comma-separated; all if not given."
         ),
     ] = "",
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="TEXT",
+            help="Also a method as it is, with what is said about it: 'random-rounding base=5'."
+            " Can be given several times.",
+        ),
+    ] = None,
     lookups: Annotated[
         str,
         typer.Option(
@@ -129,6 +139,7 @@ def compare(
     from sdcensus.report.study.files import check_study_target, write_study
     from sdcensus.session.census.census import open_store
     from sdcensus.session.census.load import find_secret
+    from sdcensus.session.study.methods import method_candidates
     from sdcensus.session.study.study import compare as run
     from sdcensus.session.study.study import scheme_candidates
 
@@ -143,6 +154,7 @@ def compare(
         zeros_known=zeros_known,
     )
     census = open_store(store)
+    candidates += method_candidates(census, method or (), of=of, secret=secret)
     check_language(census, language)
     specs = _specs(census, by, ways, table or [], tables, of, where)
     began = time.perf_counter()

@@ -9,7 +9,8 @@ in no list, or where all are to be shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from functools import cache
@@ -26,6 +27,7 @@ from sdcensus.model.method.parameter import (
     Setting,
     Spelling,
     ValueKind,
+    WrongSettingError,
     as_option,
     checked,
 )
@@ -121,7 +123,7 @@ def takers_of(method: str, then: Sequence[str] = ()) -> list[Declaration]:
     return [declared(Part.METHOD, method), *(declared(Part.STEP, step) for step in then)]
 
 
-def parameters_of(takers: Iterator[Declaration] | Sequence[Declaration]) -> dict[str, Parameter]:
+def parameters_of(takers: Iterable[Declaration]) -> dict[str, Parameter]:
     """What may be said about some methods or steps, each name once.
 
     Where two have parameters of one name, the first stands for both, with the words of all.
@@ -152,6 +154,30 @@ def meaning(parameter: Parameter, language: str | None = None) -> str:
     if len(owners) > _FEW:
         return sentence
     return f"{', '.join(owners)}: {sentence[:1].lower()}{sentence[1:]}"
+
+
+def parsed_settings(
+    texts: Iterable[str], method: str, then: Sequence[str], said: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What is said as ``NAME=VALUE``, as a method and the steps after it take it.
+
+    Args:
+        texts: What is said.
+        method, then: About what.
+        said: What is said already; no name may be said twice.
+    """
+    values = dict(said or {})
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign or name in values:
+            raise SpecError(f"Settings are written NAME=VALUE, each name once, and not {text!r}.")
+        parameter = parameters_of(takers_of(method, then)).get(name)
+        try:
+            values[name] = value if parameter is None else parameter.parsed(value)
+        except WrongSettingError as error:
+            raise SpecError(f"{name}: {error}") from None
+    return values
 
 
 def checked_options(method: str, then: Sequence[str], options: MethodOptions) -> dict[str, Setting]:
@@ -222,11 +248,19 @@ def _read(entry: Mapping[str, Any]) -> Declaration:
 
 def _installed(part: Part) -> Iterator[EntryPoint]:
     """What other packages bring; nothing of it is loaded."""
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=part.value):
-        if point.name not in built_in(part):
+    for point in _entry_points(tuple(sys.path)):
+        if point.group == part and point.name not in built_in(part):
             yield point
+
+
+@cache
+def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Our entry points of all packages on a path, which is looked through once."""
+    from importlib.metadata import distributions
+
+    texts = ((package, package.read_text("entry_points.txt")) for package in distributions())
+    ours = [package for package, text in texts if text and "[sdcensus." in text]
+    return tuple(point for package in ours for point in package.entry_points)
 
 
 def _loaded(point: EntryPoint) -> Any:

@@ -177,25 +177,34 @@ def intervals_of(
     wanted += [(known, how) for how in ways]
     if intruder.whole is not None:
         wanted.append((intruder.whole, last))
-    cells = None if intruder.exempt is None else ~intruder.exempt
-    found = []
-    for one, how in wanted:
+    intervals = []
+    for knowledge, how in wanted:
         try:
-            found.append(
-                feasibility(
-                    cube,
-                    intruder.table,
-                    one,
-                    how=how,
-                    cells=cells,
-                    margins=not intruder.interior,
-                    exact=intruder.exact,
-                    progress=progress,
-                )
-            )
+            intervals.append(fitting(cube, intruder, knowledge, how=how, progress=progress))
         except SdcensusError as error:
             left_out.append(f"Intervals ({how.value}): {error}")
-    return found
+    return intervals
+
+
+def fitting(
+    cube: Cube,
+    intruder: Intruder,
+    knowledge: Knowledge,
+    *,
+    how: How = How.SHUTTLE,
+    progress: Progress = no_progress,
+) -> Feasibility:
+    """What is left for an intruder who knows this, from the table that he works with."""
+    return feasibility(
+        cube,
+        intruder.table,
+        knowledge,
+        how=how,
+        cells=None if intruder.exempt is None else ~intruder.exempt,
+        margins=not intruder.interior,
+        exact=intruder.exact,
+        progress=progress,
+    )
 
 
 def _sums_of_interior(table: Table, method: Method | None) -> Mask | None:

@@ -30,7 +30,8 @@ from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.composite import composite_risk_of
-from sdcensus.risk.feasibility import SMALL, feasibility
+from sdcensus.risk.feasibility import SMALL
+from sdcensus.session.assess.knowledge import fitting, given_intruder, intruder_of
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.study.cells import CellFigures, DeviationProfile, given_away, profile, worst
@@ -69,14 +70,14 @@ class Candidate(Confidential):
     Attributes:
         name: What it is called; the same for all draws of a scheme.
         method: How a cube becomes a table.
-        knowledge: What an intruder is taken to know about it.
+        knowledge: What an intruder is taken to know about it; ``None`` for what the method says.
         draw: How its noise is drawn; ``None`` for a method that is no scheme.
         perturbation: What its changes should look like, if that is known.
     """
 
     name: str
     method: Method
-    knowledge: Knowledge
+    knowledge: Knowledge | None = None
     draw: Draw | None = None
     perturbation: Perturbation | None = None
 
@@ -366,7 +367,7 @@ def compare_cubes(
             for at, cube in enumerate(cubes)
         ),
         candidates=tuple(candidates),
-        zeros_known=any(one.knowledge.zeros_known for one in candidates),
+        zeros_known=any(one.knowledge and one.knowledge.zeros_known for one in candidates),
     )
 
 
@@ -395,7 +396,13 @@ def _measure(
 def _measured(
     cube: Cube, table: Table, candidate: Candidate, language: str | None, *, printed: bool
 ) -> StudyResult:
-    fits = feasibility(cube, table, candidate.knowledge)
+    method, known = candidate.method, candidate.knowledge
+    intruder = (
+        intruder_of(cube, table, method)
+        if known is None
+        else given_intruder(cube, table, method, known)
+    )
+    fits = fitting(cube, intruder, intruder.known)
     design = candidate.perturbation
     return StudyResult(
         candidate=candidate,
@@ -408,7 +415,7 @@ def _measured(
         profile=None if design is None else profile(cube, table, design),
         worst=worst(cube, table, language=language),
         given_away=given_away(cube, table, fits.intervals, language=language),
-        by_interior=interior_sums(cube, table, candidate.knowledge) if printed else None,
+        by_interior=interior_sums(cube, table, intruder.known) if printed else None,
     )
 
 
