@@ -26,11 +26,11 @@ class RoundDown(CellMethod):
     summary: ClassVar[str] = "Every count becomes the multiple below it."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
-            name="floor",
-            kind=ValueKind.WHOLE,
+            "floor",
+            ValueKind.WHOLE,
+            {"en": "Down to multiples of this.", "es": "Hacia abajo, a múltiplos de esto."},
             least=2,
             default=5,
-            help={"en": "Down to multiples of this.", "es": "Hacia abajo, a múltiplos de esto."},
         ),
     )
 

@@ -80,7 +80,6 @@ def cases() -> dict[str, Claims]:
         "additivity, blocked": Additivity(2).claims(),
         "withhold-sparse-areas": WithholdSparse().claims(),
         "building-blocks": BuildingBlocks().claims(),
-        "building-blocks, subtraction": BuildingBlocks(subtraction=True).claims(),
     }
 
 

@@ -74,12 +74,12 @@ class Additivity(Step):
     summary: ClassVar[str] = "The smallest change after which all totals are sums."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
-            name="mode",
-            kind=ValueKind.WORD,
-            words=tuple(word.value for word in Mode),
+            "mode",
+            ValueKind.WORD,
+            "How hard the smallest change is looked for.",
+            words=tuple(Mode),
             called="mode",
-            default=Mode.AUTO.value,
-            help={"en": "How hard the smallest change is looked for."},
+            default=Mode.AUTO,
         ),
     )
 

@@ -71,26 +71,24 @@ class Zeros(StrEnum):
 #: What may be said about empty cells, and about cells that are published exactly.
 _PARAMETERS = (
     Parameter(
-        name="zeros",
-        kind=ValueKind.WORD,
-        words=tuple(word.value for word in Zeros),
+        "zeros",
+        ValueKind.WORD,
+        "What is published for empty cells.",
+        words=tuple(Zeros),
         called="treatment of zeros",
-        default=Zeros.KEEP.value,
+        default=Zeros.KEEP,
         needs=("zero_share", "perturbation"),
         needs_for=Zeros.PERTURB.value,
-        help={"en": "What is published for empty cells."},
     ),
     Parameter(
-        name="zero_share",
-        kind=ValueKind.SHARE,
+        "zero_share",
+        ValueKind.SHARE,
+        "Which share of the empty cells grows.",
         needs=("zeros=perturb",),
         excludes=("perturbation",),
-        help={"en": "Which share of the empty cells grows."},
     ),
     Parameter(
-        name="exempt",
-        kind=ValueKind.TABLES,
-        help={"en": "Publish the cells of this table exactly, such as ed@district."},
+        "exempt", ValueKind.TABLES, "Publish the cells of this table exactly, such as ed@district."
     ),
 )
 

@@ -53,50 +53,48 @@ DEFAULT_STRENGTH = "medium"
 #: How the perturbation of a method is chosen: by a strength, a scheme or a file.
 NOISE = (
     Parameter(
-        name="strength",
-        kind=ValueKind.NAME,
+        "strength",
+        ValueKind.NAME,
+        "How much changes, in plain words; medium if nothing is said to cell-key.",
         words=tuple(STRENGTHS),
         called="strength",
-        help={"en": "How much changes, in plain words; medium if nothing is said to cell-key."},
     ),
     Parameter(
-        name="scheme",
-        kind=ValueKind.NAME,
+        "scheme",
+        ValueKind.NAME,
+        "A published scheme by its name, such as CP3.",
         words=tuple(SCHEMES),
         called="scheme",
         excludes=("strength",),
-        help={"en": "A published scheme by its name, such as CP3."},
     ),
     Parameter(
-        name="perturbation",
-        kind=ValueKind.FILE,
+        "perturbation",
+        ValueKind.FILE,
+        "The file of a perturbation table, in any exchange format.",
         excludes=("strength", "scheme"),
-        help={"en": "The file of a perturbation table, in any exchange format."},
     ),
     Parameter(
-        name="allow_bias",
-        kind=ValueKind.YES,
+        "allow_bias",
+        ValueKind.YES,
+        "Rows of the perturbation file that change the mean are meant so.",
         needs=("perturbation",),
-        help={"en": "Rows of the perturbation file that change the mean are meant so."},
     ),
     Parameter(
-        name="repeat",
-        kind=ValueKind.WHOLE,
+        "repeat",
+        ValueKind.WHOLE,
+        "The last N rows of the perturbation file take turns for larger counts.",
         least=1,
         needs=("perturbation",),
-        help={"en": "The last N rows of the perturbation file take turns for larger counts."},
     ),
 )
 #: How a cell key picks a deviation.
 LOOKUP = Parameter(
-    name="lookup",
-    kind=ValueKind.WORD,
-    words=tuple(word.value for word in Lookup),
+    "lookup",
+    ValueKind.WORD,
+    "How a key picks a deviation. Best left out: by definition where deviations reach 3."
+    " The others are set keys, for exchange.",
+    words=tuple(Lookup),
     called="look-up",
-    help={
-        "en": "How a key picks a deviation. Best left out: by definition where deviations reach 3."
-        " The others are set keys, for exchange."
-    },
 )
 
 

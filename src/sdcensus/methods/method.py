@@ -47,11 +47,11 @@ AnySecret = Secret | SubSecret
 
 #: What everything that draws by keys takes.
 KEY_VERSION = Parameter(
-    name="key_version",
-    kind=ValueKind.WHOLE,
+    "key_version",
+    ValueKind.WHOLE,
+    "The version of the series of published numbers.",
     least=1,
     default=1,
-    help={"en": "The version of the series of published numbers."},
 )
 
 

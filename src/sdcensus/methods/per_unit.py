@@ -76,20 +76,20 @@ class PerUnitDeviations(CellMethod):
     summary: ClassVar[str] = "A few units of each count are left out or counted three times."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
-            name="units",
-            kind=ValueKind.WHOLE,
+            "units",
+            ValueKind.WHOLE,
+            "How many units change on average.",
             least=1,
             most=20,
             default=2,
-            help={"en": "How many units change on average."},
         ),
         Parameter(
-            name="totals",
-            kind=ValueKind.WORD,
-            words=tuple(word.value for word in Totals),
+            "totals",
+            ValueKind.WORD,
+            "Totals are added up, or have noise of their own.",
+            words=tuple(Totals),
             called="kind of totals",
-            default=Totals.ADDED.value,
-            help={"en": "Totals are added up, or have noise of their own."},
+            default=Totals.ADDED,
         ),
         KEY_VERSION,
     )

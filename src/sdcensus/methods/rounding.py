@@ -54,12 +54,12 @@ SMALLEST_BASE, LARGEST_BASE = 2, 100
 def base_parameter(default: int) -> Parameter:
     """What results are multiples of."""
     return Parameter(
-        name="base",
-        kind=ValueKind.WHOLE,
+        "base",
+        ValueKind.WHOLE,
+        "Rounding: to multiples of this number.",
         least=SMALLEST_BASE,
         most=LARGEST_BASE,
         default=default,
-        help={"en": "Rounding: to multiples of this number."},
     )
 
 

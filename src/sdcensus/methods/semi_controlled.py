@@ -70,12 +70,12 @@ class SemiControlledRounding(TableMethod):
     takes: ClassVar[tuple[Parameter, ...]] = (
         base_parameter(3),
         Parameter(
-            name="to",
-            kind=ValueKind.WORD,
-            words=tuple(word.value for word in ControlledTotal),
+            "to",
+            ValueKind.WORD,
+            "The totals that are kept.",
+            words=tuple(ControlledTotal),
             called="controlled total",
-            default=ControlledTotal.GRAND_TOTAL.value,
-            help={"en": "The totals that are kept."},
+            default=ControlledTotal.GRAND_TOTAL,
         ),
         replace(AREA, needs=("to=areas",)),
         KEY_VERSION,

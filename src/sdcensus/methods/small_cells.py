@@ -42,10 +42,10 @@ class SmallCellAdjustment(TableMethod):
     takes: ClassVar[tuple[Parameter, ...]] = (
         base_parameter(3),
         Parameter(
-            name="threshold",
-            kind=ValueKind.WHOLE,
+            "threshold",
+            ValueKind.WHOLE,
+            "Smaller counts are small; the base if nothing is said here.",
             least=0,
-            help={"en": "Smaller counts are small; the base if nothing is said here."},
         ),
     )
     shows_truth: ClassVar[bool] = True

@@ -52,21 +52,15 @@ class ThresholdRounding(CellMethod):
     kind: ClassVar[Kind] = Kind.WITHHOLDS
     summary: ClassVar[str] = "Small counts are not shown, the others are the nearest multiple."
     takes: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="threshold",
-            kind=ValueKind.WHOLE,
-            least=0,
-            default=10,
-            help={"en": "Smaller counts are small."},
-        ),
+        Parameter("threshold", ValueKind.WHOLE, "Smaller counts are small.", least=0, default=10),
         base_parameter(5),
         Parameter(
-            name="zeros",
-            kind=ValueKind.WORD,
-            words=tuple(word.value for word in Zeros),
+            "zeros",
+            ValueKind.WORD,
+            "What is published for empty cells.",
+            words=tuple(Zeros),
             called="treatment of zeros",
-            default=Zeros.WITHHOLD.value,
-            help={"en": "What is published for empty cells."},
+            default=Zeros.WITHHOLD,
         ),
     )
     shows_truth: ClassVar[bool] = True

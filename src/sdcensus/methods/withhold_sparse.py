@@ -55,18 +55,18 @@ class WithholdSparse(Step):
     takes: ClassVar[tuple[Parameter, ...]] = (
         AREA,
         Parameter(
-            name="mean_cell_size",
-            kind=ValueKind.NUMBER,
+            "mean_cell_size",
+            ValueKind.NUMBER,
+            "Areas with fewer units per cell are sparse.",
             least=0,
             default=2,
-            help={"en": "Areas with fewer units per cell are sparse."},
         ),
         Parameter(
-            name="below",
-            kind=ValueKind.WHOLE,
+            "below",
+            ValueKind.WHOLE,
+            "Smaller values of sparse areas are withheld.",
             least=1,
             default=6,
-            help={"en": "Smaller values of sparse areas are withheld."},
         ),
     )
 

@@ -36,15 +36,15 @@ class DropRecords:
     purpose: ClassVar[Purpose | None] = None
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
-            name="where",
-            kind=ValueKind.CONDITION,
-            help={"en": "The condition of the records that go. Confidential."},
+            "where",
+            ValueKind.CONDITION,
+            "The condition of the records that go. Confidential.",
             required=True,
         ),
         Parameter(
-            name="of",
-            kind=ValueKind.UNITS,
-            help={"en": "The units that go; else the innermost that the condition is about."},
+            "of",
+            ValueKind.UNITS,
+            "The units that go; else the innermost that the condition is about.",
         ),
     )
 

@@ -8,15 +8,15 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 from python_calamine import CalamineWorkbook
 
-from sdcensus.cli.shared.reference import methods_page
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.documents.plan.workbook_form import plan_workbook
 from sdcensus.methods.look_up import DEFAULT_STRENGTH
-from sdcensus.model.method.registry import Part, built_in, every
+from sdcensus.model.method.registry import Part, Registered, built_in
 from sdcensus.session.protect.plan_method import DEFAULT
 from tests.cli.conftest import ROOT, Run, Village
 
@@ -135,15 +135,16 @@ def test_it_stands_in_the_help(run: Run, command: str) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_it_stands_in_the_documentation() -> None:
-    assert "| `floor` | `--floor` | whole number, 2 or more | `5` | Down to" in methods_page()
-    assert "broken" not in every(Part.METHOD)
+    page = run_path(str(ROOT / "scripts" / "methods.py"))["methods_page"]()
+    assert "| `floor` | `--floor` | whole number, 2 or more | `5` | Down to" in page
+    assert "broken" not in list(Registered(Part.METHOD))
 
 
 def test_it_is_not_found_where_it_is_not_installed(run: Run, village: Village) -> None:
     answer = run("protect", village.store, "--by", "sex", "--method", "round-down")
     assert answer.code == 2
     assert "There is no method 'round-down'." in " ".join(answer.err.split())
-    assert not [taker for taker in every(Part.METHOD).values() if taker.package]
+    assert not [taker for taker in Registered(Part.METHOD).values() if taker.package]
 
 
 @pytest.mark.usefixtures("installed")

@@ -17,7 +17,7 @@ from sdcensus.cli.shared.options import Quiet, SecretFile, Store, command_group,
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.method.parameter import Declaration, Parameter, ValueKind
-from sdcensus.model.method.registry import Part, every
+from sdcensus.model.method.registry import Part, Registered
 from sdcensus.model.quantities import duration_text
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ _EXAMPLES = {
     )
 }
 
-for _name, _method in every(Part.PRE_TABULAR).items():
+for _name, _method in Registered(Part.PRE_TABULAR).items():
     app.command(
         _name,
         short_help=_method.summary,

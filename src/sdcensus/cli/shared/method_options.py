@@ -24,8 +24,8 @@ from sdcensus.model.method.parameter import (
 from sdcensus.model.method.registry import (
     TABULAR,
     Part,
+    Registered,
     built_in,
-    every,
     meaning,
     parameters_of,
     parsed_settings,
@@ -100,7 +100,7 @@ def option_of(parameter: Parameter, text: str) -> Any:
 
 
 def _options(takers: Iterable[Declaration]) -> dict[str, Any]:
-    parameters = parameters_of(list(takers))
+    parameters = parameters_of(takers)
     return {name: option_of(each, meaning(each)) for name, each in parameters.items()}
 
 
@@ -123,7 +123,7 @@ class MethodCommand(TyperCommand):
         rows = [
             (taker.name, f"{taker.summary} {_set_text(taker)}".strip())
             for part in TABULAR
-            for taker in every(part).values()
+            for taker in Registered(part).values()
             if taker.package
         ]
         if rows:

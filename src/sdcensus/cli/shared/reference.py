@@ -16,8 +16,6 @@ from typer.main import get_command
 from sdcensus.cli.app import app
 from sdcensus.cli.shared.run import DEBUG, OTHER_EXIT_CODES
 from sdcensus.errors import SdcensusError
-from sdcensus.model.method.parameter import Parameter, as_option
-from sdcensus.model.method.registry import Part, every
 
 _WIDTH = 80
 #: Options whose help depends on the shell of whoever asks.
@@ -54,47 +52,9 @@ installed.
 """
 
 
-_METHODS_HEAD = """\
-# What may be said about methods
-
-This page is made from what the methods declare (`python scripts/methods.py`). A setting stands in
-`[protect]` of a plan, an option on the command line.
-"""
-_ROWS = "| setting | option | values | default | meaning |\n| --- | --- | --- | --- | --- |"
-
-
 def reference() -> str:
     """The page, in Markdown."""
     return "\n".join([_HEAD, *_commands(), _EXIT_CODES + _exit_codes(), _COMPLETION])
-
-
-def methods_page() -> str:
-    """The page about what may be said about each method and step, in Markdown."""
-    lines = [_METHODS_HEAD]
-    titles = {
-        Part.METHOD: "Methods",
-        Part.STEP: "Steps after a method",
-        Part.PRE_TABULAR: "Pre-tabular methods",
-    }
-    for part, title in titles.items():
-        lines.append(f"## {title}\n")
-        for taker in every(part).values():
-            lines += [f"### {taker.name}\n", f"{taker.summary}\n", _ROWS]
-            lines += [_parameter_row(parameter) for parameter in taker.takes]
-            lines.append("")
-    return "\n".join(lines)
-
-
-def _parameter_row(parameter: Parameter) -> str:
-    values = ", ".join(f"`{word}`" for word in parameter.words) or parameter.kind.value
-    bounds = (parameter.least, parameter.most)
-    if None not in bounds:
-        values += f" from {parameter.least} to {parameter.most}"
-    elif parameter.least is not None:
-        values += f", {parameter.least} or more"
-    default = "" if parameter.default is None else f"`{parameter.default}`"
-    option = as_option(parameter.name, "")
-    return f"| `{parameter.name}` | `{option}` | {values} | {default} | {parameter.sentence()} |"
 
 
 def help_pages() -> dict[str, str]:

@@ -13,7 +13,7 @@ from sdcensus.documents.plan.checks import (
     check_output,
     missing_files,
 )
-from sdcensus.documents.plan.protection import ReadProtection, of_section, read_protection
+from sdcensus.documents.plan.protection import files_of, of_section, read_protection
 from sdcensus.documents.plan.sections import (
     IndicatorSection,
     OfficeSection,
@@ -39,6 +39,7 @@ from sdcensus.model.plan.plan import (
     PlanOffice,
     PlanOutput,
     PlanPolicy,
+    Protection,
 )
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.schema.schema import Schema
@@ -121,7 +122,7 @@ class _Reader:
         office = self._office()
         protect = self._protect()
         policy = self._optional(PolicyOfPlan, "policy")
-        output = self._output(head, {} if protect is None else protect.files)
+        output = self._output(head, files_of(protect))
         if self.files:
             missing_files(self.folder, _named_files(head, protect, policy), self.mistakes)
         self.mistakes.raise_if_any()
@@ -134,7 +135,7 @@ class _Reader:
             mapping=head.mapping or "",
             indicators=indicators,
             office=office,
-            protect=None if protect is None else protect.protection,
+            protect=protect,
             policy=None if policy is None else PlanPolicy(file=policy.file, role=policy.role),
             output=output,
             folder=self.folder,
@@ -255,7 +256,7 @@ class _Reader:
         )
         return PlanOffice(**texts, contact=section.contact, symbols=symbols)
 
-    def _protect(self) -> ReadProtection | None:
+    def _protect(self) -> Protection | None:
         if "protect" not in self.data:
             return None
         raw = self.data["protect"]
@@ -294,9 +295,9 @@ class _Reader:
 
 
 def _named_files(
-    head: PlanHead | None, protect: ReadProtection | None, policy: PolicyOfPlan | None
+    head: PlanHead | None, protect: Protection | None, policy: PolicyOfPlan | None
 ) -> Iterator[tuple[KeyPath, str | None]]:
     yield ("mapping",), None if head is None else head.mapping
-    for name, file in () if protect is None else protect.files.items():
+    for name, file in files_of(protect).items():
         yield ("protect", name), file
     yield ("policy", "file"), None if policy is None else policy.file

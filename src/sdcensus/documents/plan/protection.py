@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sdcensus.documents.plan.checks import AgainstSchema
 from sdcensus.documents.plan.sections import ProtectSection
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.model.method.parameter import Setting, ValueKind, as_setting, checked
-from sdcensus.model.method.registry import parameters_of, takers_of, untaken
+from sdcensus.model.method.parameter import Setting, ValueKind, as_setting
+from sdcensus.model.method.registry import checked_settings, parameters_of, takers_of
 from sdcensus.model.plan.plan import Protection
 
 _PATH = "protect"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ReadProtection:
-    """How a plan protects its tables, as it was read.
-
-    Attributes:
-        protection: The same as plans hold it.
-        files: The files that it names, by setting.
-    """
-
-    protection: Protection
-    files: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        return f"<ReadProtection by {self.protection.method}>"
 
 
 def of_section(raw: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
@@ -43,7 +26,7 @@ def read_protection(
     said: Mapping[str, Any],
     against: AgainstSchema | None,
     mistakes: Mistakes,
-) -> ReadProtection | None:
+) -> Protection | None:
     """Check what is said about a method; ``None`` without one.
 
     Args:
@@ -55,26 +38,32 @@ def read_protection(
     if section is None:
         return None
     takers = takers_of(section.method, section.then)
-    for name, reason in untaken(takers, said, as_setting):
-        mistakes.add((_PATH, name), reason)
-    values, wrong = checked(takers, said, as_setting)
+    values, wrong = checked_settings(takers, said, as_setting)
     for name, reason in wrong:
         mistakes.add((_PATH, name), reason)
     takes = parameters_of(takers)
-    files = {
-        name: str(value) for name, value in values.items() if takes[name].kind is ValueKind.FILE
-    }
     if against is not None:
         for name, value in values.items():
             _check_axes(name, value, takes[name].kind, against)
-    protection = Protection(
+    return Protection(
         method=section.method,
         then=tuple(section.then),
         settings=tuple(values.items()),
         import_published=section.import_published,
         smallest_group=section.smallest_group,
     )
-    return ReadProtection(protection, files)
+
+
+def files_of(protection: Protection | None) -> dict[str, str]:
+    """The files that a method is made from, by setting."""
+    if protection is None:
+        return {}
+    takes = parameters_of(takers_of(protection.method, protection.then))
+    return {
+        name: str(value)
+        for name, value in protection.settings
+        if takes[name].kind is ValueKind.FILE
+    }
 
 
 def _check_axes(name: str, value: Setting, kind: ValueKind, against: AgainstSchema) -> None:

@@ -20,7 +20,7 @@ from sdcensus.documents.toml.values import (
     WrongValueError,
 )
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.method.registry import Part, RegisteredNames
+from sdcensus.model.method.registry import Part, Registered
 from sdcensus.model.plan.plan import FORMAT_NAMES
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
@@ -197,8 +197,8 @@ MeasureWord = Annotated[Any, BeforeValidator(_measure)]
 Symbols = Annotated[dict[str, str], BeforeValidator(_symbols)]
 Programme = Annotated[str, _words_of("programme", PROGRAMME_NAMES, folded=True)]
 Formats = Annotated[list[str], _list_of("format", FORMAT_NAMES, folded=True)]
-MethodWord = Annotated[str, _words_of("method", RegisteredNames(Part.METHOD))]
-Steps = Annotated[list[str], _list_of("step after a method", RegisteredNames(Part.STEP))]
+MethodWord = Annotated[str, _words_of("method", Registered(Part.METHOD))]
+Steps = Annotated[list[str], _list_of("step after a method", Registered(Part.STEP))]
 KindWord = Annotated[str, _words_of("kind of indicator", INDICATOR_KINDS)]
 
 

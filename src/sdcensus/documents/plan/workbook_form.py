@@ -26,7 +26,7 @@ from sdcensus.documents.plan.workbook import (
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.method.parameter import Parameter, ValueKind
-from sdcensus.model.method.registry import Part, every, meaning
+from sdcensus.model.method.registry import Part, Registered, meaning
 from sdcensus.model.plan.plan import FORMAT_NAMES, Plan, PlannedIndicator, PlannedTable
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
@@ -111,7 +111,7 @@ def _choices_of(takes: Mapping[str, Parameter]) -> dict[str, Sequence[str]]:
     """The lists to choose from for methods and what may be said about them."""
     words = {name: one.words for name, one in takes.items() if one.words}
     yes = {name: _YES_OR_NO for name, one in takes.items() if one.kind is ValueKind.YES}
-    return {"method": tuple(every(Part.METHOD)), **words, **yes}
+    return {"method": tuple(Registered(Part.METHOD)), **words, **yes}
 
 
 def _plan_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -53,14 +53,14 @@ class WrongSettingError(ValueError):
     """What a value should be, in plain words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """Something that may be said about a method or about a step after one.
 
     Attributes:
         name: As plans write it; the command line has dashes for underscores.
         kind: What values are.
-        help: What it means, as a sentence by language; English always.
+        help: What it means, as a sentence: in English, or by language.
         words: The words or names that are allowed.
         called: What messages call one of them.
         default: What is taken where nothing is said; ``None`` where the help says it.
@@ -73,7 +73,8 @@ class Parameter:
 
     name: str
     kind: ValueKind
-    help: Mapping[str, str]
+    help: str | Mapping[str, str]
+    _: KW_ONLY
     words: tuple[str, ...] = ()
     called: str = ""
     default: Setting | None = None
@@ -92,6 +93,8 @@ class Parameter:
 
     def sentence(self, language: str | None = None) -> str:
         """What it means."""
+        if isinstance(self.help, str):
+            return self.help
         return self.help.get(language or "en", self.help["en"])
 
     def value(self, given: object) -> Setting:
@@ -129,7 +132,7 @@ class Parameter:
         """The value that a text means, on a command line or in a cell of a workbook.
 
         Examples:
-            >>> base = Parameter(name="base", kind=ValueKind.WHOLE, help={"en": "To multiples."})
+            >>> base = Parameter("base", ValueKind.WHOLE, "To multiples.")
             >>> base.parsed(" 5.0 ")
             5
         """
@@ -176,9 +179,9 @@ class Parameter:
 
 #: Whose codes are areas, for methods and steps that look at areas one by one.
 AREA = Parameter(
-    name="area",
-    kind=ValueKind.VARIABLE,
-    help={"en": "The variable whose codes are areas; the geography of the census if not given."},
+    "area",
+    ValueKind.VARIABLE,
+    "The variable whose codes are areas; the geography of the census if not given.",
 )
 
 
@@ -284,17 +287,9 @@ def as_option(name: str, value: str) -> str:
 def checked(
     takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
 ) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
-    """What is said about a method and its steps, as they take it, and what is wrong with it.
+    """The values of what a method and its steps take, and for each mistake where and what it is.
 
-    Args:
-        takers: The method and the steps after it.
-        said: What is said, by name.
-        spelling: How messages write a parameter.
-
-    Returns:
-        The values without mistakes, and for each mistake its parameter and a sentence. Whether
-        anybody else takes a parameter is not known here: those that nobody of these takes are
-        left to the caller.
+    What none of them takes is left to the registry, which knows whose it is.
     """
     values: dict[str, Setting] = {}
     mistakes: list[tuple[str, str]] = []

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
@@ -70,46 +71,44 @@ def built_in(part: Part) -> Mapping[str, Declaration]:
     return MappingProxyType({entry["name"]: _read(entry) for entry in listed})
 
 
+class Registered(Mapping[str, Declaration]):
+    """All methods or steps by name, those of this package first.
+
+    Other packages are asked only where the list has no such name, or where all are to be shown;
+    what cannot be loaded is then left out.
+    """
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __getitem__(self, name: str) -> Declaration:
+        if name in built_in(self.part):
+            return built_in(self.part)[name]
+        for point in _installed(self.part):
+            if point.name == name:
+                return _loaded(point)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from built_in(self.part)
+        for point in _installed(self.part):
+            with suppress(SpecError):
+                yield _loaded(point).name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def declared(part: Part, name: str) -> Declaration:
     """What is known of a method or step of that name.
 
     Raises:
         UnknownName: There is none, in this package or in another.
     """
-    if name in built_in(part):
-        return built_in(part)[name]
-    for point in _installed(part):
-        if point.name == name:
-            return _described(point, _loaded(point))
-    raise UnknownName(part.called, name, known=every(part))
-
-
-def every(part: Part) -> Mapping[str, Declaration]:
-    """All there are, those of this package first; those that cannot be loaded are left out."""
-    found = dict(built_in(part))
-    for point in _installed(part):
-        try:
-            found.setdefault(point.name, _described(point, _loaded(point)))
-        except SpecError:
-            continue
-    return found
-
-
-class RegisteredNames(Collection[str]):
-    """The names of all methods or steps; other packages are asked only if they have to be."""
-
-    def __init__(self, part: Part) -> None:
-        self.part = part
-
-    def __contains__(self, name: object) -> bool:
-        known = name in built_in(self.part)
-        return known or any(point.name == name for point in _installed(self.part))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(every(self.part))
-
-    def __len__(self) -> int:
-        return len(every(self.part))
+    known = Registered(part)
+    if name not in known:
+        raise UnknownName(part.called, name, known=known)
+    return known[name]
 
 
 def load(part: Part, name: str) -> Any:
@@ -140,7 +139,7 @@ def parameters_of(takers: Iterable[Declaration]) -> dict[str, Parameter]:
 
 def owners_of(name: str) -> list[str]:
     """The methods and steps that have a parameter of that name."""
-    for listed in (built_in, every):  # packages only where no list has it
+    for listed in (built_in, Registered):  # packages only where no list has it
         takers = [taker for part in TABULAR for taker in listed(part).values()]
         owners = [taker.name for taker in takers if taker.parameter(name) is not None]
         if owners:
@@ -186,56 +185,35 @@ def checked_options(method: str, then: Sequence[str], options: MethodOptions) ->
     Raises:
         SpecError: Something of it is wrong, or nobody takes it.
     """
-    takers, said = takers_of(method, then), options.given()
-    for _, reason in untaken(takers, said, as_option):
-        raise SpecError(reason)
-    values, mistakes = checked(takers, said, as_option)
+    values, mistakes = checked_settings(takers_of(method, then), options.given(), as_option)
     for _, reason in mistakes:
         raise SpecError(reason)
     return values
 
 
-def untaken(
+def checked_settings(
     takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
-) -> Iterator[tuple[str, str]]:
-    """What is said that none of them takes, and whose it is."""
-    for name in said:
-        if any(taker.parameter(name) is not None for taker in takers):
-            continue
-        owners = owners_of(name)
-        what = " and ".join(taker.name for taker in takers)
-        if owners:
-            kind = "option" if spelling is as_option else "setting"
-            reason = f"{spelling(name, '')} is no {kind} of {what}. It is for: {', '.join(owners)}."
-        else:
-            reason = unknown("setting", name, parameters_of(takers))
-        yield name, reason
-
-
-def listing(targets: Mapping[str, Mapping[str, str]]) -> str:
-    """The text of the list of what this package brings.
+) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
+    """What is said about a method and its steps, as they take it, and what is wrong with it.
 
     Args:
-        targets: For each group of entry points the names, and where they are.
+        takers: The method and the steps after it.
+        said: What is said, by name.
+        spelling: How messages write a parameter.
+
+    Returns:
+        The values without mistakes, and for each mistake its parameter and a sentence.
     """
-    groups = {}
-    for part in Part:
-        entries = []
-        for name, target in targets[part.value].items():
-            module, _, attribute = target.partition(":")
-            described = _declaration(getattr(import_module(module), attribute), name, target)
-            plain = {key: value for key, value in asdict(described).items() if value}
-            takes = [
-                {
-                    key: value
-                    for key, value in one.items()
-                    if value is not False and value not in (None, "", ())
-                }
-                for one in map(asdict, described.takes)
-            ]
-            entries.append({**plain, "takes": takes})
-        groups[part.value] = entries
-    return json.dumps(groups, indent=1, ensure_ascii=False) + "\n"
+    known, untaken = parameters_of(takers), []
+    for name in (name for name in said if name not in known):
+        reason: str = unknown("setting", name, known)
+        if owners := owners_of(name):
+            kind = "option" if spelling is as_option else "setting"
+            what = " and ".join(taker.name for taker in takers)
+            reason = f"{spelling(name, '')} is no {kind} of {what}. It is for: {', '.join(owners)}."
+        untaken.append((name, reason))
+    values, wrong = checked(takers, said, spelling)
+    return values, [*untaken, *wrong]
 
 
 def _read(entry: Mapping[str, Any]) -> Declaration:
@@ -263,22 +241,18 @@ def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     return tuple(point for package in ours for point in package.entry_points)
 
 
-def _loaded(point: EntryPoint) -> Any:
+def _loaded(point: EntryPoint) -> Declaration:
+    package = "another package" if point.dist is None else point.dist.name
     try:
-        return point.load()
+        return declaration_of(point.load(), point.name, point.value, package)
     except Exception as error:
-        package = "another package" if point.dist is None else point.dist.name
         raise SpecError(
             f"{point.name!r} of {package} cannot be loaded: {type(error).__name__}: {error}"
         ) from error
 
 
-def _described(point: EntryPoint, found: Any) -> Declaration:
-    package = "" if point.dist is None else point.dist.name
-    return _declaration(found, point.name, point.value, package)
-
-
-def _declaration(found: Any, name: str, target: str, package: str = "") -> Declaration:
+def declaration_of(found: Any, name: str, target: str, package: str = "") -> Declaration:
+    """What the class of a method or step declares."""
     if getattr(found, "name", None) != name:
         raise SpecError(f"{target} is registered as {name!r}, and that is not its name.")
     return Declaration(

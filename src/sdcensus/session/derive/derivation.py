@@ -15,8 +15,8 @@ from sdcensus.microdata.changes import left_empty
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
 from sdcensus.microdata.method import Draws, PreTabularMethod
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.method.parameter import as_option, checked
-from sdcensus.model.method.registry import Part, declared, load, untaken
+from sdcensus.model.method.parameter import as_option
+from sdcensus.model.method.registry import Part, checked_settings, declared, load
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lineage import Derivation, lineage_text
 from sdcensus.model.published.provenance import fingerprint
@@ -145,9 +145,7 @@ def derive(
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
     """A method from what is said about it."""
     declaration = declared(Part.PRE_TABULAR, name)
-    for _, reason in untaken([declaration], said, as_option):
-        raise SpecError(reason)
-    values, mistakes = checked([declaration], said, as_option)
+    values, mistakes = checked_settings([declaration], said, as_option)
     for _, reason in mistakes:
         raise SpecError(reason)
     for parameter in declaration.takes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sdcensus.documents.plan.protection import files_of
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method
-from sdcensus.model.method.parameter import MethodOptions, ValueKind
+from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import parameters_of, takers_of
 from sdcensus.model.plan.plan import Plan, Protection
 from sdcensus.model.policy.policy import Policy
@@ -45,9 +46,7 @@ def planned_method(
     protect = plan.protect or DEFAULT
     settings: dict[str, Any] = dict(protect.settings)
     takes = parameters_of(takers_of(protect.method, protect.then))
-    for name, parameter in takes.items():
-        if parameter.kind is ValueKind.FILE and name in settings:
-            settings[name] = plan.path(str(settings[name]))
+    settings |= {name: plan.path(file) for name, file in files_of(protect).items()}
     if key_version is not None and "key_version" in takes:
         settings["key_version"] = key_version
     if lookup is not None and "lookup" in takes:
