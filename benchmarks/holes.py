@@ -26,8 +26,9 @@ from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
@@ -82,13 +83,13 @@ def hide_small_values(tables: Tables, least: int = HIDDEN_BELOW) -> list[Publish
     for one in tables:
         table = one.table if isinstance(one.table, Table) else one.table.whole()
         made.append(
-            replace(one, table=_shown(table, table.published >= least, Flag.BELOW_THRESHOLD))
+            replace(one, table=_shown(table, table.published >= least, Mark.BELOW_THRESHOLD))
         )
     return made
 
 
 def _shown(
-    table: Table, shown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], flag: Flag
+    table: Table, shown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], flag: Mark
 ) -> Table:
     before = np.zeros(table.shape, dtype=np.uint8) if table.flags is None else table.flags
     flags = np.where((before == 0) & ~shown, flag, before).astype(np.uint8)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sdcensus.client import connect
     from sdcensus.documents.schema.document import read_schema
     from sdcensus.errors import SdcensusError
-    from sdcensus.formats.tables import write_table
+    from sdcensus.formats.write.table_file import write_table
     from sdcensus.methods.cell_key import CellKey
     from sdcensus.methods.perturbation.design import design_perturbation
     from sdcensus.model.cube.cube import Cube
@@ -75,7 +75,7 @@ _NAMES = {
     "recommend": "sdcensus.session.recommend.recommendation",
     "write_audit": "sdcensus.session.office.audit_output",
     "write_confidential": "sdcensus.session.office.confidential_output",
-    "write_table": "sdcensus.formats.tables",
+    "write_table": "sdcensus.formats.write.table_file",
 }
 
 __all__ = [

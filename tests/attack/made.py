@@ -13,8 +13,9 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
@@ -92,7 +93,7 @@ def hide_below(tables: Sequence[PublishedTable], least: int) -> list[PublishedTa
                 for axis in chosen:
                     itself &= places[axis] == values.shape[axis] - 1
                 shown &= itself | (values[at] >= least)
-        flags = np.where(shown, 0, Flag.WITHHELD).astype(np.uint8)
+        flags = np.where(shown, 0, Mark.WITHHELD).astype(np.uint8)
         table = Table(one.table.spec, np.where(shown, values, 0), flags)
         made.append(replace(one, table=table))
     return made

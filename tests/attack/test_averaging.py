@@ -19,7 +19,7 @@ from sdcensus.model.spec.axis import make_axis
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish, questionnaire, truth
-from tests.formats.tables.made import table
+from tests.formats.made import table
 
 AREAS, ANSWERS = 200, 12
 

@@ -18,7 +18,7 @@ from sdcensus.model.published.table import Table
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish, questionnaire, truth
-from tests.formats.tables.made import spec, table
+from tests.formats.made import spec, table
 
 TABLES = (("area+district", "age", "sex"), ("area", "age@class", "married"))
 

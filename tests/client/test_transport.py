@@ -384,9 +384,22 @@ def test_a_job_with_a_strange_id_is_not_followed() -> None:
 # ---------------------------------------------------------------- files
 
 
+#: What a server says of its formats, one of which this package does not know.
+FORMATS = Answer(
+    body={
+        "formats": [
+            {"name": "xlsx", "media_type": "application/x-sheet", "endings": [".xlsx"]},
+            {"name": "csv", "media_type": "text/csv", "endings": [".csv", ".about.json"]},
+            {"name": "px", "media_type": "application/x-pc-axis", "endings": [".px"]},
+            {"name": "toy", "media_type": "text/x-toy", "endings": [".toy.csv", ".toy.txt"]},
+        ]
+    }
+)
+
+
 def test_a_download_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
     whole = Answer(raw=b"PK 1234", headers={"Content-Disposition": 'attachment; filename="t.xlsx"'})
-    with recorded(whole) as server:
+    with recorded(FORMATS, whole) as server:
         connection = sc.connect(server.url)
         assert connection.download("sex", to=tmp_path, format="xlsx") == tmp_path / "t.xlsx"
         assert connection.download("sex", to=tmp_path / "a.px").read_bytes() == b"PK 1234"
@@ -395,14 +408,15 @@ def test_a_download_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
         assert connection.download("sex", to=tmp_path / "a.px", replace=True).exists()
         with pytest.raises(OutputError, match=r"The folder .* does not exist"):
             connection.download("sex", to=tmp_path / "none" / "a.px")
-    assert "format=px" in server.requests[1].path
+    assert "format=px" in server.requests[2].path
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.px", "t.xlsx"]
 
 
 def test_a_download_that_breaks_leaves_nothing(tmp_path: Path) -> None:
-    with recorded(Answer(raw=b"PK 12", length=900)) as server, pytest.raises(NotUnderstood):
+    broken = Answer(raw=b"PK 12", length=900)
+    with recorded(FORMATS, broken) as server, pytest.raises(NotUnderstood):
         sc.connect(server.url).download("sex", to=tmp_path / "t.xlsx")
-    with recorded(error(403, "refused")) as server, pytest.raises(Refused):
+    with recorded(FORMATS, error(403, "refused")) as server, pytest.raises(Refused):
         sc.connect(server.url).download("sex", to=tmp_path / "t.xlsx")
     assert list(tmp_path.iterdir()) == []
 
@@ -412,14 +426,14 @@ def test_the_server_cannot_choose_the_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     header = {"Content-Disposition": f'attachment; filename="{name}"'}
-    with recorded(Answer(raw=b"PK", headers=header)) as server:
+    with recorded(FORMATS, Answer(raw=b"PK", headers=header)) as server:
         path = sc.connect(server.url).download("sex", to=folder, format="xlsx")
     assert path.parent == folder
     assert [one.name for one in tmp_path.iterdir()] == ["in"]
 
 
 def test_a_large_file_comes_by_a_job(tmp_path: Path) -> None:
-    answers = (job("waiting", number=202), job("done"), Answer(raw=b"PK"))
+    answers = (FORMATS, job("waiting", number=202), job("done"), Answer(raw=b"PK"))
     with recorded(*answers) as server:
         path = patient(server.url, []).download("sex", to=tmp_path / "t.xlsx")
     assert path.read_bytes() == b"PK"
@@ -427,11 +441,24 @@ def test_a_large_file_comes_by_a_job(tmp_path: Path) -> None:
 
 
 def test_formats_have_names_and_endings(tmp_path: Path) -> None:
-    connection = sc.connect("https://census.example")
-    with pytest.raises(UnknownName, match="Did you mean 'xlsx'"):
-        connection.download("sex", to=tmp_path, format="xslx")
-    with pytest.raises(SpecError, match="Say in which format"):
-        connection.download("sex", to=tmp_path / "table.doc")
+    with recorded(FORMATS) as server:
+        connection = sc.connect(server.url)
+        with pytest.raises(UnknownName, match="Did you mean 'xlsx'"):
+            connection.download("sex", to=tmp_path, format="xslx")
+        with pytest.raises(SpecError, match=r"Say in which format.* toy, csv-zip, toy-zip"):
+            connection.download("sex", to=tmp_path / "table.doc")
+    assert len(server.requests) == 1
+
+
+def test_the_formats_are_those_of_the_server(tmp_path: Path) -> None:
+    """Also one that this package does not have; the longest ending tells it."""
+    endings = {"t.csv": "csv", "t.toy.csv": "toy", "t.zip": "csv-zip", "t.toy.zip": "toy-zip"}
+    for name, expected in endings.items():
+        with recorded(FORMATS, Answer(raw=b"12")) as server:
+            sc.connect(server.url).download("sex", to=tmp_path / name)
+        assert f"format={expected}" in server.requests[1].path.split("&")
+    with recorded(Answer(body={"datasets": []})) as server, pytest.raises(NotUnderstood):
+        sc.connect(server.url).download("sex", to=tmp_path / "other.csv")
 
 
 # ---------------------------------------------------------------- long questions

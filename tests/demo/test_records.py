@@ -12,7 +12,15 @@ import pytest
 from sdcensus.demo import make_country, write_country
 from sdcensus.demo.people.shares_people import NOT_STATED
 from sdcensus.model.schema.variable import CodeKind, Role
-from sdcensus.model.spec.predicate import And, Comparison, Condition, Not, Or, parse_condition
+from sdcensus.model.spec.predicate import (
+    And,
+    Comparison,
+    Condition,
+    Named,
+    Not,
+    Or,
+    parse_condition,
+)
 from tests.demo.reading import Column, Written, join
 
 
@@ -226,6 +234,8 @@ Mask = npt.NDArray[np.bool_]
 def _holds(condition: Condition, island: Written, table: dict[str, Column]) -> Mask:
     """Where a condition of the schema holds, worked out from its parts."""
     match condition:
+        case Named(name):
+            raise AssertionError(f"{name} is no condition of a record")
         case Not(part):
             return ~_holds(part, island, table)
         case And(parts):

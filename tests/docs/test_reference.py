@@ -30,6 +30,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### `[keys.columns]`": sections.KeyColumnSection,
     "## `[[impossible]]`": sections.ImpossibleSection,
     "## `[[identity]]`": sections.IdentitySection,
+    "## `[universe.NAME]`": sections.UniverseSection,
     "## `[variable.NAME]`": sections.VariableSection,
     "### `[[variable.NAME.hierarchy]]`": sections.HierarchySection,
     "### `grid`": sections.GridSection,
@@ -89,6 +90,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "keys": sections.KeysSection,
     "impossible": sections.ImpossibleSection,
     "identity": sections.IdentitySection,
+    "universe": sections.UniverseSection,
     "variable": sections.VariableSection,
 }
 

@@ -244,7 +244,10 @@ EFFECTS: dict[str, Effect] = {
     # -------------------------------------------------------------------------------- [[table]]
     "TableSection.name": effect(('name = "sexes"', 'name = "other"')),
     "TableSection.title": effect(('name = "sexes"', 'name = "sexes"\ntitle = "Mine"'), way=texts),
-    "TableSection.universe": effect(('name = "sexes"', 'name = "sexes"\nuniverse = "age >= 15"')),
+    "TableSection.universe": effect(
+        ('name = "sexes"', 'name = "sexes"\nuniverse = "age@broad == \'15-64\'"')
+    ),
+    "TableSection.where": effect(('name = "sexes"', 'name = "sexes"\nwhere = "age >= 15"')),
     "TableSection.rows": effect(('rows = ["ed"]', 'rows = ["ed@parish"]')),
     "TableSection.columns": effect(('columns = ["sex"]', 'columns = ["married"]')),
     "TableSection.of": effect(
@@ -267,7 +270,9 @@ EFFECTS: dict[str, Effect] = {
         ('"tenure == 2"', '"tenure == 2"\nof = "households"'),
         base=figure('numerator = "tenure == 2"'),
     ),
-    "IndicatorSection.universe": effect(('kind = "share"', 'kind = "share"\nuniverse = "age > 9"')),
+    "IndicatorSection.universe": effect(
+        ('kind = "share"', 'kind = "share"\nuniverse = "age@broad == \'15-64\'"')
+    ),
     "IndicatorSection.numerator": effect(('"sex == 2"', '"sex == 1"')),
     "IndicatorSection.denominator": effect(('"sex == 2"', '"sex == 2"\ndenominator = "age >= 15"')),
     "IndicatorSection.variable": effect(

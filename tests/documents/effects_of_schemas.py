@@ -323,6 +323,13 @@ MAP = (
     + "]}"
 )
 
+ADULTS = schema(
+    (
+        "[variable.sex]",
+        '[universe.adults]\ncondition = "age >= 15"\nlabel = "15 and over"\ndescription = "Of age."'
+        "\n\n[variable.sex]",
+    )
+)
 WORKBOOK = schema(
     ('path = "persons.csv"', 'path = "persons.xlsx"'),
     (
@@ -350,6 +357,9 @@ def identity(*changes: tuple[str, str], refused: str = "") -> Effect:
 
 EFFECTS: dict[str, Effect] = {
     # ------------------------------------------------------------------------------ [[identity]]
+    "UniverseSection.condition": effect(("age >= 15", "age >= 18"), base=ADULTS),
+    "UniverseSection.label": effect(("15 and over", "Grown up"), base=ADULTS, way=words),
+    "UniverseSection.description": effect(("Of age.", "By law."), base=ADULTS, way=words),
     "IdentitySection.each": identity(('"household"', '"person"'), refused="given"),
     "IdentitySection.holds": identity(('"person"', '"household"'), refused="given"),
     "IdentitySection.when": identity(("tenure == 1", "tenure == 2")),

@@ -25,7 +25,7 @@ from sdcensus.formats.fill.placeholders import (
 from sdcensus.formats.write import write_delivered
 from sdcensus.model.published.delivery import DeliveredTable, deliver, delivered_axis
 from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.testing.island import island_schema
@@ -47,7 +47,7 @@ def number(area: str, sex: str = "_T", level: str | None = None) -> int:
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
     flags = np.zeros(SPEC.shape, dtype=np.uint8)
-    flags[0, 0] = Flag.WITHHELD.value  # parish P0, sex 0
+    flags[0, 0] = Mark.WITHHELD.value  # parish P0, sex 0
     values = np.where(flags == 0, VALUES, 0)
     title = Text.of({"en": "People", "es": "Personas"})
     table = deliver(

@@ -142,6 +142,29 @@ def test_numbers_in_an_id_get_a_width(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- variables
 
 
+def test_the_usual_universes_are_proposed_as_ready_lines(tmp_path: Path) -> None:
+    count = 90
+    path = write_sav(
+        tmp_path / "persons.sav",
+        {
+            "PNO": list(range(1, count + 1)),
+            "P05": list(range(count)),
+            "KIND": [1 + number % 2 for number in range(count)],
+        },
+        labels={"P05": "Age in years"},
+        value_labels={"KIND": {1: "Private household", 2: "Institution"}},
+        missing={},
+    )
+    schema = drafted(tmp_path, path, language="fr")
+    assert [(one.name, one.condition, one.label.show("fr")) for one in schema.universes] == [
+        ("aged_15_and_over", "p05 >= 15", "15 ans et plus"),
+        ("aged_65_and_over", "p05 >= 65", "65 ans et plus"),
+        ("private_households", "kind == '1'", "Ménages ordinaires"),
+    ]
+    sexes = write_csv(tmp_path / "others.csv", {"pno": range(9), "sexo": [1, 2, 1] * 3})
+    assert drafted(tmp_path / "other", sexes).universes == ()
+
+
 def test_labels_of_the_file_become_code_lists(tmp_path: Path) -> None:
     count = 60
     path = write_sav(

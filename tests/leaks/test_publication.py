@@ -28,7 +28,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import strength
 from sdcensus.model.cube.cube import Cube, Origin, finish
-from sdcensus.model.plan.plan import FORMAT_NAMES
+from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import CensusInfo, Schema

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.errors import SdcensusError
-from sdcensus.formats.tables import about_file, write_table
+from sdcensus.formats.write.table_file import write_table
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
@@ -262,7 +262,7 @@ def _content(path: Path) -> Iterator[str | bytes]:
         yield str(table.schema.metadata)
         yield str(pq.read_metadata(path).to_dict())
     else:
-        yield about_file(path).read_bytes()
+        yield path.with_suffix(".about.json").read_bytes()
 
 
 # ---------------------------------------------------------------- errors

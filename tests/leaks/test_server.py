@@ -37,11 +37,10 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.model.spec.question import Question
-from sdcensus.session.answer import Answer, Checked, TableService
+from sdcensus.session.answer import Answer, Checked, TableService, form_names
 from sdcensus.session.census.census import open_store
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.web import jobs
-from sdcensus.web.api.negotiation import NAMES
 from sdcensus.web.catalogues import LANGUAGES
 from tests.leaks.test_publication import COUNTS, SPEC, numbers_in, people, schema, sums_of
 from tests.web.servers import Place, opened, until
@@ -224,7 +223,7 @@ PROGRAM = (
 def ask_everything(place: Place, said: Said, headers: Mapping[str, str] | None = None) -> None:
     """Every route, in every form and language; also what is wrong. Accounts get fewer forms."""
     languages = LANGUAGES if headers is None else LANGUAGES[:1]
-    forms = NAMES if headers is None else ("csv", "xlsx")
+    forms = form_names() if headers is None else ("csv", "xlsx")
     client = place.somebody(**(headers or {}))
 
     def get(path: str, **more: Any) -> httpx.Response:
@@ -302,7 +301,7 @@ def test_the_search_finds_what_it_looks_for(canary: Canary, tmp_path: Path) -> N
     """What is published is found in everything that shows it, and what is planted is found."""
     said = Said()
     with served(tmp_path, canary.service(tmp_path), said) as place:
-        for form in NAMES:
+        for form in form_names():
             link = f"{API}/tables?by=area&by=sex&format={form}"
             said.answer(form, place.client.get(link, headers={"accept-encoding": "gzip"}))
         logging.getLogger("sdcensus.web").debug("planted %s", int(COUNTS[0, 0]))
@@ -310,7 +309,7 @@ def test_the_search_finds_what_it_looks_for(canary: Canary, tmp_path: Path) -> N
         assert planted.id
     shown = METHOD.protect(canary.cube).table.published.reshape(-1).tolist()
     assert not set(shown) & canary.hidden
-    for form in NAMES:
+    for form in form_names():
         found = {
             number
             for where, data in said.parts

@@ -16,7 +16,7 @@ from sdcensus.model.cube.interior import adds_up, with_totals
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
 from sdcensus.model.text import LANGUAGES
-from tests.formats.tables.made import sparse, spec, table
+from tests.formats.made import sparse, spec, table
 
 CELL_BY_CELL = Claims(unbiased=True, zeros_kept=True, consistent=True)
 ADDITIVE = Claims(additive=True, zeros_kept=True)

@@ -19,7 +19,8 @@ from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.cube.interior import adds_up
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
 
 KEY = CellKey(scheme("CP3"), SECRET)
@@ -40,7 +41,7 @@ def test_each_part_does_its_work_in_its_turn() -> None:
     assert adds_up(added.spec, added.published)
     assert protected.table == WithholdSparse().apply(added)
     assert protected.table.flags is not None
-    assert (protected.table.flags == Flag.WITHHELD).any()
+    assert (protected.table.flags == Mark.WITHHELD).any()
 
 
 def test_provenance_names_every_part_and_differs_with_any_of_them() -> None:

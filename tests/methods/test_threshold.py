@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sdcensus.errors import SpecError
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.key_space import KeySpace
 from tests.methods.rounding_tables import (
     FULL,
@@ -43,7 +44,7 @@ def outcome(method: ThresholdRounding, counts: list[int]) -> tuple[Any, Any, Any
     made = cells(counts, [0] * len(counts))
     result = method.publish(made, SPEC, Origin(KeySpace()))
     assert result.flags is not None
-    return made.count, result.published, result.flags == Flag.PUBLISHED
+    return made.count, result.published, result.flags == Mark.NONE
 
 
 @pytest.mark.parametrize(("count", "shown"), [(14, 15), (11, 10), (10, 10), (7, None), (0, None)])

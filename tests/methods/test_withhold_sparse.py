@@ -17,7 +17,8 @@ from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from tests.methods.rounding_tables import FULL, SCHEMA, cube
@@ -39,7 +40,7 @@ def signs(made: Table) -> list[str]:
 def withheld(made: Table) -> npt.NDArray[np.bool_]:
     if made.flags is None:
         return np.zeros(made.shape, dtype=bool)
-    return np.asarray(made.flags == Flag.WITHHELD)
+    return np.asarray(made.flags == Mark.WITHHELD)
 
 
 def test_small_values_of_sparse_areas_become_c() -> None:
@@ -138,8 +139,8 @@ def test_flags_and_notes_of_before_stay() -> None:
     assert noted.flags is not None
     assert after.flags is not None
     before = noted.flags != 0
-    assert (after.flags[before] == Flag.BELOW_THRESHOLD).all()
-    assert (after.flags[:6][~before[:6]] == Flag.WITHHELD).any()
+    assert (after.flags[before] == Mark.BELOW_THRESHOLD).all()
+    assert (after.flags[:6][~before[:6]] == Mark.WITHHELD).any()
 
 
 def test_nothing_is_withheld_where_no_area_is_sparse() -> None:

@@ -13,7 +13,8 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.axis import Axis
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.testing.island import SECRET, island_cube
@@ -142,7 +143,7 @@ def test_exact_totals_disclose_more() -> None:
 def test_withheld_cells_can_still_be_disclosed() -> None:
     cube = two_way([[1, 4], [5, 9]])
     flags = np.zeros(cube.shape, dtype=np.uint8)
-    flags[0, 0] = Flag.WITHHELD
+    flags[0, 0] = Mark.WITHHELD
     table = Table(cube.spec, np.where(flags, 0, cube.count), flags)
     found = feasibility(cube, table, Knowledge(max_deviation=0))
     assert found.disclosed == found.cells == 9

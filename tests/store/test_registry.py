@@ -17,9 +17,10 @@ from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.cell_hashes import cell_hashes
 from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.spec.record_sets import cells_of
@@ -90,7 +91,7 @@ def test_withheld_cells_stay_withheld(registry: Registry) -> None:
     assert back == made
     assert isinstance(back, Table)
     assert back.flags is not None
-    assert back.flags.tolist() == [0, Flag.WITHHELD, Flag.BELOW_THRESHOLD]
+    assert back.flags.tolist() == [0, Mark.WITHHELD, Mark.BELOW_THRESHOLD]
     assert registry.value(made.spec, 0) == 5
     assert registry.value(made.spec, 1) is None
     registry.add(table("sex", "age@class"), allow_conflicts=True)

@@ -28,6 +28,7 @@ from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
+    DeclaredUniverse,
     GridSpec,
     HouseholdKey,
     Impossible,
@@ -47,6 +48,7 @@ from sdcensus.model.schema.variable import (
     Variable,
     VariableSource,
 )
+from sdcensus.model.spec.declared_universes import with_universe
 from sdcensus.model.text import Text
 from sdcensus.store.schema_json import (
     SCHEMA_VERSION,
@@ -82,7 +84,8 @@ def code_lists(draw: st.DrawFn) -> tuple[tuple[Code, ...], tuple[Hierarchy, ...]
         for name in draw(st.lists(NAMES, max_size=2)):
             size = draw(st.integers(1, len(codes)))
             group = tuple(draw(st.integers(0, size - 1)) for _ in codes)
-            level = Level(name, tuple(draw(st.permutations(codes)))[:size], group)
+            some = tuple(draw(st.permutations(codes)))[:size]
+            level = Level(name, some, group, universe=draw(st.booleans()))
             hierarchies.append(Hierarchy(draw(NAMES), (level,)))
     return codes, tuple(hierarchies)
 
@@ -161,6 +164,12 @@ def schemas(draw: st.DrawFn) -> Schema:
                 each=draw(ENTITIES), holds=draw(ENTITIES), when=when, times=draw(st.integers(1, 9))
             )
             for when in draw(st.lists(WORDS, max_size=2))
+        ),
+        universes=tuple(
+            DeclaredUniverse(
+                name=name, condition=draw(WORDS), label=draw(TEXTS), description=draw(TEXTS)
+            )
+            for name in draw(st.lists(NAMES, max_size=2))
         ),
     )
 
@@ -309,3 +318,13 @@ def test_damage_is_a_store_error_or_another_sound_schema(
     except StoreError:
         return
     assert schema_from_json(schema_to_json(schema)) == schema
+
+
+def test_a_schema_of_before_universes_has_the_text_and_digest_of_before() -> None:
+    """Stores that were loaded by earlier versions open as they are."""
+    text = canonical_json(SCHEMA)
+    assert "universe" not in text
+    declared = with_universe(SCHEMA, DeclaredUniverse(name="adults", condition="age >= 15"))
+    assert schema_from_json(json.loads(canonical_json(declared))).universes == declared.universes
+    assert schema_digest(declared) != schema_digest(SCHEMA)
+    assert schema_from_json(json.loads(text)).universes == ()

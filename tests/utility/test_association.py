@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import contingency
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.association import (
     association_change,
@@ -86,7 +87,7 @@ def test_every_pair_of_axes_from_totals_or_from_sums() -> None:
 def test_withheld_cells_leave_no_association() -> None:
     cube = two_way([[4, 5], [7, 1]])
     values, flags = cube.count.copy(), np.zeros(cube.shape, dtype=np.uint8)
-    values[0, 1], flags[0, 1] = 0, Flag.WITHHELD
+    values[0, 1], flags[0, 1] = 0, Mark.WITHHELD
     (made,) = association_change(cube, Table(cube.spec, values, flags))
     assert made.percent is None
     assert "withheld" in made.reason
@@ -129,7 +130,7 @@ def test_margins_of_an_empty_table_and_of_withheld_totals() -> None:
         assert one.reason
     cube = two_way([[1, 2], [3, 4]])
     values, flags = cube.count.copy(), np.zeros(cube.shape, dtype=np.uint8)
-    values[0, 2], flags[0, 2] = 0, Flag.WITHHELD
+    values[0, 2], flags[0, 2] = 0, Mark.WITHHELD
     rows, columns = marginal_change(cube, Table(cube.spec, values, flags))
     assert (rows.categories, rows.withheld) == (1, 1)
     assert columns.withheld == 0

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.by_row import per_row, row_measures
 from sdcensus.utility.ranks import rank_change, rank_change_of_rows
@@ -110,7 +111,7 @@ def test_withheld_cells_are_left_out_of_their_row() -> None:
     assert "withheld" in made.absolute_distance.reason
     cube = two_way([[4, 5], [6, 7]])
     values, flags = cube.count.copy(), np.zeros(cube.shape, dtype=np.uint8)
-    values[0, 1], flags[0, 1] = 0, Flag.WITHHELD
+    values[0, 1], flags[0, 1] = 0, Mark.WITHHELD
     assert per_row(cube, Table(cube.spec, values, flags), axis="a").withheld == 1
 
 

@@ -20,7 +20,8 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import FIGURES, Utility, utility_of, utility_of_values
@@ -197,7 +198,7 @@ def test_withheld_cells_are_counted_and_left_out() -> None:
     cube = two_way([[1, 50], [3, 4]])
     values = cube.count + 1
     flags = np.zeros(cube.shape, dtype=np.uint8)
-    flags[0, 1] = Flag.WITHHELD
+    flags[0, 1] = Mark.WITHHELD
     values[0, 1] = 0
     made = utility_of(cube, Table(cube.spec, values, flags))
     assert (made.cells, made.withheld, made.max_deviation) == (8, 1, 1)

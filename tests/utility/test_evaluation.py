@@ -8,7 +8,8 @@ from hypothesis import given, settings
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.evaluation import Stage, StageFigures, evaluation_row
 from tests.utility.made import cubes_with_tables, sparse, two_way
@@ -99,7 +100,7 @@ def test_tables_without_interior_have_the_same_headings() -> None:
 
 def test_withheld_cells_are_counted_and_the_original_is_whole() -> None:
     cube = two_way([[5, 1], [2, 9]])
-    flags = np.ones(cube.shape, dtype=np.uint8) * Flag.WITHHELD
+    flags = np.ones(cube.shape, dtype=np.uint8) * Mark.WITHHELD
     found = by_stage(cube, Table(cube.spec, np.zeros(cube.shape, dtype=np.int64), flags))
     assert found["original", True].cells == 9
     after = found["published", True]

@@ -12,7 +12,7 @@ import pytest
 import sdcensus as sc
 from sdcensus.client.failures import TableRefused
 from sdcensus.model.policy.policy import OnlineRules, RoleRules, UserRole, WhenSparse
-from sdcensus.web.api.negotiation import NAMES
+from sdcensus.session.answer import form_names
 from sdcensus.web.database.notices import MOST_UNREAD
 from tests.session.answer.services import service
 from tests.web.servers import QUESTION, TABLES, PausingService, Place, check_error, opened, until
@@ -41,7 +41,7 @@ def test_conditions_of_get_are_understood_and_post_is_always_answered(place: Pla
     assert place.client.get(link, headers={**CSV, "if-none-match": tag}).status_code == 200
 
 
-@pytest.mark.parametrize("form", NAMES)
+@pytest.mark.parametrize("form", form_names())
 def test_the_link_gives_the_bytes_of_the_post(place: Place, form: str) -> None:
     question = {
         "by": ["area", "sex"],

@@ -5,12 +5,14 @@ import io
 import zipfile
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.model.spec.question import Question
-from sdcensus.web.api.negotiation import NAMES, accepted
+from sdcensus.session.answer import form_names
+from sdcensus.web.api.negotiation import accepted
 from sdcensus.web.catalogues import LANGUAGES
 from tests.session.answer.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
@@ -34,8 +36,8 @@ def test_a_table_tells_everything_about_itself(place: Place) -> None:
     about = place.client.post(TABLES, json=QUESTION).json()["extension"]["sdcensus"]
     assert set(about) == {
         *("question", "link", "hash", "cells", "limit", "variables", "most_variables"),
-        *("outcome", "areas", "withheld", "reasons", "remedies", "parts", "example"),
-        *("own_groups", "versions"),
+        *("outcome", "areas", "withheld", "reasons", "remedies", "parts", "weak"),
+        *("example", "own_groups", "versions"),
     }
     assert about["question"] == QUESTION
     assert (about["cells"], about["variables"], about["outcome"]) == (24, 2, "allowed")
@@ -60,7 +62,25 @@ def test_links_of_strange_questions_lead_back_to_them(place: Place) -> None:
     assert max(about["parts"]) > 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_sums_that_shares_cannot_rest_on_are_those_of_figures(place: Place) -> None:
+    """Four single ages of few people are a sum above 10, most of which comes from counts below."""
+    groups = {"age": [{"label": "own", "codes": ["0", "4", "7", "9"]}]}
+    asked = {"of": "persons", "by": ["area", "sex", "age", "married"], "groups": groups}
+    told = place.client.post(TABLES, json=asked).json()
+    answer = place.site.service.answer(Question.from_json(asked))
+    assert answer.table is not None
+    support = answer.table.support
+    assert support is not None
+    values, parts, small = (
+        array.ravel() for array in (answer.table.values, support.parts, support.small)
+    )
+    weak = (values < 10) | (values**2 < 100 * parts) | (2 * small >= values)
+    assert told["extension"]["sdcensus"]["weak"] == np.flatnonzero(weak).tolist()
+    # Some are weak for their parts alone.
+    assert (weak & (values**2 >= 100 * parts)).any()
+
+
+@pytest.mark.parametrize("name", form_names())
 def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> None:
     answer = place.client.get(LINK, params={"of": "persons", "by": "area", "format": name})
     assert answer.status_code == 200

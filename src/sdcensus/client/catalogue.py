@@ -30,6 +30,7 @@ class Population:
         label: What it is called.
         variables: How many variables it has.
         most_variables, most_cells: How large a table may be; ``None`` for no limit.
+        universes: The names of records in common use, which conditions (``where``) may name.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Population:
     variables: int
     most_variables: int | None = None
     most_cells: int | None = None
+    universes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def populations_of(document: Any) -> tuple[Population, ...]:
                 int(one["variables"]),
                 _limit(one, "variables"),
                 _limit(one, "cells"),
+                tuple(str(each["name"]) for each in one.get("universes") or ()),
             )
             for one in document["datasets"]
         )

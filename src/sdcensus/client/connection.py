@@ -23,7 +23,7 @@ from sdcensus.client.catalogue import (
     variable_of,
     variables_of,
 )
-from sdcensus.client.downloads import FORMATS, format_of, name_of, written
+from sdcensus.client.downloads import DownloadFormat, format_of, formats_of, name_of, written
 from sdcensus.client.jobs import await_job
 from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.client.transport import JSON, Received, Transport, pieces_of
@@ -87,6 +87,7 @@ class Connection:
         self._transport = transport
         self._with_token = with_token
         self._language = language
+        self._known_formats: tuple[DownloadFormat, ...] | None = None
 
     def __repr__(self) -> str:
         token = ", with a token" if self._with_token else ""
@@ -252,18 +253,18 @@ class Connection:
         Args:
             by: Axes; as are the further arguments, those of ``table``.
             to: The file, or a folder in which the file gets the name that the server gives it.
-            format: ``xlsx``, ``csv``, ``json-stat``, ``sdmx-csv``, ``px`` or ``parquet``; else the
-                ending of the file tells it.
+            format: One that the server has, such as ``xlsx`` or ``csv``; else the ending of the
+                file tells it.
             of, where, codes, groups: As for ``table``.
             language: The language of labels and notes.
             replace: Put the file in the place of an older one.
             wait, progress: As for ``table``.
         """
         target = Path(to)
-        chosen = format_of(format, target)
+        chosen = format_of(format, target, self._formats())
         question = make_question(by, of=of, where=where, codes=codes, groups=groups)
-        words = [*self._words(language), ("format", chosen)]
-        accept = f"{FORMATS[chosen].media_type}, {JSON};q=0.1"
+        words = [*self._words(language), ("format", chosen.name)]
+        accept = f"{chosen.media_type}, {JSON};q=0.1"
         with self._opened(question, words, accept) as response:
             if response.status != 202:
                 name = name_of(response.headers, chosen)
@@ -312,6 +313,12 @@ class Connection:
             return dict(self._get("/account", [], None))
 
     # ------------------------------------------------------------ the way there
+
+    def _formats(self) -> tuple[DownloadFormat, ...]:
+        """The formats of the server, asked for once."""
+        if self._known_formats is None:
+            self._known_formats = formats_of(self._get("/datasets", [], None))
+        return self._known_formats
 
     def _words(self, language: str | None) -> list[tuple[str, str]]:
         chosen = language or self._language

@@ -4,65 +4,68 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
+from typing import Any
 
+from sdcensus.client.catalogue import understood
 from sdcensus.errors import OutputError, SpecError, UnknownName
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadFormat:
-    """A format in which tables can be downloaded."""
+    """A format in which a server gives tables."""
 
+    name: str
     media_type: str
     ending: str
 
 
-FORMATS = {
-    "xlsx": DownloadFormat(
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx"
-    ),
-    "csv": DownloadFormat("text/csv", ".csv"),
-    "json-stat": DownloadFormat("application/json", ".json"),
-    "sdmx-csv": DownloadFormat("application/vnd.sdmx.data+csv", ".sdmx.csv"),
-    "px": DownloadFormat("application/x-pc-axis", ".px"),
-    "parquet": DownloadFormat("application/vnd.apache.parquet", ".parquet"),
-    # The same with the page about the table beside it, in one file.
-    "csv-zip": DownloadFormat("application/zip", ".zip"),
-    "sdmx-csv-zip": DownloadFormat("application/zip", ".sdmx.zip"),
-}
+def formats_of(document: Any) -> tuple[DownloadFormat, ...]:
+    """Read the formats of the answer about data sets; first come those without an archive."""
+    formats, archives = [], []
+    with understood():
+        for one in document["formats"]:
+            name, endings = str(one["name"]), list(map(str, one["endings"]))
+            formats.append(DownloadFormat(name, str(one["media_type"]), endings[0]))
+            if len(endings) > 1:
+                # The same with what stands beside it, in one file.
+                inner = endings[0].rpartition(".")[0]
+                archives.append(DownloadFormat(f"{name}-zip", "application/zip", f"{inner}.zip"))
+    return (*formats, *archives)
 
 
-def format_of(named: str | None, target: Path) -> str:
+def format_of(named: str | None, target: Path, formats: Sequence[DownloadFormat]) -> DownloadFormat:
     """The format that is named, or that the ending of a file tells.
 
     Examples:
-        >>> format_of(None, Path("table.xlsx")), format_of("px", Path("folder"))
-        ('xlsx', 'px')
+        >>> px = DownloadFormat("px", "application/x-pc-axis", ".px")
+        >>> format_of(None, Path("table.px"), [px]) == format_of("px", Path("folder"), [px]) == px
+        True
     """
+    names = [one.name for one in formats]
     if named is not None:
-        if named not in FORMATS:
-            raise UnknownName("format", str(named), known=FORMATS)
-        return named
+        if named not in names:
+            raise UnknownName("format", str(named), known=names)
+        return formats[names.index(named)]
     # The longest ending first: .sdmx.csv is no .csv.
-    for name, one in sorted(FORMATS.items(), key=lambda pair: -len(pair[1].ending)):
+    for one in sorted(formats, key=lambda one: -len(one.ending)):
         if target.name.lower().endswith(one.ending):
-            return name
+            return one
     raise SpecError(
-        f"Say in which format: format= one of {', '.join(FORMATS)}, or a file that ends like one."
+        f"Say in which format: format= one of {', '.join(names)}, or a file that ends like one."
     )
 
 
-def name_of(headers: Message, chosen: str) -> str:
+def name_of(headers: Message, chosen: DownloadFormat) -> str:
     """The name that the server gives a file, without anything that is a way to another folder."""
     said = headers.get_filename() or ""
     plain = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', "-", said).strip(". -")
-    ending = FORMATS[chosen].ending
     if not plain:
-        plain = f"table{ending}"
+        plain = f"table{chosen.ending}"
     return plain[-120:]
 
 

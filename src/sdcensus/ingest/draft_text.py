@@ -11,14 +11,23 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
+from sdcensus.documents.schema.undeclared import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess, guess, may_be_geography
-from sdcensus.ingest.draft_words import numbers_persons
+from sdcensus.ingest.draft_guesses import Guess, concepts, guess, may_be_geography
+from sdcensus.ingest.draft_words import (
+    AND_OVER,
+    PRIVATE_HOUSEHOLDS,
+    Concept,
+    is_private_household,
+    numbers_persons,
+)
 from sdcensus.ingest.readers import Reader
 from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileSource
 from sdcensus.model.schema.variable import CodeKind, Role
+from sdcensus.model.text import Text
 
 #: More codes than this stand in a file of their own.
 _INLINE_CODES = 12
@@ -52,6 +61,7 @@ class SchemaWriter:
         self._names: set[str] = set()
         self._geography_name = ""
         self._lines: list[str] = []
+        self._universes: list[DeclaredUniverse] = []
 
     def schema(self, files: list[DraftFile]) -> str:
         """The whole text."""
@@ -66,6 +76,9 @@ class SchemaWriter:
         for file in files:
             for column, profile in file.profiles.items():
                 self._variable(file, profile, is_geography=(file.name, column) == geography)
+        for universe in self._universes:
+            self._note(["guessed: records in common use, which are counted by this name."])
+            self._say(universe_lines(universe))
         return "\n".join(self._lines).rstrip("\n") + "\n"
 
     def _say(self, *lines: str) -> None:
@@ -194,6 +207,31 @@ class SchemaWriter:
         if made.width is not None:
             self._say(f"width = {made.width}")
         self._say("")
+        if made.role is not Role.RECORD_ID:
+            self._usual_universes(name, made, concepts(profile))
+
+    def _usual_universes(self, name: str, made: Guess, about: set[Concept]) -> None:
+        """Note the universes that a variable is usually asked for."""
+        usual: list[tuple[str, str, Text]] = []
+        if Concept.AGE in about and made.range is not None:
+            low, high = made.range
+            usual = [
+                (f"aged_{age}_and_over", f"{name} >= {age}", label)
+                for age, label in AND_OVER.items()
+                if low < age < high
+            ]
+        private = [
+            code for code, label in (made.codes or {}).items() if is_private_household(label)
+        ]
+        if len(private) == 1 and "'" not in private[0]:
+            usual.append(("private_households", f"{name} == '{private[0]}'", PRIVATE_HOUSEHOLDS))
+        for universe, condition, label in usual:
+            if universe not in self._names:
+                self._names.add(universe)
+                spoken = Text.of(label.show(self.language), language=self.language)
+                self._universes.append(
+                    DeclaredUniverse(name=universe, condition=condition, label=spoken)
+                )
 
     def _codes(self, name: str, made: Guess) -> None:
         codes = {code: _plain(label) or code for code, label in (made.codes or {}).items()}

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import CodeKind
+from sdcensus.model.text import Text
 
 
 class Concept(StrEnum):
@@ -108,6 +109,27 @@ _ENTITIES: dict[Entity, frozenset[str]] = {
         "building buildings edificio edificios batiment batiments immeuble immeubles"
     ),
 }
+_PRIVATE = _words("private particular particulares ordinaire ordinaires particulier particuliere")
+#: What the usual universes are called in schemas.
+AND_OVER = {
+    age: Text.of(
+        {
+            "en": f"{age} and over",
+            "es": f"{age} años y más",
+            "fr": f"{age} ans et plus",
+            "nl": f"{age} jaar en ouder",
+        }
+    )
+    for age in (15, 65)
+}
+PRIVATE_HOUSEHOLDS = Text.of(
+    {
+        "en": "Private households",
+        "es": "Hogares particulares",
+        "fr": "Ménages ordinaires",
+        "nl": "Particuliere huishoudens",
+    }
+)
 _NOT_APPLICABLE = re.compile(
     r"not appl|no aplica|no correspond|^n\.? ?/? ?a\.?$|sans objet|non appl|nao se aplica|nao aplic"
     r"|\bniu\b|not in universe|fuera del universo|under (?:\d+|age)|menor(?:es)? de \d+"
@@ -154,6 +176,18 @@ def entity_named(text: str) -> Entity | None:
         if words & known:
             return entity
     return None
+
+
+def is_private_household(label: str) -> bool:
+    """Whether a code is that of private households, by its label.
+
+    Examples:
+        >>> is_private_household("Private household"), is_private_household("Private dwelling")
+        (True, False)
+    """
+    words = set(words_of(label))
+    households = _ENTITIES[Entity.HOUSEHOLD] | {"huishouden", "huishoudens"}
+    return bool(words & _PRIVATE) and bool(words & households)
 
 
 def kind_of_label(label: str) -> CodeKind:

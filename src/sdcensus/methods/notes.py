@@ -6,7 +6,7 @@ not the sums of their parts, with an example from the table itself. They tell no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,8 @@ from sdcensus.methods import notes_words as words
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark, marks_in
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
@@ -70,7 +71,7 @@ def notes_for(
     notes += _about_sums(table, claims)
     # The same words for every look-up: which one it is would tell how large the noise is.
     notes.append(words.CONSISTENT if claims.consistent else words.INCONSISTENT)
-    signs = [] if isinstance(table, SparseTable) or not legend else _signs(table)
+    signs = () if isinstance(table, SparseTable) or not legend else marks_in(table.flags)
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
@@ -140,8 +141,8 @@ def _told(example: Example, language: str) -> str:
     )
 
 
-def _legend(signs: list[Flag], language: str) -> str:
-    return "; ".join(f"{one.sign} = {one.meaning.show(language)}" for one in signs) + "."
+def _legend(marks: Sequence[Mark], language: str) -> str:
+    return "; ".join(f"{mark.sign} = {mark.meaning.show(language)}" for mark in marks) + "."
 
 
 # ---------------------------------------------------------------- looking for it
@@ -282,10 +283,3 @@ def _example(
 def _shows_zeros(table: Table) -> bool:
     zeros = table.published == 0
     return bool((zeros if table.flags is None else zeros & (table.flags == 0)).any())
-
-
-def _signs(table: Table) -> list[Flag]:
-    if table.flags is None:
-        return []
-    found = set(np.unique(table.flags).tolist())
-    return [flag for flag in Flag if flag and flag.value in found]

@@ -19,8 +19,8 @@ from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Audit
-from sdcensus.model.published.table import Flag
 from sdcensus.model.spec.table_spec import TableSpec
 
 
@@ -128,7 +128,7 @@ class ThresholdRounding(CellMethod):
             small &= cells.count != 0
         published = round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP)
         published[small] = 0
-        flags = np.where(small, np.uint8(Flag.BELOW_THRESHOLD), np.uint8(Flag.PUBLISHED))
+        flags = np.where(small, np.uint8(Mark.BELOW_THRESHOLD), np.uint8(Mark.NONE))
         return Outcome(published, flags)
 
     def audit(self, cube: Cube | SparseCube) -> Audit:

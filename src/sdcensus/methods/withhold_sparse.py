@@ -17,7 +17,8 @@ from sdcensus.methods.method import Kind, Step
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.area_axis import area_axis
 
 _ELSEWHERE = "A cell can be withheld in one table and shown in another."
@@ -143,8 +144,8 @@ class WithholdSparse(Step):
 def withhold(table: Table, cells: npt.NDArray[np.bool_]) -> Table:
     """The table with these cells withheld, where they have a number."""
     flags = np.zeros(table.shape, np.uint8) if table.flags is None else table.flags.copy()
-    flags[np.broadcast_to(cells, table.shape) & (flags == Flag.PUBLISHED)] = Flag.WITHHELD
-    published = np.where(flags == Flag.PUBLISHED, table.published, 0)
+    flags[np.broadcast_to(cells, table.shape) & (flags == Mark.NONE)] = Mark.WITHHELD
+    published = np.where(flags == Mark.NONE, table.published, 0)
     return replace(table, published=published, flags=flags)
 
 

@@ -19,6 +19,7 @@ from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.schema import (
     CensusInfo,
+    DeclaredUniverse,
     GridSpec,
     HouseholdKey,
     Impossible,
@@ -46,10 +47,15 @@ _KIND_OF = {number: kind for kind, number in _KINDS.items()}
 def schema_to_json(schema: Schema) -> Json:
     """The schema as plain values, without ``files`` and the ``source`` of variables."""
     plain = _plain(schema)
-    # Stores that were written before identities could be declared keep their digest.
+    # Stores that were written before these could be declared keep their digest.
     if schema.identities:
         plain["identities"] = [
             [one.each.value, one.holds.value, one.when, one.times] for one in schema.identities
+        ]
+    if schema.universes:
+        plain["universes"] = [
+            [one.name, one.condition, _text_to_json(one.label), _text_to_json(one.description)]
+            for one in schema.universes
         ]
     return plain
 
@@ -201,6 +207,7 @@ def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
                 "name": level.name,
                 "codes": [_code_to_json(code) for code in level.codes],
                 "group": list(level.group),
+                **({"universe": True} if level.universe else {}),
             }
             for level in hierarchy.levels
         ],
@@ -274,6 +281,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
         impossible=_list(document["impossible"], _impossible),
         grids=grids,
         identities=_list(document.get("identities", []), _identity),
+        universes=_list(document.get("universes", []), _universe),
     )
 
 
@@ -306,6 +314,16 @@ def _identity(value: Any) -> UnitIdentity:
         holds=_kind_of_unit(holds),
         when=_string(when),
         times=_whole(times),
+    )
+
+
+def _universe(value: Any) -> DeclaredUniverse:
+    name, condition, label, description = value
+    return DeclaredUniverse(
+        name=_string(name),
+        condition=_string(condition),
+        label=_text(label),
+        description=_text(description),
     )
 
 
@@ -382,5 +400,8 @@ def _hierarchy(value: Any) -> Hierarchy:
 
 def _level(value: Any) -> Level:
     return Level(
-        _string(value["name"]), _list(value["codes"], _code), _list(value["group"], _whole)
+        _string(value["name"]),
+        _list(value["codes"], _code),
+        _list(value["group"], _whole),
+        _checked(value.get("universe", False), bool),
     )

@@ -7,11 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
+import numpy as np
 from hypothesis import strategies as st
 
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeyScope, Schema
+from sdcensus.model.schema.schema import (
+    CensusInfo,
+    DeclaredUniverse,
+    KeyRules,
+    KeyScope,
+    Schema,
+)
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
@@ -22,6 +29,7 @@ from sdcensus.model.schema.variable import (
     Variable,
     VariableSource,
 )
+from sdcensus.model.spec.declared_universes import set_condition, with_universe
 from sdcensus.model.text import Text
 from sdcensus.testing.small_census import SHAPES, Shape, SmallCensus, id_variables, random_units
 
@@ -174,6 +182,7 @@ def small_censuses(draw: st.DrawFn, *, most_units: int = 12) -> SmallCensus:
         variables=(*described, *amounts, *id_variables(shape)),
         keys=KeyRules(space=draw(st.sampled_from(KEY_SPACES)), scope=scope),
     )
+    schema = _with_universes(draw, schema, described)
     # What the units are is drawn from one number: simpler units would not make a failure clearer.
     sizes = {
         spec.entity: draw(st.sampled_from((most_units // 2, most_units, 3, 1, 0)))
@@ -181,6 +190,18 @@ def small_censuses(draw: st.DrawFn, *, most_units: int = 12) -> SmallCensus:
     }
     draws = random.Random(draw(st.integers(0, 1 << 32)))
     return SmallCensus(schema, random_units(schema, sizes, draws))
+
+
+def _with_universes(draw: st.DrawFn, schema: Schema, described: Sequence[Variable]) -> Schema:
+    """Up to two sets of leaves by a name of their own."""
+    wide = [variable for variable in described if len(variable.codes) > 1]
+    for at in range(draw(st.integers(0, 2)) if wide else 0):
+        variable = draw(st.sampled_from(wide))
+        size = len(variable.codes)
+        places = draw(st.sets(st.integers(0, size - 1), min_size=1, max_size=size - 1))
+        condition = set_condition(variable, np.isin(np.arange(size), sorted(places)))
+        schema = with_universe(schema, DeclaredUniverse(name=f"u{at}", condition=condition))
+    return schema
 
 
 def _home(draw: st.DrawFn, shape: Shape) -> tuple[Entity, Entity]:

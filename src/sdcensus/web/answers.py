@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.answer import JSON_STAT
 from sdcensus.web.security import content_disposition
 
 Header = tuple[bytes, bytes]
@@ -102,7 +103,7 @@ class Entry:
             (b"content-language", self.language.encode("ascii")),
             (b"link", b'</about>; rel="describedby"'),
         ]
-        if self.format != "json-stat":
+        if self.format != JSON_STAT:
             disposition = content_disposition(self.filename)
             made.append((b"content-disposition", disposition.encode("latin-1")))
         return made

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sdcensus.web.api.errors import ApiError
+from sdcensus.web.api.negotiation import told_formats
 from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import json_response, made_response, read_object, request_id
 from sdcensus.web.api.site import Site
@@ -114,6 +115,8 @@ class Pages:
             "language": language,
             "languages": site.settings.languages,
             "texts_json": _texts_block(language),
+            "formats": told_formats(language),
+            "formats_json": data_block(told_formats(language)),
             "census": {"name": census.name, "country": census.country},
             "account": None if account is None else _shown_account(account),
             "csrf": "" if caller is None else site.identities.csrf(caller),

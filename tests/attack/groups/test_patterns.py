@@ -13,8 +13,9 @@ from sdcensus.attack import Assumptions, AttackResult, run_attacks
 from sdcensus.attack.groups.zero_patterns import Visibility, chances_of_seen
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.session.attack.score import Scores, score
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET
@@ -112,7 +113,7 @@ def test_values_below_a_limit_with_one_sign_tell_nothing(
         assert isinstance(one.table, Table)
         small = one.table.published < 6
         values = np.where(small, 0, one.table.published)
-        flags = np.where(small, Flag.BELOW_THRESHOLD, 0).astype(np.uint8)
+        flags = np.where(small, Mark.BELOW_THRESHOLD, 0).astype(np.uint8)
         tables.append(replace(one, table=Table(one.table.spec, values, flags)))
     found = attacked(tables, "patterns", "zero-patterns")
     assert all(one.groups_claimed == 0 for one in found.values())

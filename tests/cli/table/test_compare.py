@@ -56,7 +56,7 @@ def test_schemes_tables_and_draws_are_chosen(run: Run, island: Store, tmp_path: 
     file.write_text("age@class\n", encoding="utf-8", newline="\n")
     answer = run(
         *("compare", store, "--table", "area@district,sex", "--tables", file, "--out", out),
-        *("--schemes", "cp1, CP3(1,2)", "--lookups", "ascending", "--where", "age > 2"),
+        *("--schemes", "cp1, CP3(1,2)", "--lookups", "ascending", "--where", "age > 4"),
     )
     assert (answer.code, answer.err) == (0, "")
     found = rows(out / "all_results.csv")

@@ -138,8 +138,11 @@ def test_another_unit_a_filter_and_weights(run: Run, village: Village) -> None:
     rounding = ("--method", "random-rounding")
     houses = run("protect", village.store, "--of", "households", "--by", "tenure", *rounding)
     assert "households by tenure: protected" in houses.out
+    women = run("protect", village.store, "--where", "sex == 2", *rounding)
+    assert "persons, where sex == 2: protected by random-rounding" in women.out
     adults = run("protect", village.store, "--where", "age >= 15", *rounding)
-    assert "persons, where age >= 15: protected by random-rounding" in adults.out
+    assert adults.code == 4
+    assert '[universe.age_from_15]\ncondition = "age >= 15"\n' in adults.err
     weighted = ("--by", "sex", "--measure", "weighted")
     refused = run("protect", village.store, *weighted, *rounding)
     assert refused.code == 2
@@ -301,8 +304,9 @@ def test_groups_are_sums_of_published_values(run: Run, island: Store, tmp_path: 
     for row in read(sums):
         parts = {"coast": ["P0", "P3"], "whole": ["P6"], "_T": ["_T"]}[row["area"]]
         assert int(row["published"]) == sum(published[part, row["sex"]] for part in parts)
-        assert int(row["parts"]) == len(parts)
-        assert float(row["error_factor"]) == round(len(parts) ** 0.5, 2)
+    about = json.loads((tmp_path / "sums.about.json").read_text(encoding="utf-8"))
+    assert "about 1.4 times that of a published value" in about["notes"][-1]["en"]
+    assert about["provenance"]["method"] == "cell-key"
     shown = run("protect", store, *arguments, "--groups", groups).out
     assert "Sums for your groups" in shown
     assert ["coast", "Total", f"{published['P0', '_T'] + published['P3', '_T']:,}", "2", "×",
@@ -316,7 +320,7 @@ def test_groups_are_sums_of_published_values(run: Run, island: Store, tmp_path: 
         (["age,old,9"], [], "no axis 'age'"),
         (["area,coast,"], [], "line 2: The field code is empty"),
         (["area,coast,P6"], ["--minimum-population", "999"], "fewer than 999 published persons"),
-        (["area,coast,P6"], ["--groups-out", "sums.xlsx"], "write groups as .csv"),
+        (["area,coast,P6"], ["--groups-out", "sums.doc"], "sums.doc: write a table to a file"),
     ],
 )
 def test_groups_that_cannot_be_made_are_refused_and_nothing_is_written(

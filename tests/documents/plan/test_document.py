@@ -11,7 +11,6 @@ from sdcensus.documents.plan.document import plan_from_document, plan_text, read
 from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import DocumentError, InputError, StoreError
 from sdcensus.model.plan.plan import (
-    FORMAT_NAMES,
     Plan,
     PlannedIndicator,
     PlannedTable,
@@ -21,6 +20,7 @@ from sdcensus.model.plan.plan import (
     Protection,
 )
 from sdcensus.model.plan.vocabulary import PROGRAMME_NAMES
+from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import Measure
@@ -35,7 +35,7 @@ store = "census.store"
 [[table]]
 name = "age-by-parish"
 title = { en = "Age by parish" }
-universe = "age >= 3"
+universe = "age >= 5"
 rows = ["age@class"]
 columns = ["area@parish+district"]
 of = "persons"
@@ -112,7 +112,7 @@ def test_a_plan_reads_from_its_own_folder(tmp_path: Path) -> None:
 
 
 def test_every_mistake_has_its_line_and_the_nearest_name() -> None:
-    text = GOOD.replace('"age@class"', '"age@clas"').replace("age >= 3", "agee >= 3")
+    text = GOOD.replace('"age@class"', '"age@clas"').replace("age >= 5", "agee >= 5")
     text = text.replace("office_folder", "ofice_folder").replace('"persons"', '"persns"')
     said = mistakes(text)
     assert "line 6: table (number 1): There is no variable 'agee'. Did you mean 'age'" in said
@@ -176,7 +176,7 @@ def with_indicator(*lines: str) -> str:
 @pytest.mark.parametrize(
     "lines",
     [
-        ('kind = "share"', 'numerator = "married == 1"', 'denominator = "age >= 3"'),
+        ('kind = "share"', 'numerator = "married == 1"', 'denominator = "age >= 5"'),
         ('numerator = "married == 1"', "decimals = 0"),
         ('kind = "ratio"', 'numerator = "sex == 0"', 'denominator = "sex == 1"', "per = 1000"),
         ('kind = "distribution"', 'variable = "age@class"', 'universe = "sex == 0"'),
@@ -423,7 +423,7 @@ INDICATORS = st.builds(
     kind=st.just("ratio"),
     by=AXES,
     of=st.sampled_from(Entity),
-    universe=st.sampled_from(["", "age >= 3"]),
+    universe=st.sampled_from(["", "age >= 5"]),
     numerator=WORDS,
     denominator=WORDS,
     per=st.integers(1, 1000),
@@ -462,7 +462,7 @@ PLANS = st.builds(
             title=st.dictionaries(st.sampled_from(["en", "es"]), WORDS).map(Text.of),
             rows=AXES,
             columns=AXES,
-            universe=st.sampled_from(["", "age >= 3"]),
+            universe=st.sampled_from(["", "age >= 5"]),
             of=st.sampled_from(Entity),
             measure=st.sampled_from(Measure),
         )
@@ -489,7 +489,7 @@ PLANS = st.builds(
         office_folder=st.sampled_from(["", "office"]),
         original_store=st.sampled_from(["", "before.store"]),
         date=st.sampled_from(["", "2026-03-01"]),
-        formats=st.lists(st.sampled_from(FORMAT_NAMES), min_size=1, unique=True).map(tuple),
+        formats=st.lists(st.sampled_from(list(BUILT_IN)), min_size=1, unique=True).map(tuple),
         languages=st.sampled_from([(), ("en",), ("en", "es")]),
         notes=st.booleans(),
         evaluation=st.booleans(),

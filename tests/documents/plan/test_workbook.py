@@ -46,8 +46,8 @@ PLAN: Sheet = [
 ]
 TABLES: Sheet = [
     [],
-    ["Name", "Title", "units", "where", "Rows", "Columns", "Measure", "comment"],
-    ["age-by-parish", "Age", "persons", "age >= 3", "age@class", "area@parish+district, sex"],
+    ["Name", "Title", "units", "population", "Rows", "Columns", "Measure", "comment"],
+    ["age-by-parish", "Age", "persons", "age >= 5", "age@class", "area@parish+district, sex"],
     [],
     ["", "", "", "", "", "", "", "only a remark"],
     ["# later", "", "", "", "nonsense"],
@@ -95,7 +95,7 @@ def test_a_workbook_is_a_plan(tmp_path: Path) -> None:
     )
     first, second = plan.tables
     assert (first.rows, first.columns) == (("age@class",), ("area@parish+district", "sex"))
-    assert (first.title, first.universe, first.of) == (Text.of("Age"), "age >= 3", Entity.PERSON)
+    assert (first.title, first.universe, first.of) == (Text.of("Age"), "age >= 5", Entity.PERSON)
     assert (second.name, second.share) == ("2021", "married == 1")
     assert plan.output is not None
     assert plan.output.date == date(2026, 3, 1).isoformat()
@@ -138,7 +138,7 @@ def test_every_mistake_names_sheet_row_and_cell(tmp_path: Path) -> None:
     plan = changed(changed(PLAN, "light", "lite"), "csv, xlsx", "csv, xslx")
     plan = changed(changed(plan, 2.5, "two"), "no", "perhaps")
     plan = [*changed(plan, "then", "than"), ["folder", "again"], ["", "a value"]]
-    tables = changed(changed(TABLES, "age@class", "age@clas"), "age >= 3", "agee >= 3")
+    tables = changed(changed(TABLES, "age@class", "age@clas"), "age >= 5", "agee >= 5")
     tables = changed(changed(tables, "Columns", "Colums"), 2021.0, "age-by-parish")
     said = mistakes(workbook(tmp_path / "p.xlsx", {"plan": plan, "tables": tables}))
     for expected in [
@@ -150,7 +150,7 @@ def test_every_mistake_names_sheet_row_and_cell(tmp_path: Path) -> None:
         "sheet 'plan', row 15, 'folder' (cell B15): 'folder' stands there twice",
         "sheet 'plan', row 16 (cell B16): there is a value without the name",
         "sheet 'tables', row 2 (cell F2): There is no column 'Colums'. Did you mean 'columns'",
-        "sheet 'tables', row 3, 'where' (cell D3): There is no variable 'agee'",
+        "sheet 'tables', row 3, 'population' (cell D3): There is no variable 'agee'",
         "sheet 'tables', row 3, 'Rows' (cell E3): Variable 'age': There is no level 'clas'",
         "sheet 'tables', row 7, 'Name' (cell A7): 'age-by-parish' is the name of table 1",
     ]:

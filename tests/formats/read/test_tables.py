@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,14 +21,16 @@ from sdcensus.formats.read.tables import (
     read_published_folder,
     scan_published,
 )
-from sdcensus.formats.tables import write_table
+from sdcensus.formats.write import table_file
+from sdcensus.formats.write.table_file import write_table
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from tests.formats.tables.made import PROVENANCE, SCHEMA, sparse, table
+from tests.formats.made import PROVENANCE, SCHEMA, sparse, table
 
 ENDINGS = (".csv", ".parquet")
 SHAPES = [
@@ -75,13 +78,42 @@ def test_signs_are_read(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_sparse_tables_are_read_as_sparse_ones(tmp_path: Path, ending: str) -> None:
+def test_sparse_tables_are_read_as_sparse_ones(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_file, "LARGEST_DENSE_GRID", 0)
     one = sparse(table("area+parish", "sex", values=[0, 3, 0] * 7))
     found = read_published(publish(one, tmp_path / f"t{ending}")).table
     assert isinstance(found, SparseTable)
     assert found.spec == one.spec
     assert found.numbers.tolist() == one.numbers.tolist()
     assert found.published.tolist() == one.published.tolist()
+
+
+@pytest.mark.parametrize("listed", ["none", "published as 0"])
+def test_files_of_earlier_versions_of_protect_are_read(tmp_path: Path, listed: str) -> None:
+    """They had a level beside every code, and a description without the codes of the axes."""
+    one = table("area+parish", "sex", values=[0, 3, 7] * 7)
+    if listed == "none":
+        one = table("area+parish", "sex", withheld=[1, 4], below=7)
+    columns = one.columns() if listed == "none" else sparse(one).columns()
+    rows = zip(*columns.values(), strict=True)
+    with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([list(columns), *rows])
+    about = {
+        "title": "Persons by Area (area, parish) and Sex",
+        "axes": [{"variable": "area", "positions": 7}, {"variable": "sex", "positions": 3}],
+        "cells_not_listed": listed,
+        "signs": {"c": {"en": "confidential: withheld"}},
+        "notes": [{"en": "Read this."}],
+        "provenance": replace(PROVENANCE, spec_hash=one.spec.hash()).to_json(),
+        "specification": spec_to_json(one.spec),
+    }
+    text_file(tmp_path / "t.about.json", json.dumps(about))
+    again = read_published(tmp_path / "t.csv").table
+    assert (again if isinstance(again, Table) else again.whole()) == one
+    assert isinstance(again, Table) == (listed == "none")
+    assert again.notes == (Text.of({"en": "Read this."}),)
 
 
 @pytest.mark.parametrize(

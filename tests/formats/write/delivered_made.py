@@ -15,7 +15,7 @@ from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from tests.formats.tables.made import PROVENANCE, SEX, text
+from tests.formats.made import PROVENANCE, SEX, text
 
 
 def axis(

@@ -15,7 +15,7 @@ from jsonstat_validator import validate_jsonstat
 from pyjstat import pyjstat
 
 from sdcensus.errors import OutputError
-from sdcensus.formats.tables.columns import grid_positions
+from sdcensus.formats.shared.arrow_columns import grid_positions
 from sdcensus.formats.write import json_stat as json_stat_module
 from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.identifiers import distinct, unique_codes

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyaxis import pyaxis
 
-from sdcensus.formats.tables.columns import grid_positions
+from sdcensus.formats.shared.arrow_columns import grid_positions
 from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.identifiers import at_least_one_axis, unique_codes
 from sdcensus.formats.write.px import DOTS

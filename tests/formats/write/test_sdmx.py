@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pysdmx.io import get_datasets, read_sdmx
 
-from sdcensus.formats.tables.columns import grid_positions
+from sdcensus.formats.shared.arrow_columns import grid_positions
 from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.identifiers import at_least_one_axis, unique_codes
 from sdcensus.formats.write.sdmx_names import STATUS_OF, code_ids, sdmx_names

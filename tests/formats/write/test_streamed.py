@@ -194,7 +194,7 @@ def test_formats_that_need_a_whole_table_are_refused_with_a_remedy(
     with pytest.raises(SpecError, match="too large to be held whole") as refused:
         _write(tmp_path, formats=["parquet", name])
     assert name in str(refused.value)
-    assert "parquet or csv" in str(refused.value)
+    assert "csv or parquet" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
 

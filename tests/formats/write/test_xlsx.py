@@ -23,7 +23,7 @@ from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.text import Text
-from tests.formats.tables.made import text
+from tests.formats.made import text
 from tests.formats.write.delivered_made import GEO, axis, counts, delivered, published, spec
 
 SEX = axis("SEX", ("T", "M", "F"), labels=("Total", "Men", "Women"), total=0)

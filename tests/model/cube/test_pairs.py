@@ -14,7 +14,8 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import counts_of, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Part, known_axes, region
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import feasibility
 from sdcensus.risk.posterior import posterior_observed_of
@@ -54,7 +55,7 @@ def test_parts_of_sparse_tables_are_those_of_dense_ones(
 def test_withheld_cells_stand_apart_with_their_true_counts() -> None:
     cube = two_way([[1, 2], [3, 4]])
     flags = np.zeros(cube.shape, dtype=np.uint8)
-    flags[0, 1] = Flag.WITHHELD
+    flags[0, 1] = Mark.WITHHELD
     table = Table(cube.spec, np.where(flags == 0, cube.count, 0), flags)
     found = pair_of(cube, table, Part.INTERIOR, numbers=True)
     assert found.true.tolist() == [1, 3, 4]

@@ -12,7 +12,8 @@ from sdcensus.errors import SpecError
 from sdcensus.model.cube.interior import with_totals
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.nearly_additive import spec_of, specs, variable
 
@@ -152,12 +153,12 @@ def test_bounds_that_contradict_each_other_are_told() -> None:
 def test_withheld_cells_are_bounded_by_what_is_published_around_them() -> None:
     spec = spec_of([variable("a", 2), variable("b", 2)], ["a", "b"])
     flags = np.zeros(spec.shape, dtype=np.uint8)
-    flags[:2, :2] = Flag.WITHHELD
+    flags[:2, :2] = Mark.WITHHELD
     table = Table(spec, np.array([[0, 0, 4], [0, 0, 1], [2, 3, 5]]), flags)
     found = known(table, max_deviation=0)
     assert found.lower[:2, :2].tolist() == [[1, 2], [0, 0]]
     assert found.upper[:2, :2].tolist() == [[2, 3], [1, 1]]
-    flags = np.full(spec.shape, Flag.WITHHELD, dtype=np.uint8)
+    flags = np.full(spec.shape, Mark.WITHHELD, dtype=np.uint8)
     nothing = known(Table(spec, np.zeros(spec.shape, dtype=np.int64), flags), max_deviation=2)
     assert (nothing.upper == UNBOUNDED).all()
     assert not nothing.bounded.any()

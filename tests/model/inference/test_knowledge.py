@@ -11,13 +11,14 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge, Support
 from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import IN_PLACE, Mark
+from sdcensus.model.published.table import Table
 from tests.methods.nearly_additive import spec_of, variable
 
 
 def table(*published: int, withheld: int = -1) -> Table:
     spec = spec_of([variable("a", len(published))], ["a-total"])
-    flags = np.where(np.arange(len(published)) == withheld, Flag.WITHHELD, 0).astype(np.uint8)
+    flags = np.where(np.arange(len(published)) == withheld, Mark.WITHHELD, 0).astype(np.uint8)
     return Table(spec, np.where(flags, 0, published), flags)
 
 
@@ -128,3 +129,13 @@ def test_the_sentence_says_what_is_known_and_the_text_of_the_object_no_table() -
     assert "support" not in repr(knowledge)
     assert knowledge == Knowledge.of(scheme("CP3(1,2)"))
     assert isinstance(knowledge.support, Support)
+
+
+@pytest.mark.parametrize("mark", IN_PLACE)
+def test_only_what_is_withheld_for_its_size_is_small(mark: Mark) -> None:
+    """An area that is not shown, or a part of a small group, may hold any number."""
+    flags = np.array([mark, 0, 0], dtype=np.uint8)
+    published = Table(spec_of([variable("a", 2)], ["a"]), np.array([0, 5, 9]), flags)
+    _, upper = Knowledge(max_deviation=2, withheld_below=10).bounds(published)
+    small = mark in (Mark.WITHHELD, Mark.BELOW_THRESHOLD)
+    assert upper[0] == (11 if small else UNBOUNDED)

@@ -15,7 +15,6 @@ from sdcensus.errors import SpecError
 from sdcensus.model.published.figures import (
     Counted,
     Limits,
-    complement,
     mean,
     median,
     quotient,
@@ -49,13 +48,6 @@ def test_a_share_is_the_nearest_decimal_and_never_above_the_whole(
 def test_a_ratio_may_be_above_its_base() -> None:
     figures = quotient(counted(1040), counted(1000), per=100, decimals=1)
     assert (figures.values.tolist(), figures.marks.tolist()) == ([1040], [Mark.NONE])
-
-
-def test_a_share_and_its_complement_add_up_to_the_whole() -> None:
-    share = quotient(counted(33, 31, 5), counted(100, 30, 2), share=True)
-    rest = complement(share)
-    assert (share.values + rest.values).tolist() == [1000, 1000, 0]
-    assert rest.marks.tolist() == share.marks.tolist()
 
 
 def test_what_stands_for_a_count_stands_for_the_figure() -> None:

@@ -10,7 +10,8 @@ from sdcensus.errors import SpecError
 from sdcensus.model.cube.constraints import constraints
 from sdcensus.model.cube.interior import adds_up, with_totals
 from sdcensus.model.published.gaps import gaps
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from tests.methods.nearly_additive import spec_of, tables, variable
 
 #: ECLAC 2020, Table 8: religion by district of Belize as perturbed, with totals.
@@ -98,7 +99,7 @@ def test_a_line_with_a_withheld_cell_has_no_gap_to_see() -> None:
     spec = spec_of([variable("a", 3), variable("b", 2)], ["a", "b"])
     values = np.array([[5, 0, 6], [2, 2, 4], [1, 1, 2], [8, 4, 12]])
     flags = np.zeros(spec.shape, dtype=np.uint8)
-    flags[0, 1] = Flag.WITHHELD
+    flags[0, 1] = Mark.WITHHELD
     found = gaps(Table(spec, values, flags))
     down, across = found.along
     assert down.shown.tolist() == [[True, False, True]]

@@ -17,7 +17,6 @@ from sdcensus.model.spec import fewest_parts as search
 from sdcensus.model.spec.covers import (
     WHOLE,
     Covering,
-    DeclaredSet,
     Part,
     counted_axis,
     covering,
@@ -32,14 +31,20 @@ def level(name: str, group: Sequence[int], size: int | None = None) -> Level:
     return Level(name, codes, tuple(group))
 
 
+def universe(name: str, leaves: Sequence[bool]) -> Level:
+    """A level that a universe makes: the code of its name, and all others."""
+    group = tuple(0 if held else 1 for held in leaves)
+    return Level(name, (Code(name), Code(f"not_{name}")), group, universe=True)
+
+
 def mask(text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Leaves that are wanted, as 1 and 0."""
     return np.array([sign == "1" for sign in text])
 
 
 @st.composite
-def families(draw: st.DrawFn) -> tuple[list[Level], list[DeclaredSet]]:
-    """Levels of a few leaves that nest or cross, with codes without leaves, and declared sets."""
+def families(draw: st.DrawFn) -> list[Level]:
+    """Levels of a few leaves that nest or cross, with codes without leaves, and universes."""
     leaves = draw(st.integers(1, 7))
     levels = [level("leaf", range(leaves))]
     for number in range(draw(st.integers(1, 4))):
@@ -52,26 +57,21 @@ def families(draw: st.DrawFn) -> tuple[list[Level], list[DeclaredSet]]:
     chosen = st.lists(st.booleans(), min_size=leaves, max_size=leaves)
     sets = draw(st.lists(chosen, max_size=3))
     levels = levels if draw(st.booleans()) else levels[1:]  # a policy may forbid the leaves
-    return levels, [DeclaredSet(f"s{at}", np.array(each)) for at, each in enumerate(sets)]
+    return [*levels, *(universe(f"s{at}", each) for at, each in enumerate(sets))]
 
 
-def leaves_of(part: Part, levels: Iterable[Level], sets: Iterable[DeclaredSet]) -> frozenset[int]:
+def leaves_of(part: Part, levels: Iterable[Level]) -> frozenset[int]:
     """What a part stands for, by its definition."""
-    for each in levels:
-        if each.name == part.level:
-            return frozenset(np.flatnonzero(each.group_array == part.at).tolist())
-    return frozenset(
-        np.flatnonzero(next(each for each in sets if each.name == part.level).leaves).tolist()
-    )
+    held = next(each for each in levels if each.name == part.level)
+    return frozenset(np.flatnonzero(held.group_array == part.at).tolist())
 
 
 def by_brute_force(
-    wanted: frozenset[int], levels: Sequence[Level], sets: Sequence[DeclaredSet]
+    wanted: frozenset[int], levels: Sequence[Level]
 ) -> tuple[frozenset[int], ...] | None:
     """The first of all choices of codes, the fewest first and then in the order that is stated."""
     parts = [Part(each.name, at) for each in levels for at in range(len(each.codes))]
-    parts += [Part(each.name, 0) for each in sets]
-    usable = {leaves_of(part, levels, sets) for part in parts}
+    usable = {leaves_of(part, levels) for part in parts}
     ordered = sorted(
         (each for each in usable if each and each <= wanted),
         key=lambda each: (-len(each), sorted(each)),
@@ -85,26 +85,25 @@ def by_brute_force(
 
 @given(families(), st.data())
 def test_the_choice_is_the_first_of_the_fewest_however_levels_are_ordered(
-    family: tuple[list[Level], list[DeclaredSet]], data: st.DataObject
+    levels: list[Level], data: st.DataObject
 ) -> None:
-    levels, sets = family
     size = len(levels[0].group)
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     wanted = frozenset(np.flatnonzero(chosen).tolist())
-    parts = Covering(levels, sets).cover(chosen)
+    parts = Covering(levels).cover(chosen)
     if chosen.all():
         assert parts == (WHOLE,)
         return
-    best = by_brute_force(wanted, levels, sets)
+    best = by_brute_force(wanted, levels)
     if parts is None or best is None:
         assert parts is None
         assert best is None
         return
-    members = [leaves_of(part, levels, sets) for part in parts]
+    members = [leaves_of(part, levels) for part in parts]
     assert sum(map(len, members)) == len(wanted)
     assert set(members) == set(best)
     assert len(parts) == len(best)
-    shuffled = Covering(data.draw(st.permutations(levels)), data.draw(st.permutations(sets)))
+    shuffled = Covering(data.draw(st.permutations(levels)))
     assert shuffled.cover(chosen) == parts
 
 
@@ -155,7 +154,7 @@ def test_ties_go_to_the_larger_code_and_then_to_the_first(
     for order in itertools.permutations(levels):
         parts = Covering(order).cover(mask("11110"))
         assert parts is not None
-        assert {tuple(sorted(leaves_of(part, levels, ()))) for part in parts} == expected
+        assert {tuple(sorted(leaves_of(part, levels))) for part in parts} == expected
 
 
 def test_the_order_of_leaves_is_that_of_the_code_list_however_long_it_is() -> None:
@@ -216,22 +215,21 @@ def test_the_same_leaves_are_called_as_in_the_level_with_the_fewest_codes() -> N
         level("z", [0, 0, 1, 1]),
         level("y", [1, 1, 0, 0]),
     )
-    declared = DeclaredSet("adults", mask("1100"))
-    for levels in itertools.permutations((fine, coarse, alike)):
-        assert Covering(levels, [declared]).cover(mask("1100")) == (Part("y", 1),)
-    assert Covering([fine, coarse], [declared]).cover(mask("1100")) == (Part("z", 0),)
-    assert Covering([level("leaf", range(4))], [declared]).cover(mask("1100")) == (
-        Part("adults", 0),
-    )
+    adults = universe("adults", mask("1100").tolist())
+    for levels in itertools.permutations((fine, coarse, alike, adults)):
+        assert Covering(levels).cover(mask("1100")) == (Part("y", 1),)
+    assert Covering([adults, fine, coarse]).cover(mask("1100")) == (Part("z", 0),)
+    assert Covering([adults, fine]).cover(mask("1100")) == (Part("a", 0),)  # the finer one as well
+    assert Covering([level("leaf", range(4)), adults]).cover(mask("1100")) == (Part("adults", 0),)
 
 
-def test_what_is_not_in_a_declared_set_is_not_declared() -> None:
-    covering_ = Covering([level("leaf", range(4))], [DeclaredSet("adults", mask("1110"))])
-    assert covering_.cover(mask("0001")) == (Part("leaf", 3),)
-    assert Covering([], [DeclaredSet("adults", mask("1110"))]).cover(mask("0001")) is None
-    # A declared set beside the codes that are left.
-    wider = Covering([level("leaf", range(5))], [DeclaredSet("adults", mask("11100"))])
+def test_a_universe_stands_beside_the_codes_that_are_left() -> None:
+    leaves = level("leaf", range(5))
+    wider = Covering([universe("adults", mask("11100").tolist()), leaves])
     assert wider.cover(mask("11110")) == (Part("leaf", 3), Part("adults", 0))
+    assert wider.cover(mask("00011")) == (Part("adults", 1),)
+    single = Covering([universe("adults", mask("11110").tolist()), leaves])
+    assert single.cover(mask("00001")) == (Part("leaf", 4),)  # what has a name is called by it
 
 
 def test_thousands_of_areas_in_two_hierarchies_that_cross() -> None:
@@ -271,12 +269,14 @@ def test_an_axis_is_counted_for_the_parts_only() -> None:
         name="age",
         entity=Entity.PERSON,
         codes=leaves,
-        hierarchies=(Hierarchy("h", (level("class", [0, 0, 1, 1, 2, 2]),)),),
+        hierarchies=(
+            Hierarchy("h", (level("class", [0, 0, 1, 1, 2, 2]),)),
+            Hierarchy("adults", (universe("adults", mask("011111").tolist()),)),
+        ),
     )
-    adults = DeclaredSet("adults", mask("011111"))
-    parts = covering(variable, sets=[adults]).cover(mask("011111"))
+    parts = covering(variable).cover(mask("011111"))
     assert parts == (Part("adults", 0),)
-    narrow = counted_axis(variable, [*parts, Part("class", 1), WHOLE], [adults])
+    narrow = counted_axis(variable, [*parts, Part("class", 1), WHOLE])
     shown = [(code.level, code.code) for code in narrow.axis.codes]
     places = narrow.positions([*parts, Part("class", 1), WHOLE]).tolist()
     assert [shown[place] for place in places] == [

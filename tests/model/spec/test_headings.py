@@ -9,7 +9,7 @@ from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.document import code_list_to_json, variable_from_json
 from sdcensus.model.spec.headings import axis_heading, table_heading
 from sdcensus.model.text import Text
-from tests.formats.tables.made import spec
+from tests.formats.made import spec
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first
 from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.spec.declared_universes import set_condition, with_universe
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks import axis as looks_axis
 from sdcensus.risk.looks.axis import axis_forms
@@ -526,3 +529,50 @@ def test_sums_of_every_number_of_parts_are_counted_once() -> None:
     assert found[7] == sexes
     assert found[3] == sexes + 2 * sexes
     assert found[2] == areas + 7 + 1
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=6),
+    st.sets(st.integers(0, 5), min_size=1, max_size=5),
+    st.integers(1, 2),
+    st.data(),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_declared_universe_is_looks_that_the_budget_counts(
+    groups: list[int], inside: set[int], dimensions: int, data: st.DataObject
+) -> None:
+    """Against least squares over every cell of every table, the universe among the codes."""
+    plain = variable("age", tuple(sorted(groups)))
+    condition = [at in inside for at in range(len(groups))]
+    assume(0 < sum(condition) < len(condition))
+    schema = with_universe(
+        replace(SCHEMA, variables=(plain,)),
+        DeclaredUniverse(name="some", condition=set_condition(plain, np.array(condition))),
+    )
+    wider = schema.variable("age")
+    other = variable("other", (0, 1, 2))
+    before, after = (on_menu(one, other, dimensions=dimensions) for one in (plain, wider))
+    level = data.draw(st.sampled_from(list(plain.levels())))
+    code = data.draw(st.sampled_from([level.codes[at].code for at in set(level.group)]))
+    looks = [looks_at(menu, {"age": level.name}, {"age": code}) for menu in (before, after)]
+    solved = [brute_force(menu, {"age": level}, {"age": code}) for menu in (before, after)]
+    for measured, exact in zip(looks, solved, strict=True):
+        assert measured.looks >= exact - 1e-9
+        if measured.exact:
+            assert measured.looks == pytest.approx(exact)
+    assert solved[1] >= solved[0] - 1e-9
+    assert looks[1].looks >= looks[0].looks - 1e-9
+    if wider is plain:  # it was a code already
+        assert looks == [looks[0]] * 2
+
+
+def test_declaring_a_universe_raises_the_looks_at_everybody() -> None:
+    """Its code and all others are one more way to add up everybody; a code of before is none."""
+    ages = variable("age", (0, 0, 1, 1, 2, 2))
+    plain = replace(SCHEMA, variables=(ages,))
+    grown = with_universe(plain, DeclaredUniverse(name="grown", condition="age in (1, 2, 3)"))
+    known = with_universe(plain, DeclaredUniverse(name="known", condition="age in (2, 3)"))
+    menus = [on_menu(one.variable("age"), dimensions=1) for one in (plain, known, grown)]
+    looks = [look_budget(menu).worst.looks for menu in menus]
+    assert looks[0] == pytest.approx(looks[1])
+    assert looks[2] > looks[0] + 0.3

@@ -30,7 +30,7 @@ from sdcensus.model.published.marks import Mark
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.model.spec.question import Question
-from sdcensus.session.answer import FORMATS, open_service, question_of, render, told_example
+from sdcensus.session.answer import form_names, open_service, question_of, render, told_example
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.policy import Outcome, ReasonCode
 from sdcensus.session.protect.method_checks import exempting
@@ -260,7 +260,7 @@ def test_variables_that_can_never_pass_are_not_offered() -> None:
 
 def test_every_format_holds_the_numbers_and_the_notes() -> None:
     answer = service().answer(asked("area", "sex", where="age >= 2"))
-    for name in FORMATS:
+    for name in form_names():
         made = render(answer, name, "fr")
         assert made.content
         assert made.filename.startswith("persons-area-sex.")

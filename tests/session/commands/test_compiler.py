@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdcensus.errors import QuestionError
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.table_spec import TableSpec
@@ -194,13 +195,13 @@ def test_a_share_asks_for_groups_of_the_condition_and_for_the_total() -> None:
 
 def test_both_sides_of_a_share_are_groups_where_the_whole_is_a_part() -> None:
     made = only("TABLE t AS SHARE OF sex = 2 AND age >= 65 OF age >= 15 BY ed@region DECIMALS 2")
-    assert made.question.by == ("ed@region", "age@broad-total", "sex")
+    assert made.question.by == ("ed@region", "age@broad+adults-total", "sex")
     assert isinstance(made.computed, Quotient)
     assert made.computed.numerator == (Choice("age", (0,)), Choice("sex", (0,)))
     assert made.computed.denominator == (Choice("age", (1,)), Choice("sex", (1,)))
     assert made.computed.decimals == 2
     (_, ages), _ = made.question.groups
-    assert [one.codes for one in ages] == [("65+",), ("15-24", "25-44", "45-64", "65+")]
+    assert [one.codes for one in ages] == [("65+",), ("adults",)]
 
 
 @pytest.mark.parametrize(
@@ -251,3 +252,43 @@ def test_a_table_as_plain_values() -> None:
     program = compile_program("TABLE t1 AS COUNT OF person", demo_schema())
     assert program.table("T1") is program.tables[0]
     assert program.table("t2") is None
+
+
+@pytest.mark.parametrize(
+    ("named", "spelt"),
+    [
+        ("TABLE t AS FREQUENCY OF sex FOR adults", "TABLE t AS FREQUENCY OF sex FOR age >= 15"),
+        (
+            "RUNDEF r UNIVERSE NOT Seniors TABLE t AS COUNT OF person FOR (adults) AND sex = 2",
+            "RUNDEF r UNIVERSE NOT age >= 65 TABLE t AS COUNT OF person FOR age >= 15 AND sex = 2",
+        ),
+        (
+            "TABLE t AS SHARE OF sex = 2 OF adults BY ed@region",
+            "TABLE t AS SHARE OF sex = 2 OF age >= 15 BY ed@region",
+        ),
+        (
+            "TABLE t AS COUNT OF household FOR private_households",
+            "TABLE t AS COUNT OF household FOR household.household_kind = '1'",
+        ),
+    ],
+)
+def test_a_universe_can_be_named(named: str, spelt: str) -> None:
+    tables = [compile_program(text, demo_schema()).tables for text in (named, spelt)]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "words"),
+    [
+        ("TABLE t AS COUNT OF person FOR adlts", 36, "one of"),
+        ("TABLE t AS COUNT OF building FOR adults", 33, "describes persons"),
+        ("TABLE t AS COUNT OF person FOR adults = 3", 31, "no variable 'adults'"),
+    ],
+)
+def test_what_is_wrong_with_a_universe_is_said_where_it_is_named(
+    text: str, at: int, words: str
+) -> None:
+    with pytest.raises(QuestionError) as caught:
+        compile_program(text, demo_schema())
+    assert caught.value.at == at
+    assert words in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +80,8 @@ def sum_of(*codes: str) -> Int64:
     """The sum of published values of declared codes, by sex."""
     assert isinstance(BY_CODE, Table)
     axis = BY_CODE.spec.axes[1]
-    return BY_CODE.published[:, [axis.position(code) for code in codes]].sum(axis=1)
+    positions = [axis.position(code) for code in codes]
+    return np.asarray(BY_CODE.published[:, positions].sum(axis=1))
 
 
 def in_builder(ages: Sequence[int]) -> list[Int64]:
@@ -113,12 +115,9 @@ def in_groups_file(ages: Sequence[int], folder: Path) -> Int64:
     lines = ["variable,group,code", *(f"age,own,{age}" for age in ages)]
     file.write_text("\n".join(lines), encoding="utf-8")
 
-    def protect(spec: TableSpec) -> object:
-        return protect_table(CENSUS, spec, METHOD)
-
-    protected = protect_table(CENSUS, TableSpec.build(SCHEMA, ["sex", "age"]), METHOD)
-    grouped = group_table(protected, file, protect)  # type: ignore[arg-type]
-    return grouped.published[:, 0]
+    protect = partial(protect_table, CENSUS, method=METHOD)
+    protected = protect(TableSpec.build(SCHEMA, ["sex", "age"]))
+    return group_table(protected, file, protect).published[:, 0]
 
 
 def planned(**settings: object) -> DeliveredTable:

@@ -11,7 +11,8 @@ from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo
 from sdcensus.session.census.census import Census, open_store
@@ -82,7 +83,7 @@ def test_what_was_withheld_stays_withheld_and_what_is_withheld_too(registry: Reg
     now = Table(before.spec, np.array([0, 7, 8]), np.array([2, 0, 0], dtype=np.uint8))
     found = imported(now, registry)
     assert found.table.flags is not None
-    assert found.table.flags.tolist() == [Flag.BELOW_THRESHOLD, Flag.WITHHELD, Flag.PUBLISHED]
+    assert found.table.flags.tolist() == [Mark.BELOW_THRESHOLD, Mark.WITHHELD, Mark.NONE]
     assert found.table.published.tolist() == [0, 0, 9]
     assert (found.cells, found.changed) == (2, 2)
 

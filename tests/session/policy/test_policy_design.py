@@ -17,7 +17,8 @@ from sdcensus.model.policy.policy import (
     RecordSet,
     VariableRule,
 )
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import CensusInfo, Schema
@@ -235,7 +236,7 @@ def test_cells_of_one_household_are_found_and_withheld(tmp_path: Path) -> None:
     assert isinstance(table, Table)
     shown = withhold_households(table, found)
     assert shown.flags is not None
-    assert np.flatnonzero(shown.flags == Flag.WITHHELD).tolist() == [0]
+    assert np.flatnonzero(shown.flags == Mark.WITHHELD).tolist() == [0]
     lines = list(design(report, census, tables=[census.spec("area")]).lines())
     assert any("one household: 1, 25.0 % of those that hold anybody" in line for line in lines)
     empty = census.tabulate("area", universe="area == '3'", households=True)

@@ -23,7 +23,8 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy import Outcome, RemedyKind, ask, needed, show
 from sdcensus.session.policy.code_rules import passes
@@ -183,7 +184,7 @@ def test_areas_that_are_not_offered_are_withheld_whatever_they_hold() -> None:
     shown = show(made, published(spec("area@parish+district", "sex"))).table
     assert isinstance(shown, Table)
     assert shown.flags is not None
-    assert (shown.flags[5:7] == Flag.WITHHELD).all()
+    assert (shown.flags[5:7] == Mark.WITHHELD).all()
     assert not shown.flags[:5].any()
     assert not shown.flags[7:].any()
     assert shown.value(area="P5", sex="0") is None
@@ -476,13 +477,13 @@ def test_a_table_of_one_cell_and_levels_that_do_not_nest() -> None:
 def test_cells_that_are_withheld_already_stay_so() -> None:
     made = table("area", "sex", inner=[[9, 9]] * 7)
     flags = np.zeros(made.shape, dtype=np.uint8)
-    flags[0, 0] = Flag.BELOW_THRESHOLD
+    flags[0, 0] = Mark.BELOW_THRESHOLD
     values = np.where(flags == 0, made.published, 0)
     before = Table(made.spec, values, flags)
     after = show(policy(decided=hidden("parish", "P0", "P1")), before).table
     assert isinstance(after, Table)
     assert after.flags is not None
-    assert after.flags[0].tolist() == [Flag.BELOW_THRESHOLD, Flag.WITHHELD, Flag.WITHHELD]
+    assert after.flags[0].tolist() == [Mark.BELOW_THRESHOLD, Mark.WITHHELD, Mark.WITHHELD]
 
 
 # -------------------------------------------------------------------------------------- remedies

@@ -32,7 +32,8 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.key_space import Combine
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
@@ -89,7 +90,7 @@ def shown(protected_table: Table | SparseTable) -> Mask:
     flags = protected_table.flags
     if flags is None:
         return np.ones(protected_table.shape, dtype=bool)
-    return np.asarray(flags != Flag.NOT_BROKEN_DOWN)
+    return np.asarray(flags != Mark.NOT_BROKEN_DOWN)
 
 
 class Brute:
@@ -397,7 +398,7 @@ def test_readers_are_told_in_their_language_and_only_what_is_public() -> None:
     (note,) = made.table.notes
     for language in ("en", "es", "fr", "nl"):
         assert "17" in note.show(language)
-        assert Flag.NOT_BROKEN_DOWN.meaning.show(language)
+        assert Mark.NOT_BROKEN_DOWN.meaning.show(language)
     assert note_for(17) == note
     # 17 - 3 - 1: with K it would tell the largest deviation.
     units = group_claim(method, 17).units

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.errors import DocumentError, OutputError, Refused, SecretError, SpecError
+from sdcensus.errors import DocumentError, SecretError, SpecError
 from sdcensus.formats.perturbation import write_perturbation
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.notes import notes_for
@@ -18,7 +18,7 @@ from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import Census
 from sdcensus.session.census.load import SECRET_VARIABLE
 from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.table import protect_table, write_protected
+from sdcensus.session.protect.table import protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island, island_store
 
@@ -227,39 +227,3 @@ def test_a_secret_that_is_not_the_one_of_the_store_is_refused(secret: Path, tmp_
     write_secret(Secret(bytes(32)), other)
     with pytest.raises(SecretError, match=f"made with the secret {SECRET.id}"):
         published(island(), "cell-key", other)
-
-
-# ---------------------------------------------------------------- files
-
-
-def test_table_and_audit_are_written_both_or_neither(secret: Path, tmp_path: Path) -> None:
-    census = island()
-    method = build_method("cell-key", census, secret=secret)
-    protected = protect_table(census, census.spec("sex"), method)
-    out, audit = tmp_path / "table.csv", tmp_path / "audit.csv"
-    with pytest.raises(Refused, match="confidential"):
-        write_protected(protected, out, audit=audit)
-    with pytest.raises(OutputError, match="files of their own"):
-        write_protected(protected, out, audit=out, confidential=True)
-    before = sorted(tmp_path.iterdir())
-    assert before == [secret]
-    written = write_protected(protected, out, audit=audit, confidential=True)
-    assert [path.name for path in written] == ["table.csv", "table.about.json"]
-    assert audit.is_file()
-
-
-def test_the_audit_goes_where_the_table_cannot_be_written(
-    secret: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    census = island()
-    protected = protect_table(census, census.spec("sex"), build_method("random-rounding", census))
-
-    def full(*arguments: object, **options: object) -> None:
-        raise OutputError("No space left on device")
-
-    monkeypatch.setattr("sdcensus.formats.tables.write_table", full)
-    with pytest.raises(OutputError, match="No space"):
-        write_protected(
-            protected, tmp_path / "table.csv", audit=tmp_path / "audit.csv", confidential=True
-        )
-    assert sorted(tmp_path.iterdir()) == [secret]

@@ -1,7 +1,9 @@
-"""What the demo country publishes, byte for byte, under a secret that never changes.
+"""What the demo country publishes, byte for byte, under a secret and noise that never change.
 
-A change of the code that nobody meant as a change of numbers must leave these digests alone. One
-that is meant says so in CHANGELOG.md under "Published numbers", and writes them anew:
+The noise is what the demo took before it declared universes: the look budget of today asks for
+more, and these digests tell whether anything else changed. A change of the code that nobody meant
+as a change of numbers must leave them alone. One that is meant says so in CHANGELOG.md under
+"Published numbers", and writes them anew:
 ``SDCENSUS_WRITE_DIGESTS=1 pytest tests/session/publish/test_demo_digests.py``.
 """
 
@@ -18,15 +20,21 @@ import pytest
 
 import sdcensus as sc
 from sdcensus.demo import make_country
+from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.progress import no_progress
+from sdcensus.session.demo import country as demo_country
 from sdcensus.session.demo.country import Demonstration, make_demonstration
 
+#: The largest deviation and the variance of the noise of each country.
+NOISE: dict[str | int, tuple[int, float]] = {"small-island": (9, 11.0), 2_000: (8, 8.7)}
 DIGESTS = Path(__file__).with_name("demo_digests.json")
 
 
 def demo(folder: Path, country: str | int, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
-    """The demo country under the bytes 0 to 31 as its secret."""
+    """The demo country under the bytes 0 to 31 as its secret, with noise of one design."""
     with monkeypatch.context() as patch:
+        noise = design_perturbation(*NOISE[country])
+        patch.setattr(demo_country, "noise_for", lambda policy: noise)
         patch.setattr(secrets, "token_bytes", lambda size: bytes(range(size)))
         return make_demonstration(
             folder / "demo",

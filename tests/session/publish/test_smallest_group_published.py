@@ -15,7 +15,7 @@ from sdcensus.formats.read.tables import read_published
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.lock import EventKind, PublicationLock
 from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import TableService
@@ -46,7 +46,7 @@ def table(office: Office, name: str) -> Table:
 def hidden(found: Table) -> npt.NDArray[np.bool_]:
     if found.flags is None:
         return np.zeros(found.shape, dtype=bool)
-    return np.asarray(found.flags == Flag.NOT_BROKEN_DOWN)
+    return np.asarray(found.flags == Mark.NOT_BROKEN_DOWN)
 
 
 def lock(office: Office) -> PublicationLock:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import DocumentError, SpecError
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
@@ -38,7 +38,12 @@ Code = Callable[[Row], str]
 @pytest.fixture(scope="module")
 def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Hamlet:
     persons, households = rows(90)
-    made = write_hamlet(tmp_path_factory.mktemp("hamlet"), persons=persons, households=households)
+    made = write_hamlet(
+        tmp_path_factory.mktemp("hamlet"),
+        schema=SCHEMA + DECLARED,
+        persons=persons,
+        households=households,
+    )
     made.load()
     made.write("none.csv", NONE)
     return made
@@ -81,11 +86,24 @@ AXES: dict[str, tuple[Code, ...]] = {
     "tenure": (lambda row: row["tenure"],),
     "rent": (rent,),
 }
+#: Universes of which conditions below are made, besides codes that there are.
+DECLARED = """
+[universe.adults]
+condition = "age >= 15"
+
+[universe.sex_stated]
+condition = "sex != 9"
+
+[universe.not_under_65]
+condition = "not (age < 65)"
+"""
+#: No universe can say it: a table under it is made of sums.
+UNDECLARED = "only == 1 or ed@parish == 'P3'"
 UNIVERSES: dict[str, Callable[[Row], bool]] = {
     "": lambda row: True,
     "age >= 15 and sex != 9": lambda row: 15 <= int(row["age"]) < 999 and row["sex"] != "9",
     "unasked == 1": lambda row: False,
-    "only == 1 or ed@parish == 'P3'": lambda row: row["only"] == "1" or row["ed"] == "E5",
+    UNDECLARED: lambda row: row["only"] == "1" or row["ed"] == "E5",
     "not (age < 65)": lambda row: not int(row["age"]) < 65,
     "ed == 'E5'": lambda row: row["ed"] == "E5",
 }
@@ -149,7 +167,12 @@ def test_tables_of_persons(
 ) -> None:
     axes = ", ".join(f'"{one}"' for one in by)
     text = f'[[table]]\nname = "t"\nrows = [{axes}]\n'
-    text += f'universe = "{universe}"\n' if universe else ""
+    setting = "where" if universe == UNDECLARED else "universe"
+    text += f'{setting} = "{universe}"\n' if universe else ""
+    if setting == "where" and weighted:
+        with pytest.raises(DocumentError, match="'where' is for tables of counts"):
+            resolved(hamlet, "table", f'{text}measure = "weighted"\n')
+        return
     text += 'measure = "weighted"\n' if weighted else ""
     table = delivered(resolved(hamlet, "table", text))
     weights = {(one["ed"], one["house"]): Fraction(one["weight"]) for one in hamlet.households}
@@ -253,7 +276,7 @@ FIGURES: list[tuple[str, Callable[[list[Row]], Fraction | None]]] = [
 ]
 
 
-@pytest.mark.parametrize("universe", list(UNIVERSES))
+@pytest.mark.parametrize("universe", [one for one in UNIVERSES if one != UNDECLARED])
 @pytest.mark.parametrize(("text", "figure"), FIGURES)
 def test_figures(
     hamlet: Hamlet, text: str, figure: Callable[[list[Row]], Fraction | None], universe: str

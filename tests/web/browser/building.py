@@ -13,7 +13,8 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, expect
 
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.web.catalogues import texts
 
 #: What stands between thousands, in each language of the page.
@@ -199,7 +200,7 @@ def published_numbers(table: Table) -> np.ndarray[Any, np.dtype[Any]]:
     """The published values of a table, ``None`` where groups are not broken down."""
     values = table.published.astype(object)
     if table.flags is not None:
-        values[table.flags == Flag.NOT_BROKEN_DOWN] = None
+        values[table.flags == Mark.NOT_BROKEN_DOWN] = None
     return values
 
 

@@ -12,9 +12,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sdcensus.web
+from sdcensus.model.published.figures import Counted, quotient
+from sdcensus.model.published.marks import Mark
 from sdcensus.web.catalogues import LANGUAGES, texts
 
 WEB = Path(sdcensus.web.__file__).parent
@@ -53,7 +56,6 @@ def test_words_that_scripts_put_together_stand_in_every_catalogue() -> None:
         "result.map": ("quantile", "equal"),
         "result.call": ("curl", "python", "r", "link"),
         "result.notes": ("example", "example_everywhere", "same", "same_everywhere"),
-        "result.download": ("xlsx", "csv", "json_stat", "sdmx_csv", "px", "parquet"),
         "result.refusal": ("refused", "too_large", "bad_question", "quota", "busy", "network"),
     }
     for language in LANGUAGES:
@@ -286,6 +288,27 @@ def test_shares_are_of_published_totals(page: Any, address: str) -> None:
     page.uncheck("[data-focus=totals]")
     assert [row[0] for row in rows_of(page)] == ["North", "Ash", "Birch", "South", "Cedar"]
     assert page.evaluate("document.activeElement.dataset.focus") == "totals"
+
+
+@pytest.mark.slow
+def test_shares_on_the_page_are_those_of_plans_and_programs(page: Any, address: str) -> None:
+    """The same tenths, ties to the even one, and the same brackets."""
+    above, below = (array.ravel() for array in np.meshgrid(np.arange(0, 90, 3), np.arange(3, 90)))
+    figures = quotient(Counted(above), Counted(below), share=True)
+    page.goto(f"{address}/en.html?of=withheld")
+    shown = page.evaluate(
+        """async (pairs) => {
+        const { shared } = await import("/static/result/layout.js");
+        const cell = (value) => ({ value, sign: "", parts: 1, weak: false });
+        return pairs.map(([part, whole]) => {
+          const share = shared(cell(part), cell(whole));
+          return [Math.round(share.value * 1000), share.low];
+        });
+        }""",
+        np.stack([above, below], axis=1).tolist(),
+    )
+    low = (figures.marks == Mark.LOW_RELIABILITY).tolist()
+    assert [tuple(each) for each in shown] == list(zip(figures.values.tolist(), low, strict=True))
 
 
 @pytest.mark.slow

@@ -45,13 +45,12 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.answer import Answer, TableService
+from sdcensus.session.answer import Answer, TableService, form_names
 from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
 from sdcensus.web.api.making import Asked, make_entry
-from sdcensus.web.api.negotiation import NAMES
 from tests.session.answer.services import METHOD, asked, published, service, values
 
 MEAN = 3
@@ -278,7 +277,9 @@ def bodies(made: TableService, role: UserRole = UserRole.PUBLIC, order: int = 0)
     asked_for = [
         Asked(Question.from_json({"of": "persons", **one}), form, language)
         for one in SERIES
-        for form, language in zip(NAMES, itertools.cycle(["en", "es", "fr", "nl"]), strict=False)
+        for form, language in zip(
+            form_names(), itertools.cycle(["en", "es", "fr", "nl"]), strict=False
+        )
     ]
     random.Random(order).shuffle(asked_for)
     found = {}

@@ -17,6 +17,7 @@ from sdcensus.model.quantities import bytes_text, share_text
 
 if TYPE_CHECKING:
     from sdcensus.api import Census
+    from sdcensus.model.schema.schema import DeclaredUniverse
     from sdcensus.model.schema.variable import Level
     from sdcensus.session.census.description import Description, VariableSummary
 
@@ -109,6 +110,22 @@ def show_description(
         if own:
             output.say(f"\nVariables of {kind.plural}", style="bold")
             _show_variables(output, own, language)
+    if description.universes:
+        output.say("\nUniverses", style="bold")
+        _show_universes(output, description.universes, language)
+
+
+def _show_universes(
+    output: Output, universes: Sequence[DeclaredUniverse], language: str | None
+) -> None:
+    table = plain_table()
+    table.add_column("universe", no_wrap=True)
+    table.add_column("label, description")
+    table.add_column("condition")
+    for one in universes:
+        said = (one.label.show(language), one.description.show(language))
+        table.add_row(one.name, "\n".join(text for text in said if text), one.condition)
+    output.show(table)
 
 
 def _show_variables(output: Output, own: list[VariableSummary], language: str | None) -> None:

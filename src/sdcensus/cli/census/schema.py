@@ -174,5 +174,8 @@ def _show_schema(output: Output, schema: Schema) -> None:
         output.say(f"Never stored, because they identify records: {', '.join(apart)}.")
     if schema.impossible:
         output.say(f"Rules for impossible combinations: {len(schema.impossible)}.")
+    if schema.universes:
+        said = ", ".join(f"{one.name} ({one.condition})" for one in schema.universes)
+        output.say(f"Universes that are counted by name: {said}.")
     for path in missing:
         output.note(f"Note: {path} does not exist yet.")

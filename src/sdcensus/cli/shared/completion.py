@@ -29,6 +29,14 @@ def complete_axes(context: typer.Context, incomplete: str) -> list[tuple[str, st
     return offered
 
 
+def complete_format(incomplete: str) -> list[tuple[str, str]]:
+    """The formats of tables, those of other packages among them."""
+    from sdcensus.model.published.table_format import all_formats
+
+    formats = [(one.name, one.about.show("en") or one.label) for one in all_formats()]
+    return [(name, about) for name, about in formats if name.startswith(incomplete)]
+
+
 @contextmanager
 def words_of_bash() -> Iterator[None]:
     """Let bash complete ``ed@pa``, which it takes apart at the @.

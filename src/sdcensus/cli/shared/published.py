@@ -32,15 +32,15 @@ def show_published(
 
 def published_drawing(table: Table, *, language: str | None = None) -> Drawing:
     """How a published table is drawn."""
-    from sdcensus.model.published.table import Flag
+    from sdcensus.model.published.marks import IN_PLACE, Mark
 
     def text(at: tuple[int, ...]) -> str:
-        flag = Flag.PUBLISHED if table.flags is None else Flag(int(table.flags[at]))
-        return flag.sign if flag else f"{int(table.published[at]):,}"
+        mark = Mark.NONE if table.flags is None else Mark(int(table.flags[at]))
+        return mark.sign if mark else f"{int(table.published[at]):,}"
 
     def longest(axis: int, position: int) -> int:
         numbers = table.published.take(position, axis=axis)
-        return max(len(f"{int(numbers.max()):,}"), *(len(flag.sign) for flag in Flag))
+        return max(len(f"{int(numbers.max()):,}"), *(len(mark.sign) for mark in IN_PLACE))
 
     return Drawing(spec=table.spec, text=text, longest=longest, language=language)
 

@@ -270,6 +270,7 @@ def _of_store(
 ) -> tuple[str, Assessment]:
     from sdcensus.session.assess.tables import assess_published, assess_spec, file_name
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.protect.published_spec import published_spec
 
     by, of, where = table
     census = open_store(store)
@@ -281,7 +282,7 @@ def _of_store(
         return file_name(published.stem), assess_published(
             census, published, method=method, options=options, progress=progress
         )
-    spec = census.spec(*listed(by), of=of, universe=where)
+    spec = published_spec(census, *listed(by), of=of, where=where)
     return file_name(spec.title), assess_spec(
         census, spec, chosen.build(census, of), options=options, progress=progress
     )

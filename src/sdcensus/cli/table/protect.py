@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdcensus.cli.census.describe import check_language
+from sdcensus.cli.shared.completion import complete_format
 from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
 from sdcensus.cli.shared.options import (
@@ -33,6 +36,7 @@ from sdcensus.cli.shared.published import show_published
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import MOST_LINES
 from sdcensus.errors import SpecError
+from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.quantities import bytes_text, duration_text
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
-    from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.session.protect.files import ProtectedFiles
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -74,7 +78,18 @@ def protect(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the published table to a new .csv, .parquet or .xlsx file.",
+            help="Write the published table to a new file, such as table.xlsx: its ending tells"
+            " the format.",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            autocompletion=complete_format,
+            help=f"The format, if the ending does not tell it: {', '.join(BUILT_IN)}, or one of"
+            " an installed package.",
         ),
     ] = None,
     groups: Annotated[
@@ -88,7 +103,9 @@ def protect(
     ] = None,
     groups_out: Annotated[
         Path | None,
-        typer.Option("--groups-out", metavar="FILE", help="Write these sums to a new .csv file."),
+        typer.Option(
+            "--groups-out", metavar="FILE", help="Write these sums to a new file, as with --out."
+        ),
     ] = None,
     minimum_population: Annotated[
         int | None,
@@ -131,59 +148,57 @@ def protect(
     What is shown and written is public: published values, notes for readers, and how the table
     was made. True counts are written nowhere, unless --audit asks for them.
     """
+    from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
+    from sdcensus.session.protect.files import ProtectedFiles
     from sdcensus.session.protect.method import build_method
-    from sdcensus.session.protect.own_groups import group_table, write_grouped
-    from sdcensus.session.protect.table import check_targets, protect_table, write_protected
+    from sdcensus.session.protect.published_spec import published_spec
+    from sdcensus.session.protect.table import protect_table
 
     output = Output(quiet=quiet)
-    check_targets(out, audit, confidential=confidential)
-    if registry is not None and out is None:
-        raise SpecError("--registry records what is published: --out FILE.")
-    _check_groups(groups, groups_out, minimum_population)
+    files = ProtectedFiles(
+        out=out, format=format, audit=audit, confidential=confidential, registry=registry
+    )
+    files.check()
+    if format is not None and out is None and groups_out is None:
+        raise SpecError("--format is the format of a file: --out FILE.")
+    _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
-    spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    spec = published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
     chosen = build_method(
         method, census, of=of, then=listed(then), options=method_options, secret=secret
     )
-    began = time.perf_counter()
+    claims, began = chosen.claims(), time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
-
-        def protected_table(asked: TableSpec) -> Protected:
-            return protect_table(
-                census,
-                asked,
-                chosen,
-                engine=engine.value,
-                smallest_group=smallest_group,
-                progress=stages,
-            )
-
-        protected = protected_table(spec)
+        protect_spec = partial(
+            protect_table,
+            census,
+            method=chosen,
+            engine=engine.value,
+            smallest_group=smallest_group,
+            progress=stages,
+        )
+        protected = protect_spec(spec)
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
+            from sdcensus.session.protect.own_groups import group_table
+
             grouped = group_table(
                 protected,
                 groups,
-                protected_table,
+                protect_spec,
                 minimum_population=minimum_population or 0,
                 language=language,
             )
         stages("writing", 0.0)
-        written = write_protected(
-            protected,
-            out,
-            audit=audit,
-            registry=registry,
-            confidential=confidential,
-            language=language,
-        )
+        title = heading_in(spec, census.schema.census.languages)
+        written = replace(files, title=title, language=language).write(protected)
         if grouped is not None and groups_out is not None:
-            written = (*written, write_grouped(grouped, groups_out))
+            written += _write_groups(grouped, groups_out, protected, claims, format, language)
     _say_head(output, protected, where, took)
     shown = show or spec.cells <= SMALL
     if shown:
@@ -191,31 +206,44 @@ def protect(
     if grouped is not None and groups_out is None:
         _show_groups(output, grouped, language)
     _say_notes(output, protected, language)
-    claims = chosen.claims()
     if explain:
         _say_claims(output, claims)
-    ending = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
-    if audit is not None:
-        ending.append(f"Wrote {audit}. It is confidential: only you can read it.")
-    if registry is not None:
-        ending.append(f"Recorded in {registry}.")
-    if not shown and out is None:
-        ending.append("See the table with --show, or write it with --out FILE.")
-    if ending:
-        output.say("\n" + "\n".join(ending))
+    _say_files(output, written, files, shown=shown)
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
 
 
-def _check_groups(groups: Path | None, out: Path | None, population: int | None) -> None:
-    from sdcensus.session.protect.own_groups import check_groups_target
+def _write_groups(
+    grouped: GroupedTable,
+    out: Path,
+    protected: Protected,
+    claims: Claims,
+    format: str | None,
+    language: str | None,
+) -> tuple[Path, ...]:
+    from sdcensus.session.protect.own_groups import write_grouped
 
+    return write_grouped(
+        grouped,
+        out,
+        provenance=protected.provenance,
+        claims=claims,
+        format=format,
+        language=language,
+    )
+
+
+def _check_groups(
+    groups: Path | None, out: Path | None, population: int | None, format: str | None
+) -> None:
     if groups is None:
         for name, value in {"--groups-out": out, "--minimum-population": population}.items():
             if value is not None:
                 raise SpecError(f"{name} is for groups of your own: --groups FILE.")
     if out is not None:
-        check_groups_target(out)
+        from sdcensus.session.protect.own_groups import check_groups_target
+
+        check_groups_target(out, format)
 
 
 def _show_groups(output: Output, grouped: GroupedTable, language: str | None) -> None:
@@ -248,6 +276,20 @@ def _show_groups(output: Output, grouped: GroupedTable, language: str | None) ->
     )
     if len(rows) > MOST_LINES:
         output.say(f"Only {MOST_LINES:,} lines are shown. See all with --groups-out FILE.")
+
+
+def _say_files(
+    output: Output, written: tuple[Path, ...], files: ProtectedFiles, *, shown: bool
+) -> None:
+    lines = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
+    if files.audit is not None:
+        lines.append(f"Wrote {files.audit}. It is confidential: only you can read it.")
+    if files.registry is not None:
+        lines.append(f"Recorded in {files.registry}.")
+    if not shown and files.out is None:
+        lines.append("See the table with --show, or write it with --out FILE.")
+    if lines:
+        output.say("\n" + "\n".join(lines))
 
 
 def _say_head(output: Output, protected: Protected, where: str | None, took: float) -> None:

@@ -41,7 +41,7 @@ columns = ["sex", "age@five_year"]
 [[table]]
 name = "marital-status"
 title = {{ en = "Marital status from 15 years on", es = "Estado civil desde los 15 años" }}
-universe = "age >= 15"
+universe = "adults"                    # as the schema declares it
 rows = ["ed@parish"]
 columns = ["sex", "marital_status"]
 
@@ -55,7 +55,7 @@ columns = ["religion"]
 name = "households"
 title = {{ en = "Private households by size and tenure", es = "Hogares por tamaño y tenencia" }}
 of = "households"
-universe = "household_kind == '1'"
+universe = "private_households"
 rows = ["ed@parish"]
 columns = ["household_size", "tenure"]
 

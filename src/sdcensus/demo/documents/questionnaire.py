@@ -10,7 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from sdcensus.model.text import LANGUAGES
+from sdcensus.model.schema.schema import DeclaredUniverse
+from sdcensus.model.text import LANGUAGES, Text
 
 FILES = ("building", "dwelling", "household", "person")
 
@@ -129,6 +130,18 @@ def rules() -> list[tuple[Words, str]]:
 def identities() -> list[dict[str, str | int]]:
     """Counts of one kind of unit that are those of another: the settings of each."""
     return [dict(one) for one in _table("rules")["identity"]]
+
+
+def universes() -> list[DeclaredUniverse]:
+    """Records in common use, by name."""
+    return [
+        DeclaredUniverse(
+            name=entry["name"],
+            condition=entry["condition"],
+            label=Text.of(dict(zip(LANGUAGES, entry["label"], strict=True))),
+        )
+        for entry in _table("rules")["universe"]
+    ]
 
 
 @cache

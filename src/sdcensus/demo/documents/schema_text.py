@@ -16,7 +16,9 @@ from sdcensus.demo.documents.questionnaire import (
     Words,
     identities,
     rules,
+    universes,
 )
+from sdcensus.documents.schema.undeclared import universe_lines
 from sdcensus.documents.toml.text import toml
 from sdcensus.model.text import LANGUAGES
 
@@ -54,6 +56,7 @@ def schema_text(census: Census, ending: str, extent: tuple[int, int, int, int]) 
     parts = [MARK, "", _head(census), _files(ending), ENTITIES]
     parts += [_impossible(label, when) for label, when in rules()]
     parts += [_identity(settings) for settings in identities()]
+    parts += map(universe_lines, universes())
     file = ""
     for question in census.questionnaire:
         if question.file != file:

@@ -9,20 +9,24 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from sdcensus.documents.plan.sections import OutputSection, PlanHead
+from sdcensus.documents.schema.undeclared import check_counted
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.errors import SpecError
+from sdcensus.errors import Refused, SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, IndicatorKind
+from sdcensus.model.published.table_format import table_format
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import parse_axis
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
 
 #: What a file of every publication is called, so that no table can be.
 _TAKEN = frozenset({"manifest"})
 _OWN = ("numerator", "denominator", "variable", "per")
+#: How a condition that is no universe can be asked for.
+_INSTEAD = 'Or write it as where = "...": it is then a sum of published values.'
 
 
 def both(*conditions: str) -> str:
@@ -72,10 +76,22 @@ class AgainstSchema:
         fine = [
             *(self.axis(one, (*path, "rows", at)) for at, one in enumerate(table.rows)),
             *(self.axis(one, (*path, "columns", at)) for at, one in enumerate(table.columns)),
-            self.condition(table.universe, (*path, "universe")),
+            self.universe(table.universe, (*path, "universe")),
+            self.condition(table.where, (*path, "where")),
             self.condition(table.share, (*path, "measure")),
         ]
         if faulty or not all(fine):
+            return
+        if table.where and (table.share or table.measure is not Measure.COUNT):
+            self.mistakes.add(
+                (*path, "where"),
+                "'where' is for tables of counts. A share of some is an [[indicator]] with a"
+                " numerator and a denominator.",
+            )
+            return
+        if table.where and not self._fits(
+            (*path, "where"), table.of, table.by, both(table.universe, table.where)
+        ):
             return
         if self._fits(path, table.of, table.by, table.universe, measure=table.measure):
             self._fits((*path, "measure"), table.of, (), both(table.universe, table.share))
@@ -86,7 +102,7 @@ class AgainstSchema:
         conditions = {name: getattr(one, name) for name in ("numerator", "denominator")}
         fine = [
             *(self.axis(axis, (*path, "by", at)) for at, axis in enumerate(one.by)),
-            self.condition(one.universe, (*path, "universe")),
+            self.universe(one.universe, (*path, "universe")),
             *(self.condition(text, (*path, name)) for name, text in conditions.items()),
             not one.variable or self.axis(one.variable, (*path, "variable")),
         ]
@@ -116,6 +132,15 @@ class AgainstSchema:
         try:
             universe_of(text, self.schema)
         except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return True
+
+    def universe(self, text: str, path: KeyPath) -> bool:
+        """Whether a condition can be counted: a universe of the schema, or codes that there are."""
+        try:
+            check_counted(universe_of(text, self.schema), self.schema, _INSTEAD)
+        except (Refused, SpecError) as error:
             self.mistakes.add(path, str(error))
             return False
         return True
@@ -178,7 +203,9 @@ def check_output(section: OutputSection, mistakes: Mistakes) -> None:
     if section.original_store and not section.evaluation:
         text = "'original_store' is for the evaluation. Add evaluation = true, or leave it out."
         mistakes.add(("output", "original_store"), text)
-    if section.labels is not None and not {"csv", "parquet"} & set(section.formats):
+    if section.labels is not None and not any(
+        table_format(name).label_columns for name in section.formats
+    ):
         text = "'labels' is about csv and parquet files, and neither is among the formats."
         mistakes.add(("output", "labels"), text)
 

@@ -213,6 +213,7 @@ class _Reader:
                 rows=tuple(section.rows),
                 columns=tuple(section.columns),
                 universe=section.universe,
+                where=section.where,
                 of=section.of,
                 measure=Measure.COUNT if share else measure,
                 share=share,

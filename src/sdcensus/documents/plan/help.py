@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sdcensus.model.plan.plan import FORMAT_NAMES
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, PROGRAMME_NAMES
+from sdcensus.model.published.table_format import FORMAT_NAMES
 
 
 def _listed(words: object) -> str:
@@ -28,7 +28,9 @@ PART_NOTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "table": (
             "One [[table]] for each table. An axis is variable, variable@level, or several levels:",
             "ed@parish+district. Totals are shown unless the axis ends in -total.",
-            "universe: count only those for whom a condition holds, such as age >= 15.",
+            "universe: count only these: a universe of the schema, such as adults, or declared"
+            " codes.",
+            "where: any other condition, such as age >= 18; a sum of published values then.",
             "of: persons, families, households, dwellings or buildings.",
             "measure: count, weighted, or share(condition) for a percentage of each cell.",
         ),
@@ -96,7 +98,8 @@ COLUMN_NOTES: Mapping[str, str] = MappingProxyType(
         "name": "How the table and its files are called: letters, digits, - _ and .",
         "title": "What stands above it, in one column for each language.",
         "of": "What is counted.",
-        "universe": "Count only those for whom this holds, such as age >= 15 and sex == 1.",
+        "universe": "Count only these: a universe of the schema, such as adults, or codes.",
+        "where": "Any other condition, such as age >= 18: sums of published values.",
         "rows": "Axes down the page, comma-separated: ed@parish, sex, age@five_year-total.",
         "columns": "Axes across the page, comma-separated.",
         "measure": "count, weighted, or share(condition).",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -21,13 +21,13 @@ from sdcensus.documents.toml.values import (
 )
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.method.registry import Part, Registered
-from sdcensus.model.plan.plan import FORMAT_NAMES
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
     PROGRAMME_NAMES,
     SYMBOLS,
 )
 from sdcensus.model.policy.rules import user_role
+from sdcensus.model.published.table_format import FORMAT_NAMES, meant_format
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import has_control_character
@@ -110,22 +110,15 @@ def _words_of(kind: str, words: Collection[str], *, folded: bool = False) -> Bef
     return BeforeValidator(check)
 
 
-#: Words that people use for others, which are offered to them.
-_ALSO_CALLED = {
-    **{"excel": "xlsx", "xls": "xlsx", "json": "json-stat", "jsonstat": "json-stat"},
-    **{"sdmx": "sdmx-csv", "pc-axis": "px", "pcaxis": "px", "text": "csv"},
-}
-
-
-def _unknown(kind: str, name: str, known: Collection[str]) -> str:
-    """That a word does not exist, with the one that is meant where another name is known."""
-    meant = _ALSO_CALLED.get(name.lower(), "")
-    if meant in known:
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """That a word does not exist, with the one that is meant where people call it so."""
+    meant = meant_format(name) if kind == "format" else ""
+    if meant:
         return f"There is no {kind} {name!r}. Did you mean {meant!r}?"
     return unknown(kind, name, known)
 
 
-def _list_of(kind: str, words: Collection[str], *, folded: bool = False) -> BeforeValidator:
+def _list_of(kind: str, known: Collection[str], *, folded: bool = False) -> BeforeValidator:
     """One or more different words of a list."""
 
     def check(value: object) -> list[str]:
@@ -141,8 +134,8 @@ def _list_of(kind: str, words: Collection[str], *, folded: bool = False) -> Befo
                 word = word.lower()
             if word is None:
                 wrong.append((place, "should be a text in double quotes"))
-            elif word not in words:
-                wrong.append((place, _unknown(kind, str(given).strip(), words)))
+            elif word not in known:
+                wrong.append((place, _unknown(kind, str(given).strip(), known)))
             elif word in chosen:
                 wrong.append((place, f"{word!r} stands twice"))
             else:
@@ -217,6 +210,7 @@ class TableSection(Section):
     name: Name = ""
     title: Label = ""
     universe: Word = ""
+    where: Word = ""
     rows: Axes = Field(default_factory=list)
     columns: Axes = Field(default_factory=list)
     of: Units = Entity.PERSON

@@ -98,6 +98,8 @@ def _table(table: PlannedTable) -> Iterator[str]:
     yield from _texts("title", table.title)
     if table.universe:
         yield f"universe = {toml(table.universe)}"
+    if table.where:
+        yield f"where = {toml(table.where)}"
     if table.rows:
         yield f"rows = {toml(table.rows)}"
     if table.columns:

@@ -51,7 +51,7 @@ _REMARKS = frozenset({"comment", "comments", "remark", "remarks", "note", "meani
 _HEADINGS = {
     **{"table": "name", "table_name": "name", "id": "name", "heading": "title"},
     **{"units": "of", "unit": "of", "population": "universe"},
-    **{"where": "universe", "condition": "universe", "filter": "universe"},
+    **{"condition": "where", "filter": "where"},
     **{"row": "rows", "column": "columns", "axes": "by", "groups": "by"},
 }
 #: Other names of settings.

@@ -27,12 +27,13 @@ from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.method.registry import Part, Registered, meaning
-from sdcensus.model.plan.plan import FORMAT_NAMES, Plan, PlannedIndicator, PlannedTable
+from sdcensus.model.plan.plan import Plan, PlannedIndicator, PlannedTable
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
     PROGRAMME_NAMES,
     SYMBOLS,
 )
+from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
@@ -41,12 +42,14 @@ from sdcensus.model.text import Text
 _NO_CLOCK = datetime(2000, 1, 1)
 #: How many rows of a form have lists to choose from.
 _FORM_ROWS = 500
+#: Columns that hold long texts.
+_WIDE = frozenset({"universe", "where", "rows", "columns", "by"})
 _YES_OR_NO = ("yes", "no")
 _CHOICES: Mapping[str, Sequence[str]] = {
     "programme": PROGRAMME_NAMES,
     **dict.fromkeys(("notes", "evaluation", "labels", "import_published"), _YES_OR_NO),
     "role": ("public", "registered", "staff", "production"),
-    "formats": FORMAT_NAMES,
+    "formats": tuple(FORMAT_NAMES),
     "of": tuple(one.plural for one in Entity),
     "measure": tuple(Measure),
     "kind": tuple(INDICATOR_KINDS),
@@ -168,7 +171,7 @@ def _cell(value: object, between: str = ", ") -> str:
 
 def _table_columns(languages: Sequence[str]) -> list[str]:
     titles = [f"title:{one}" for one in languages]
-    return ["name", *titles, "of", "universe", "rows", "columns", "measure"]
+    return ["name", *titles, "of", "universe", "where", "rows", "columns", "measure"]
 
 
 def _indicator_columns(languages: Sequence[str]) -> list[str]:
@@ -184,8 +187,9 @@ def _titles(text: Text, languages: Sequence[str]) -> list[str]:
 
 def _table(table: PlannedTable, languages: Sequence[str]) -> list[str]:
     titles = _titles(table.title, languages)
+    whom = [table.of.plural, table.universe, table.where]
     axes = [_cell(table.rows), _cell(table.columns)]
-    return [table.name, *titles, table.of.plural, table.universe, *axes, measure_text(table)]
+    return [table.name, *titles, *whom, *axes, measure_text(table)]
 
 
 def _indicator(one: PlannedIndicator, languages: Sequence[str]) -> list[str]:
@@ -252,7 +256,7 @@ class _Form:
         sheet.freeze_panes(1, 1)
         last = max(_FORM_ROWS, len(rows) + 100)
         for at, column in enumerate(columns):
-            wide = column.startswith("title") or column in ("universe", "rows", "columns", "by")
+            wide = column.startswith("title") or column in _WIDE
             sheet.set_column(at, at, 36 if wide else 18)
             sheet.write_string(0, at, column, self.head)
             plain = column.partition(":")[0]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sdcensus.documents.schema.identities import read_identities
 from sdcensus.documents.schema.keys import read_impossible, read_keys
 from sdcensus.documents.schema.sections import CensusSection, KeysSection, read_section
 from sdcensus.documents.schema.units import read_entities, read_files
+from sdcensus.documents.schema.universes import with_universes
 from sdcensus.documents.schema.variables import read_variables
 from sdcensus.documents.toml.languages import Languages
 from sdcensus.documents.toml.lines import TomlDocument, read_toml
@@ -17,7 +19,7 @@ from sdcensus.errors import unknown
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo, KeyScope, Schema
 
-_TABLES = ("census", "files", "entity", "keys", "impossible", "identity", "variable")
+_TABLES = ("census", "files", "entity", "keys", "impossible", "identity", "universe", "variable")
 _NEEDED = {
     "census": 'add [census] with name = "…"',
     "files": "add an entry such as [files.person]",
@@ -74,17 +76,11 @@ def schema_from_document(document: TomlDocument) -> Schema:
         data.get("impossible", []), described, variables.broken, languages, mistakes
     )
     identities = read_identities(data.get("identity", []), described, variables.broken, mistakes)
-    mistakes.raise_if_any()
-    return Schema(
-        census=census,
-        entities=entities,
-        variables=described.variables,
-        keys=keys,
-        impossible=impossible,
-        grids=described.grids,
-        files=described.files,
-        identities=identities,
+    described = with_universes(
+        data.get("universe", {}), described, variables.broken, languages, mistakes
     )
+    mistakes.raise_if_any()
+    return replace(described, keys=keys, impossible=impossible, identities=identities)
 
 
 def _census(

@@ -126,6 +126,14 @@ class IdentitySection(Section):
     times: int = Field(default=1, ge=1, le=1000)
 
 
+class UniverseSection(Section):
+    """``[universe.NAME]``."""
+
+    condition: Word
+    label: Label = ""
+    description: Label = ""
+
+
 class GridSection(Section):
     """``grid`` of a geography."""
 

@@ -12,14 +12,13 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, UnknownName, unknown
 from sdcensus.formats.fill.placeholders import PlaceholderError
-from sdcensus.formats.read.raw import RawTable, parse_about, positions_of, read_raw
-from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
+from sdcensus.formats.read.raw import RawTable, about_beside, about_file, positions_of, read_raw
+from sdcensus.formats.write.about import ZERO, ZERO_OR_SMALL
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.spec.axis import TOTAL
-from sdcensus.model.spec.document import spec_from_json
 from sdcensus.model.text import Text
 
-_ABOUT, _CSV, _SDMX, _PARQUET = ".about.json", ".csv", ".sdmx.csv", ".parquet"
+_CSV, _SDMX, _PARQUET = ".csv", ".sdmx.csv", ".parquet"
 _SEPARATOR = "\x1f"
 
 
@@ -183,7 +182,7 @@ def _axes_of(
     raw: RawTable, about: dict[str, Any]
 ) -> tuple[list[_Axis], list[npt.NDArray[np.int64]]]:
     """The axes of a file, and the position of each row on each of them."""
-    axes = _delivered_axes(about) if "delivered" in about else _spec_axes(raw, about)
+    axes = _delivered_axes(about)
     places = []
     for axis in axes:
         column, words = raw.column(axis.name), list(axis.codes)
@@ -214,22 +213,6 @@ def _delivered_axes(about: dict[str, Any]) -> list[_Axis]:
             )
         )
     return axes
-
-
-def _spec_axes(raw: RawTable, about: dict[str, Any]) -> list[_Axis]:
-    document = about.get("specification")
-    if not isinstance(document, dict):
-        raise InputError(f"{raw.path} does not say what it shows: it has no code lists.")
-    spec = spec_from_json(document, where=str(raw.path))
-    return [
-        _Axis(
-            axis.variable.name,
-            tuple(one.code for one in axis.codes),
-            tuple(one.level for one in axis.codes),
-            tuple(_words(dict(one.label.by_language)) for one in axis.codes),
-        )
-        for axis in spec.axes
-    ]
 
 
 def _words(label: object) -> tuple[str, ...]:
@@ -263,7 +246,7 @@ class PublishedFolderValues:
             hidden = any(part.startswith(".") for part in inside.parts)
             if hidden or path.name.lower().endswith(_SDMX) or not path.is_file():
                 continue
-            is_csv = path.suffix.lower() == _CSV and _about_file(path).is_file()
+            is_csv = path.suffix.lower() == _CSV and about_file(path).is_file()
             # The same table may stand there twice; csv comes first.
             if is_csv or path.suffix.lower() == _PARQUET:
                 files.setdefault(inside.with_suffix("").as_posix(), path)
@@ -283,10 +266,13 @@ class PublishedFolderValues:
             raise UnknownName("published table", name, known=self.files)
         if name not in self._read:
             path = self.files[name]
-            about = _about_beside(path) if path.suffix.lower() == _CSV else None
+            about = about_beside(path) if path.suffix.lower() == _CSV else None
             raw = read_raw(path, about)
-            if raw.about is None or not isinstance(raw.about.get("axes"), list):
-                raise InputError(f"{path} does not say what it shows; sdcensus did not write it.")
+            if raw.about is None or "delivered" not in raw.about:
+                raise InputError(
+                    f"{path} does not say what it shows: sdcensus did not write it, or an earlier"
+                    " version did."
+                )
             try:
                 self._read[name] = PublishedValues(raw, raw.about)
             except (AttributeError, KeyError, TypeError):
@@ -296,20 +282,8 @@ class PublishedFolderValues:
     def word(self, name: str, language: str | None) -> str:
         """Who published it, or when, as the files say."""
         for table, path in self.files.items():
-            beside = _about_beside(path) if path.suffix.lower() == _CSV else None
+            beside = about_beside(path) if path.suffix.lower() == _CSV else None
             about = beside if beside is not None else self.table(table).about
             if about.get(name):
                 return _show(about[name], language)
         return ""
-
-
-def _about_file(path: Path) -> Path:
-    return path.with_name(f"{path.stem}{_ABOUT}")
-
-
-def _about_beside(path: Path) -> dict[str, Any]:
-    beside = _about_file(path)
-    try:
-        return parse_about(beside.read_text(encoding="utf-8"), str(beside))
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,18 +23,18 @@ from sdcensus.formats.read.raw import (
     positions_of,
     values_and_flags,
 )
-from sdcensus.formats.tables.about import ZERO
+from sdcensus.formats.read.small_groups import small_groups
+from sdcensus.formats.write.about import VERSION, ZERO, ZERO_OR_SMALL
+from sdcensus.formats.write.columns import COUNTS, SIGNS
 from sdcensus.model.cube.layout import mixed_radix
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import IN_PLACE, Mark
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import Text
 
-#: The newest version of the description that is understood.
-VERSION = 1
 #: Where a position is shown by no code: it can hold no record, or it is not known what it holds.
 _EMPTY, _NOT_SHOWN = -1, -2
 
@@ -55,17 +55,12 @@ class _Shown:
     source: Int64
 
 
-def is_delivered(about: dict[str, Any]) -> bool:
-    """Whether a description is that of a delivered file."""
-    return "delivered" in about
-
-
 def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
     """Refuse files of figures that are no counts of one table, and those of newer versions."""
-    version = about["delivered"]
+    version = about.get("delivered", 0)
     if not isinstance(version, int) or version > VERSION:
         raise InputError(f"{raw.path} was written by a newer version of sdcensus. Update it.")
-    if "specification" not in about or about.get("decimals") != 0:
+    if version and ("specification" not in about or about.get("decimals") != 0):
         raise NoPublishedTable(
             f"{raw.path} holds figures of several tables, or computed from them, not the counts of"
             " one table."
@@ -76,6 +71,8 @@ def delivered_table(
     raw: RawTable, about: dict[str, Any], spec: TableSpec, notes: tuple[Text, ...]
 ) -> Table | SparseTable:
     """The table of a delivered file, with all positions of its axes."""
+    if "delivered" not in about:
+        about = {**about, **_as_it_is(raw, spec)}
     axes = about.get("axes")
     if not isinstance(axes, list) or len(axes) != len(spec.axes):
         raise _damaged(raw, "axes")
@@ -88,8 +85,9 @@ def delivered_table(
     for one, weight in zip(shown, mixed_radix(sizes), strict=True):
         numbers += one.places.astype(np.uint64) * np.uint64(weight)
     raw.check_once(numbers)
-    if about.get("cells_not_listed") == ZERO:
-        return _sparse(raw, spec, shown, (values, flags), notes)
+    if about.get("cells_not_listed") in (ZERO, ZERO_OR_SMALL):
+        small = small_groups(raw, about, spec, values)
+        return replace(_sparse(raw, spec, shown, (values, flags), notes), small=small)
     cells = math.prod(sizes)
     if raw.rows != cells:
         raise raw.incomplete(cells)
@@ -103,8 +101,24 @@ def delivered_table(
     empty = _where(shown, _EMPTY)
     withheld = _where(shown, _NOT_SHOWN) & ~empty
     published = np.where(empty | withheld, 0, published)
-    signs = np.select([empty, withheld], [Flag.PUBLISHED, Flag.WITHHELD], signs)
+    signs = np.select([empty, withheld], [Mark.NONE, Mark.WITHHELD], signs)
     return Table(spec, published, signs.astype(np.uint8), notes)
+
+
+def _as_it_is(raw: RawTable, spec: TableSpec) -> dict[str, Any]:
+    """How earlier versions delivered single tables: every position of every axis as it is."""
+    axes = [
+        {
+            "column": axis.variable.name,
+            "codes": [
+                {"code": code.code, "level": code.level, "at": at}
+                for at, code in enumerate(axis.codes)
+            ],
+        }
+        for axis in spec.axes
+    ]
+    marks = {mark.name.lower(): mark.sign for mark in IN_PLACE} if SIGNS in raw.columns else {}
+    return {"values": COUNTS, "marks": marks, "axes": axes}
 
 
 def _where(shown: list[_Shown], reason: int) -> Any:
@@ -165,9 +179,8 @@ def _values(raw: RawTable, about: dict[str, Any]) -> tuple[Int64, Int64]:
         if mark.has_number:
             beside.add(str(sign))
         else:
-            own = mark.value in [flag.value for flag in Flag]
-            instead[str(sign)] = Flag(mark.value) if own else Flag.WITHHELD
-    signs = raw.column("flag") if marks else pa.nulls(raw.rows, pa.string()).fill_null("")
+            instead[str(sign)] = mark
+    signs = raw.column(SIGNS) if marks else pa.nulls(raw.rows, pa.string()).fill_null("")
     return values_and_flags(raw, name, signs, instead=instead, beside=beside)
 
 

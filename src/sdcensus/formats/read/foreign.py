@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError
 from sdcensus.formats.read.raw import Int64, RawTable, positions_of, values_and_flags
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
@@ -148,7 +149,7 @@ def _table(one: ForeignTable, variables: dict[str, Variable]) -> Table:
             " out columns that hold no codes."
         )
     published = np.zeros(spec.shape, dtype=np.int64)
-    flags = np.full(spec.shape, Flag.WITHHELD, dtype=np.uint8)
+    flags = np.full(spec.shape, Mark.WITHHELD, dtype=np.uint8)
     at: Any = tuple(positions)
     if not axes and one.raw.rows > 1:
         raise one.raw.mistake(1, "a table without columns of codes has one row.")

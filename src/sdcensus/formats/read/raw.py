@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from sdcensus.errors import InputError
 from sdcensus.model.json_text import parse_json
 from sdcensus.model.plain_cells import DANGEROUS, NUMBER, text_of_cell
-from sdcensus.model.published.table import Flag
+from sdcensus.model.published.marks import IN_PLACE, Mark
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ METADATA = "sdcensus"
 _WHOLE = "^[0-9]{1,12}([.]0*)?$"
 _NUMBER = "^[+-]?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 _SEPARATORS = ",;\t|"
-_FLAG_SIGNS = {flag.sign: flag for flag in Flag if flag}
+_SIGNS = {mark.sign: mark for mark in IN_PLACE}
 
 #: Rows of a delivered file beyond which it is not read back: its columns are held as texts.
 MOST_ROWS = 25_000_000
@@ -229,6 +229,22 @@ def _line_of(path: Path, separator: str, row: int) -> int:
         return reader.line_num
 
 
+def about_file(path: Path) -> Path:
+    """Where the description of a csv file stands."""
+    return path.with_name(f"{path.stem}.about.json")
+
+
+def about_beside(path: Path) -> dict[str, Any] | None:
+    """What stands beside a csv file about it; ``None`` if there is nothing."""
+    beside = about_file(path)
+    try:
+        return parse_about(beside.read_text(encoding="utf-8"), str(beside))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None
+
+
 def parse_about(text: str | bytes, where: str) -> dict[str, Any]:
     """What a file says about itself, as plain values."""
     try:
@@ -245,7 +261,7 @@ def values_and_flags(
     name: str,
     signs: pa.Array | None,
     *,
-    instead: Mapping[str, Flag] = _FLAG_SIGNS,
+    instead: Mapping[str, Mark] = _SIGNS,
     beside: Collection[str] = (),
 ) -> tuple[Int64, Int64]:
     """Published values, and flags for those that are none; 0 stands where a flag does.

@@ -8,7 +8,7 @@ import numpy as np
 
 from sdcensus.errors import InputError
 from sdcensus.formats.read.raw import Int64, RawTable
-from sdcensus.formats.tables.about import SMALL_GROUPS, ZERO_OR_SMALL
+from sdcensus.formats.write.about import SMALL_GROUPS, ZERO_OR_SMALL
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.published.table import NOT_BROKEN_DOWN
 from sdcensus.model.spec.table_spec import TableSpec

@@ -7,40 +7,32 @@ csv file, or in the metadata of a Parquet file. Tables of other tools are read f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sdcensus.errors import InputError
-from sdcensus.formats.read.delivered import check_delivered, delivered_table, is_delivered
+from sdcensus.formats.read.delivered import check_delivered, delivered_table
 from sdcensus.formats.read.foreign import ForeignTable, foreign_table, foreign_tables
 from sdcensus.formats.read.raw import (
-    Int64,
     NoPublishedTable,
     RawTable,
+    about_beside,
+    about_file,
     about_inside,
-    parse_about,
-    positions_of,
     read_raw,
-    values_and_flags,
 )
-from sdcensus.formats.read.small_groups import small_groups
-from sdcensus.formats.tables.about import ZERO, ZERO_OR_SMALL
-from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.publication import PublishedTable
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.document import spec_from_json
-from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 
 #: How the names of files end that can be read back.
 READABLE = (".csv", ".parquet")
-_ABOUT = ".about.json"
 _WORKBOOK = ".xlsx"
 _SDMX = ".sdmx.csv"
 #: The columns with which the lines of an SDMX-CSV file begin.
@@ -139,7 +131,7 @@ def scan_published(
 def _has_twin(path: Path) -> bool:
     """Whether this is an SDMX-CSV file, and its table stands beside it in a form that is read."""
     table, ending = path.name[: -len(_SDMX)], path.name[-len(_SDMX) :]
-    own = path.with_name(f"{path.stem}{_ABOUT}").is_file()  # a table that is called so itself
+    own = about_file(path).is_file()  # a table that is called so itself
     return (
         not own
         and ending.lower() == _SDMX
@@ -203,7 +195,7 @@ def _read_file(
         raise InputError(f"{path}: published tables are read from .csv and .parquet files.")
     if not path.is_file():
         raise InputError(f"{path} does not exist, or is no file.")
-    about = _about_beside(path) if ending == ".csv" else None
+    about = about_beside(path) if ending == ".csv" else None
     if most_cells is not None:
         _check_size(path, about if ending == ".csv" else about_inside(path), most_cells)
     raw = read_raw(path, about)
@@ -230,17 +222,6 @@ def _check_size(path: Path, about: dict[str, Any] | None, most: int) -> None:
         )
 
 
-def _about_beside(path: Path) -> dict[str, Any] | None:
-    beside = path.with_name(f"{path.stem}{_ABOUT}")
-    try:
-        text = beside.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{beside} cannot be read, or is not text in UTF-8.") from None
-    return parse_about(text, str(beside))
-
-
 def _check_public(raw: RawTable) -> None:
     """Refuse what must never lie among published files."""
     if "cell_key" in raw.columns:
@@ -261,9 +242,7 @@ def _check_public(raw: RawTable) -> None:
 
 
 def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTable:
-    delivered = is_delivered(about)
-    if delivered:
-        check_delivered(raw, about)
+    check_delivered(raw, about)
     document = about.get("specification")
     if not isinstance(document, dict):
         raise InputError(
@@ -273,24 +252,15 @@ def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTabl
         )
     spec = spec_from_json(document, where=str(raw.path))
     provenance = None
-    if not delivered or "provenance" in about:
-        provenance = _provenance(about.get("provenance"), raw.path)
+    if "provenance" in about:
+        provenance = _provenance(about["provenance"], raw.path)
     if provenance is not None and provenance.spec_hash != spec.hash():
         raise InputError(
             f"{raw.path}: the code lists are not those of the table that was published; the"
             " description was changed, or belongs to another table."
         )
     notes = _notes(about.get("notes", []), raw.path)
-    if delivered:
-        return PublishedTable(name, delivered_table(raw, about, spec, notes), provenance)
-    values, flags = values_and_flags(raw, _values_column(raw), raw.columns.get("flag"))
-    numbers = _numbers(raw, spec)
-    if about.get("cells_not_listed") in (ZERO, ZERO_OR_SMALL):
-        sparse = _sparse(raw, spec, numbers, values, flags, notes)
-        small = small_groups(raw, about, spec, values)
-        return PublishedTable(name, replace(sparse, small=small), provenance)
-    table = _dense(raw, spec, numbers, values, flags, notes)
-    return PublishedTable(name, table, provenance)
+    return PublishedTable(name, delivered_table(raw, about, spec, notes), provenance)
 
 
 def _notes(document: object, path: Path) -> tuple[Text, ...]:
@@ -302,11 +272,6 @@ def _notes(document: object, path: Path) -> tuple[Text, ...]:
     return tuple(made)
 
 
-def _values_column(raw: RawTable) -> str:
-    raw.column("published")
-    return "published"
-
-
 def _provenance(document: object, path: Path) -> Provenance:
     numbers = ("key_version", "smallest_group")
     kinds = {one.name: int if one.name in numbers else str for one in fields(Provenance)}
@@ -316,68 +281,3 @@ def _provenance(document: object, path: Path) -> Provenance:
     if any(type(given.get(name)) is not kind for name, kind in kinds.items()):
         raise InputError(f'{path}: how the table was made ("provenance") is damaged.')
     return Provenance(**{name: given[name] for name in kinds})
-
-
-def _numbers(raw: RawTable, spec: TableSpec) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """The number of the cell of each row, which must stand there once."""
-    numbers = np.zeros(raw.rows, dtype=np.uint64)
-    for axis, weight in zip(spec.axes, mixed_radix(spec.shape), strict=True):
-        at = _axis_positions(raw, axis)
-        if (at < 0).any():
-            row = int(np.flatnonzero(at < 0)[0])
-            code = raw.columns[axis.variable.name][row].as_py()
-            raise raw.mistake(
-                row, f"{code!r} is no code of {axis.variable.name!r} at the levels of this table."
-            )
-        numbers += at.astype(np.uint64) * np.uint64(weight)
-    raw.check_once(numbers)
-    return numbers
-
-
-def _axis_positions(raw: RawTable, axis: Axis) -> Int64:
-    codes = raw.column(axis.variable.name)
-    if len(axis.levels) < 2:
-        return positions_of(codes, [one.code for one in axis.codes])
-    # A code may stand at several levels: both together name a position.
-    level = positions_of(raw.column(f"{axis.variable.name}_level"), [b.level for b in axis.blocks])
-    at = np.full(raw.rows, -1, dtype=np.int64)
-    for number, block in enumerate(axis.blocks):
-        here = np.flatnonzero(level == number)
-        words = [one.code for one in axis.codes[block.start : block.start + block.size]]
-        inside = positions_of(codes.take(here), words)
-        at[here] = np.where(inside < 0, -1, inside + block.start)
-    return at
-
-
-def _dense(
-    raw: RawTable,
-    spec: TableSpec,
-    numbers: np.ndarray[Any, np.dtype[np.uint64]],
-    values: Int64,
-    flags: Int64,
-    notes: tuple[Text, ...],
-) -> Table:
-    if raw.rows != spec.cells:
-        raise raw.incomplete(spec.cells)
-    at = numbers.astype(np.int64)
-    published = np.zeros(spec.cells, dtype=np.int64)
-    published[at] = values
-    signs = np.zeros(spec.cells, dtype=np.uint8)
-    signs[at] = flags
-    return Table(spec, published.reshape(spec.shape), signs.reshape(spec.shape), notes)
-
-
-def _sparse(
-    raw: RawTable,
-    spec: TableSpec,
-    numbers: np.ndarray[Any, np.dtype[np.uint64]],
-    values: Int64,
-    flags: Int64,
-    notes: tuple[Text, ...],
-) -> SparseTable:
-    if flags.any():
-        row = int(np.flatnonzero(flags)[0])
-        raise raw.mistake(row, "a table that lists its non-zero cells only has no signs.")
-    order = np.argsort(numbers, kind="stable")
-    order = order[values[order] != 0]  # a written 0 says what an absent cell says
-    return SparseTable(spec, numbers[order], values[order], notes)

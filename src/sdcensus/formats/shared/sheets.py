@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
-from sdcensus.formats.tables.about import MADE
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.text import Text
 
@@ -47,6 +46,56 @@ SEE = Text.of(
         "nl": "De waarden zijn beschermd. Lees het blad Toelichting.",
     }
 )
+
+#: The words for what a provenance holds.
+_MADE = {
+    "method": Text.of({"en": "Method", "es": "Método", "fr": "Méthode", "nl": "Methode"}),
+    "method_version": Text.of(
+        {
+            "en": "Version of the method",
+            "es": "Versión del método",
+            "fr": "Version de la méthode",
+            "nl": "Versie van de methode",
+        }
+    ),
+    "fingerprint": Text.of(
+        {
+            "en": "Fingerprint",
+            "es": "Huella de los parámetros",
+            "fr": "Empreinte des paramètres",
+            "nl": "Vingerafdruk van de parameters",
+        }
+    ),
+    "data_version": Text.of(
+        {
+            "en": "Version of the data",
+            "es": "Versión de los datos",
+            "fr": "Version des données",
+            "nl": "Versie van de gegevens",
+        }
+    ),
+    "key_version": Text.of(
+        {
+            "en": "Series of numbers",
+            "es": "Serie de números",
+            "fr": "Série de nombres",
+            "nl": "Reeks getallen",
+        }
+    ),
+    "secret_id": Text.of({"en": "Keys", "es": "Claves", "fr": "Clés", "nl": "Sleutels"}),
+    "package_version": Text.of(
+        {"en": "sdcensus", "es": "sdcensus", "fr": "sdcensus", "nl": "sdcensus"}
+    ),
+    "spec_hash": Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"}),
+    "lineage": Text.of(
+        {
+            "en": "Records derived by",
+            "es": "Registros derivados por",
+            "fr": "Enregistrements dérivés par",
+            "nl": "Records afgeleid door",
+        }
+    ),
+}
 
 #: A part of the notes: its heading, and lines with what stands in front of them.
 Section = tuple[str, Sequence[tuple[str, str]]]
@@ -168,7 +217,9 @@ def prepare(sheet: Any, *, head: int, top: int, first: int) -> None:
 def made_section(provenance: Provenance | None, language: str | None) -> Section:
     """How a table was made, as a part of its notes."""
     made = {} if provenance is None else provenance.to_json()
-    lines = [(MADE[name].show(language), str(made[name])) for name in MADE if made.get(name)]
+    lines = [
+        (word.show(language), str(made[name])) for name, word in _MADE.items() if made.get(name)
+    ]
     return HOW.show(language), lines
 
 

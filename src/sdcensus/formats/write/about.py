@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sdcensus.formats.tables.about import ReadyText, languages_of, value_text
 from sdcensus.formats.write.columns import SIGNS, values_name
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.document import code_list_to_json, code_lists_of, spec_to_json
 from sdcensus.model.spec.table_spec import TableSpec
@@ -23,8 +23,16 @@ VERSION = 1
 #: long as to write them.
 _WRITTEN: dict[tuple[int, ...], tuple[tuple[Variable | Level, ...], str]] = {}
 _MOST_WRITTEN = 64
-#: What stands in the place of a list of cells that a file leaves out.
-ALL_LISTED, ABSENT_ARE_ZERO = "none", "published as 0"
+#: What programs read of cells that are not listed.
+ALL_LISTED, ZERO = "none", "published as 0"
+ZERO_OR_SMALL = "published as 0, unless in a group not broken down"
+SMALL_GROUPS = "groups_not_broken_down"
+
+
+class ReadyText(str):
+    """A value of a document that is written already, as JSON."""
+
+    __slots__ = ()
 
 
 def delivered_about(table: DeliveredTable) -> dict[str, Any]:
@@ -57,7 +65,8 @@ def about_parts(
     notes: Sequence[Text] = (),
     source: Text = Text(),
     date: str = "",
-    absent_are_zero: bool = False,
+    sparse: bool = False,
+    small: SmallGroups | None = None,
 ) -> dict[str, Any]:
     """The same from its parts, for a table that is never held whole.
 
@@ -65,7 +74,8 @@ def about_parts(
         name, title, axes, spec, provenance, unit, decimals, notes, source, date: As of a
             ``DeliveredTable``.
         marks: The marks that stand in the file, with the signs that it shows.
-        absent_are_zero: Whether cells that are not listed are published as 0.
+        sparse: Whether cells that are not listed are published as 0.
+        small: Which of them are not shown instead, since they are in a group not broken down.
     """
     made: dict[str, Any] = {
         "delivered": VERSION,
@@ -80,7 +90,7 @@ def about_parts(
         "decimals": decimals,
         "flags": SIGNS if marks else "",
         "axes": [_axis(axis, spec, at) for at, axis in enumerate(axes)],
-        "cells_not_listed": ABSENT_ARE_ZERO if absent_are_zero else ALL_LISTED,
+        **_not_listed(small, sparse=sparse),
         "signs": {sign: languages_of(mark.meaning) for mark, sign in marks},
         "marks": {mark.name.lower(): sign for mark, sign in marks},
         "notes": [languages_of(note) for note in notes],
@@ -95,6 +105,19 @@ def about_parts(
         # Code lists only: what tells which records a cell is about, also to a program.
         made["specification"] = _specification(spec)
     return made
+
+
+def _not_listed(small: SmallGroups | None, *, sparse: bool) -> dict[str, Any]:
+    """What cells mean that are not listed, and the small groups outside the table by position."""
+    if small is None:
+        return {"cells_not_listed": ZERO if sparse else ALL_LISTED}
+    outside = {
+        "smallest_group": small.smallest,
+        # Positions count from 0: the codes of each level in order, then the total.
+        "positions": [[list(group) for group in groups] for groups in small.groups],
+        "outside_the_table": small.cells.tolist(),
+    }
+    return {"cells_not_listed": ZERO_OR_SMALL, SMALL_GROUPS: ReadyText(_short(outside))}
 
 
 def _specification(spec: TableSpec) -> ReadyText:
@@ -166,8 +189,19 @@ def _lines(content: dict[str, Any]) -> Iterator[str]:
         if name == "axes":
             text = "[" + ",".join(map(_axis_text, value)) + "\n ]" if value else "[]"
         else:
-            text = value_text(name, value)
+            text = _value_text(value)
         yield f" {json.dumps(name)}: {text}"
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, ReadyText):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
+
+
+def languages_of(text: Text) -> dict[str, str]:
+    """A text by language."""
+    return dict(text.by_language)
 
 
 def _axis_text(axis: dict[str, Any]) -> str:

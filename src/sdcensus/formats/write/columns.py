@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
@@ -38,7 +38,11 @@ def values_name(decimals: int) -> str:
 
 
 def word_columns(
-    axes: Sequence[DeliveredAxis], *, languages: Sequence[str] = (), labels: bool = True
+    axes: Sequence[DeliveredAxis],
+    *,
+    languages: Sequence[str] = (),
+    labels: bool = True,
+    beside: Collection[str] = (COUNTS, FIGURES, SIGNS),
 ) -> tuple[WordColumn, ...]:
     """The columns of codes, then of levels, then of labels; names that stand twice are refused.
 
@@ -46,6 +50,7 @@ def word_columns(
         axes: The axes of the table.
         languages: Of the labels; several make a column for each.
         labels: Whether there are columns of labels.
+        beside: What columns are called that stand beside them.
     """
     made = [WordColumn(axis.column, at, axis.codes) for at, axis in enumerate(axes)]
     made += [
@@ -58,13 +63,13 @@ def word_columns(
             ending = f"_label_{language}" if len(languages) > 1 else "_label"
             words = tuple(axis.label_of(place, language) for place in range(len(axis)))
             made.append(WordColumn(f"{axis.column}{ending}", at, words))
-    check_names(one.name for one in made)
+    check_names((column.name for column in made), beside)
     return tuple(made)
 
 
-def check_names(names: Iterable[str]) -> None:
-    """Refuse a name that stands for two columns, one of which may be that of values or signs."""
-    seen = {COUNTS, FIGURES, SIGNS}
+def check_names(names: Iterable[str], beside: Collection[str] = ()) -> None:
+    """Refuse a name that stands for two columns, or for one that stands beside them."""
+    seen = set(beside)
     for name in names:
         if name in seen:
             raise SpecError(

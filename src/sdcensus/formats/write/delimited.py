@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
 
 from sdcensus.formats.shared.files import new_file
 from sdcensus.formats.write.about import about_document, delivered_about
 from sdcensus.formats.write.columns import SIGNS, WordColumn, values_name, word_columns
-from sdcensus.formats.write.lines import write_lines
+from sdcensus.formats.write.lines import BUFFER, packed, write_lines
+from sdcensus.kernels.text.cell_lines import put_cell_lines
+from sdcensus.kernels.text.lines import LONGEST_NUMBER
+from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import TableFormat
+from sdcensus.model.text import Text
 
 _NEEDS_QUOTES = frozenset('",\r\n')
 
@@ -58,3 +66,67 @@ def head(columns: Sequence[WordColumn], decimals: int, *, signs: bool) -> bytes:
     """The first line."""
     names = [*(one.name for one in columns), values_name(decimals), *([SIGNS] if signs else [])]
     return f"{','.join(map(quoted, names))}\n".encode()
+
+
+class _Lines:
+    """Lines of a csv file, of cells that come part by part."""
+
+    __slots__ = ("_axes", "_begins", "_buffer", "_file", "_longest", "_starts", "_words")
+
+    def __init__(self, table: object, columns: Sequence[WordColumn], file: BinaryIO) -> None:
+        self._file = file
+        self._axes = np.array([one.axis for one in columns], dtype=np.int64)
+        written = [[f"{quoted(word)}," for word in one.words] for one in columns]
+        self._words, self._starts = packed([word for one in written for word in one])
+        sizes = [len(one) for one in written]
+        self._begins = np.append(0, np.cumsum(sizes, dtype=np.int64))[:-1].astype(np.int64)
+        longest = sum(max(len(word.encode()) for word in one) for one in written)
+        self._longest = longest + LONGEST_NUMBER + 1
+        self._buffer = np.empty(max(BUFFER, self._longest), dtype=np.uint8)
+        file.write(head(columns, 0, signs=False))
+
+    def __enter__(self) -> Callable[[PublishedCells], None]:
+        return self.put
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def put(self, cells: PublishedCells) -> None:
+        """Write some cells."""
+        step = self._buffer.size // self._longest
+        for start in range(0, len(cells), step):
+            here = slice(start, start + step)
+            values = np.ascontiguousarray(cells.published[here])
+            places = np.zeros((max(len(cells.places), 1), values.size), dtype=np.int64)
+            for axis, one in enumerate(cells.places):
+                places[axis] = one[here]
+            used = put_cell_lines(
+                self._buffer,
+                places,
+                self._words,
+                self._starts,
+                self._begins,
+                self._axes,
+                values,
+            )
+            self._file.write(self._buffer[:used].data)
+
+
+CSV = TableFormat(
+    name="csv",
+    label="CSV",
+    about=Text.of(
+        {
+            "en": "One line for each cell; zip with a file of notes.",
+            "es": "Una línea por celda; zip con un archivo de notas.",
+            "fr": "Une ligne par cellule\u202f; zip avec un fichier de notes.",
+            "nl": "Eén regel per cel; zip met een bestand met toelichting.",
+        }
+    ),
+    endings=(".csv", ".about.json"),
+    media_type="text/csv; charset=utf-8",
+    aliases=("text",),
+    label_columns=True,
+    stream=_Lines,
+    write=write,
+)

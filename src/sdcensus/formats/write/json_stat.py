@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.formats.shared.files import new_file
-from sdcensus.formats.write import files_of
 from sdcensus.formats.write.identifiers import distinct, unique_codes
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import Text
 
@@ -47,7 +47,7 @@ def write(
         languages: The languages; none for the first that each text has.
         labels: Of no effect: every code has its label once, in the description of its dimension.
     """
-    paths = tuple(folder / one for one in files_of(table.name, "json-stat", languages))
+    paths = tuple(folder / one for one in JSON_STAT.files(table.name, languages))
     for path, language in zip(paths, languages or (None,), strict=True):
         dataset = _description(table, language)
         with new_file(path) as file:
@@ -239,3 +239,28 @@ def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:
     if table.provenance is not None:
         made["provenance"] = table.provenance.to_json()
     return made
+
+
+JSON_STAT = TableFormat(
+    name="json-stat",
+    label="JSON-stat",
+    about=Text.of(
+        {
+            "en": "For programs: labels, hierarchies and notes in one file.",
+            "es": "Para programas: etiquetas, jerarquías y notas en un archivo.",
+            "fr": "Pour les programmes\u202f: libellés, hiérarchies et notes en un fichier.",
+            "nl": "Voor programma’s: namen, hiërarchieën en toelichting in één bestand.",
+        }
+    ),
+    endings=(".json",),
+    media_type="application/json",
+    accepts=(
+        "application/vnd.json-stat+json",
+        "application/json-stat",
+        "application/vnd.jsonstat+json",
+    ),
+    aliases=("json", "jsonstat"),
+    each_language=True,
+    seconds_per_cell=1e-6,
+    write=write,
+)

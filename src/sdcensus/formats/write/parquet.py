@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.formats.read.raw import METADATA
+from sdcensus.formats.shared.arrow_columns import grid_positions, word_arrays, word_numbers
 from sdcensus.formats.shared.files import new_file
-from sdcensus.formats.tables.columns import grid_positions, word_numbers
 from sdcensus.formats.write.about import about_document, delivered_about
 from sdcensus.formats.write.columns import SIGNS, WordColumn, values_name, word_columns
+from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import TableFormat
+from sdcensus.model.text import Text
 
 #: Cells of a row group.
 ROW_GROUP = 1 << 19
@@ -57,16 +60,61 @@ def _pieces(table: DeliveredTable, columns: Sequence[WordColumn], schema: Any) -
     marks = None if table.marks is None else table.marks.reshape(-1)
     for start in range(0, max(values.size, 1), ROW_GROUP):
         cells = slice(start, min(start + ROW_GROUP, values.size))
-        at = grid_positions(table.shape, cells)
-        arrays = [
-            pa.DictionaryArray.from_arrays(numbers[at[one.axis]], words)
-            for one, (words, numbers) in zip(columns, lists, strict=True)
-        ]
-        found = values[cells]
-        shown = found / 10.0**table.decimals if table.decimals else found
+        arrays = word_arrays(columns, lists, grid_positions(table.shape, cells))
+        numbers = values[cells]
+        shown = numbers / 10.0**table.decimals if table.decimals else numbers
         if marks is None:
             arrays.append(pa.array(shown))
         else:
             arrays.append(pa.array(shown, mask=~numbered[marks[cells]]))
             arrays.append(pa.DictionaryArray.from_arrays(sign_numbers[marks[cells]], signs))
         yield pa.Table.from_arrays(arrays, schema=schema)
+
+
+class _Groups:
+    """Row groups of a Parquet file, of cells that come part by part."""
+
+    __slots__ = ("_columns", "_schema", "_words", "_writer")
+
+    def __init__(self, table: Any, columns: Sequence[WordColumn], file: BinaryIO) -> None:
+        words = pa.dictionary(pa.int32(), pa.string())
+        fields = [pa.field(one.name, words, nullable=False) for one in columns]
+        fields.append(pa.field(values_name(0), pa.int64()))
+        self._schema = pa.schema(fields, {METADATA: table.about()})
+        self._columns = columns
+        self._words = [word_numbers(one.words) for one in columns]
+        self._writer: Any = pq.ParquetWriter(file, self._schema)
+
+    def __enter__(self) -> Callable[[PublishedCells], None]:
+        return self.put
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+
+    def put(self, cells: PublishedCells) -> None:
+        """Write some cells as one row group."""
+        arrays = word_arrays(self._columns, self._words, cells.places)
+        arrays.append(pa.array(cells.published))
+        piece = pa.Table.from_arrays(arrays, schema=self._schema)
+        self._writer.write_table(piece, row_group_size=len(cells))
+
+
+PARQUET = TableFormat(
+    name="parquet",
+    label="Parquet",
+    about=Text.of(
+        {
+            "en": "For data tools; notes in the metadata.",
+            "es": "Para herramientas de datos; notas en los metadatos.",
+            "fr": "Pour les outils de données\u202f; notes dans les métadonnées.",
+            "nl": "Voor dataprogramma’s; toelichting in de metadata.",
+        }
+    ),
+    endings=(".parquet",),
+    media_type="application/vnd.apache.parquet",
+    accepts=("application/x-parquet",),
+    label_columns=True,
+    seconds_per_cell=0.2e-6,
+    stream=_Groups,
+    write=write,
+)

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.formats.shared.files import new_file
-from sdcensus.formats.write import files_of
 from sdcensus.formats.write.identifiers import (
     at_least_one_axis,
     chosen_languages,
@@ -29,6 +28,7 @@ from sdcensus.formats.write.identifiers import (
 from sdcensus.formats.write.number_texts import number_texts
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.text import Text
 
 #: How many dots stand in a cell for each mark that takes the place of a number.
@@ -81,7 +81,7 @@ def write(
             the first that the table speaks.
         labels: Of no effect: a PX file always has both codes and labels.
     """
-    (target,) = (folder / one for one in files_of(table.name, "px", languages))
+    (target,) = (folder / one for one in PX.files(table.name, languages))
     with new_file(target) as file:
         for statement in _head(table, chosen_languages(table, languages)):
             file.write(f"{statement};{_END}".encode())
@@ -304,3 +304,23 @@ def _long(keyword: str, text: str) -> str:
         pieces.append(text[:cut])
         text, room = text[cut:], _LONGEST_LINE
     return f"{keyword}=" + _END.join(f'"{piece}"' for piece in [*pieces, text])
+
+
+PX = TableFormat(
+    name="px",
+    label="PX",
+    about=Text.of(
+        {
+            "en": "For PxWeb and PX-Win.",
+            "es": "Para PxWeb y PX-Win.",
+            "fr": "Pour PxWeb et PX-Win.",
+            "nl": "Voor PxWeb en PX-Win.",
+        }
+    ),
+    endings=(".px",),
+    media_type="application/x-pc-axis",
+    accepts=("text/x-pc-axis", "text/x-px", "application/x-px"),
+    aliases=("pc-axis", "pcaxis"),
+    seconds_per_cell=0.2e-6,
+    write=write,
+)

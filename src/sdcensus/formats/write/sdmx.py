@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from sdcensus.formats.shared.files import new_file
-from sdcensus.formats.write import files_of
 from sdcensus.formats.write.identifiers import at_least_one_axis
 from sdcensus.formats.write.lines import write_lines
 from sdcensus.formats.write.sdmx_names import (
@@ -27,6 +26,8 @@ from sdcensus.formats.write.sdmx_names import (
 from sdcensus.formats.write.sdmx_structure import structure_message
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import TableFormat
+from sdcensus.model.text import Text
 
 
 def write(
@@ -40,7 +41,7 @@ def write(
         languages: The languages of names in the structure; none for all that there are.
         labels: Of no effect: the structure has the label of every code, the data has codes.
     """
-    data, structure = (folder / one for one in files_of(table.name, "sdmx-csv", languages))
+    data, structure = (folder / one for one in SDMX_CSV.files(table.name, languages))
     names = sdmx_names(table)
     with new_file(structure) as file:
         file.writelines(one.encode() for one in structure_message(table, names, languages))
@@ -70,3 +71,22 @@ def write(
             table.decimals,
         )
     return data, structure
+
+
+SDMX_CSV = TableFormat(
+    name="sdmx-csv",
+    label="SDMX-CSV",
+    about=Text.of(
+        {
+            "en": "For exchange between offices; zip with structure and notes.",
+            "es": "Para el intercambio entre oficinas; zip con estructura y notas.",
+            "fr": "Pour l’échange entre offices\u202f; zip avec structure et notes.",
+            "nl": "Voor uitwisseling tussen bureaus; zip met structuur en toelichting.",
+        }
+    ),
+    endings=(".sdmx.csv", ".sdmx.xml"),
+    media_type="application/vnd.sdmx.data+csv; version=1.0; charset=utf-8",
+    aliases=("sdmx",),
+    seconds_per_cell=0.5e-6,
+    write=write,
+)

@@ -14,10 +14,10 @@ from typing import Any
 from sdcensus.formats.shared import sheets
 from sdcensus.formats.shared.files import new_file
 from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepare, put_text
-from sdcensus.formats.write import files_of
 from sdcensus.formats.write.layout import choose_layout, combinations, indents, parts
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.quantities import number_text
 from sdcensus.model.text import Text
 
@@ -52,7 +52,7 @@ def write(
         languages: The languages; none for the first that each text has.
         labels: Of no effect: workbooks are for people, who need labels.
     """
-    paths = tuple(folder / one for one in files_of(table.name, "xlsx", languages))
+    paths = tuple(folder / one for one in XLSX.files(table.name, languages))
     for path, language in zip(paths, languages or (None,), strict=True):
         title = table.title.show(language) or table.name
         with new_file(path) as file, sheets.new_book(file, title, table.cells) as book:
@@ -289,3 +289,24 @@ def _form(table: DeliveredTable, mark: Mark) -> str:
 def _lines(labels: Sequence[str], across: int) -> int:
     """How many lines the longest of some labels needs."""
     return min(max((math.ceil(len(one) / max(across - 1, 1)) for one in labels), default=1) or 1, 6)
+
+
+XLSX = TableFormat(
+    name="xlsx",
+    label="Excel",
+    about=Text.of(
+        {
+            "en": "Workbook, laid out for reading; notes on a sheet.",
+            "es": "Libro preparado para la lectura; notas en una hoja.",
+            "fr": "Classeur mis en page pour la lecture\u202f; notes sur une feuille.",
+            "nl": "Werkmap, opgemaakt om te lezen; toelichting op een blad.",
+        }
+    ),
+    endings=(".xlsx",),
+    media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    aliases=("excel", "xls"),
+    each_language=True,
+    seconds_per_cell=12e-6,
+    needs="xlsxwriter",
+    write=write,
+)

@@ -16,7 +16,8 @@ from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Int64, Mask, Numbers, Part, Region, region
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: More records than any census has.
@@ -315,7 +316,7 @@ def hidden_cells(table: Table | SparseTable) -> Mask | None:
         if table.small is None:
             return None
         table = table.whole()
-    return None if table.flags is None else table.flags != Flag.PUBLISHED
+    return None if table.flags is None else table.flags != Mark.NONE
 
 
 def _true(values: Accumulators, spec: TableSpec) -> Int64:
@@ -357,6 +358,6 @@ def _sparse_pair(cube: SparseCube, table: SparseTable, where: Region) -> Pair:
     true[np.searchsorted(union, numbers)] = values
     published = table.at(union)
     check_published(published, cube.spec)
-    gone = table.flags_at(union) != Flag.PUBLISHED
+    gone = table.flags_at(union) != Mark.NONE
     absent = where.cells - union.size
     return Pair(true[~gone], published[~gone], absent, true[gone], union[~gone])

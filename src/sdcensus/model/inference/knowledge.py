@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
@@ -131,14 +132,13 @@ class Knowledge:
         lower, upper = self.bounds_of_values(published)
         hidden = np.zeros(published.shape, dtype=bool)
         if table.flags is not None:
-            hidden = table.flags != Flag.PUBLISHED
-            most = UNBOUNDED
-            if self.withheld_below is not None:
-                most = self.withheld_below - 1 + self.max_deviation
+            hidden = table.flags != Mark.NONE
             lower = np.where(hidden, 0, lower)
-            upper = np.where(hidden, most, upper)
-            # Parts of a small group are not shown whatever their values are.
-            upper = np.where(table.flags == Flag.NOT_BROKEN_DOWN, UNBOUNDED, upper)
+            upper = np.where(hidden, UNBOUNDED, upper)
+            if self.withheld_below is not None:
+                # Refused areas and parts of a small group are not shown whatever their values are.
+                small = np.isin(table.flags, (Mark.WITHHELD, Mark.BELOW_THRESHOLD))
+                upper = np.where(small, self.withheld_below - 1 + self.max_deviation, upper)
         if exact is not None:
             known = cell_mask(table.spec, exact) & ~hidden
             lower, upper = np.where(known, published, lower), np.where(known, published, upper)

@@ -12,9 +12,6 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 
-#: The formats in which tables are delivered, by name.
-FORMAT_NAMES = ("csv", "parquet", "xlsx", "json-stat", "sdmx-csv", "px")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTable:
@@ -24,7 +21,9 @@ class PlannedTable:
         name: How the plan and its files call it.
         title: What stands above the table, in one or more languages.
         rows, columns: Its axes, in the grammar of plans.
-        universe: The condition for what is counted; empty for everything.
+        universe: What is counted: a universe of the schema, or a choice of declared codes; empty
+            for everything.
+        where: Any other condition: the table is made of sums of published values then.
         of, measure: What is counted, and how.
         share: The condition of ``measure = "share(…)"``: of the records of each cell, the
             percentage that fulfils it is published. Empty for a table of counts.
@@ -35,6 +34,7 @@ class PlannedTable:
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     universe: str = ""
+    where: str = ""
     of: Entity = Entity.PERSON
     measure: Measure = Measure.COUNT
     share: str = ""
@@ -65,7 +65,7 @@ class PlannedIndicator:
         kind: What is computed, by name.
         by: For which groups, in the grammar of plans.
         of: What is counted.
-        universe: The condition for what is counted; empty for everything.
+        universe: What is counted, as of a table.
         numerator, denominator: Conditions, for kinds that divide two counts.
         variable: For kinds that need one: medians, means, distributions.
         per: What a ratio is given per.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.published.figures import Support
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.marks import IN_PLACE, Mark, marks_in
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Role
@@ -159,14 +159,11 @@ class DeliveredTable:
         """Where a number stands."""
         if self.marks is None:
             return np.ones(self.shape, dtype=bool)
-        return np.isin(self.marks, [one.value for one in Mark if one.has_number])
+        return np.isin(self.marks, IN_PLACE, invert=True)
 
     def used_marks(self) -> tuple[Mark, ...]:
         """The marks that stand in the table."""
-        if self.marks is None:
-            return ()
-        found = set(np.unique(self.marks).tolist())
-        return tuple(one for one in Mark if one and one.value in found)
+        return marks_in(self.marks)
 
     def sign(self, mark: Mark) -> str:
         """The sign of a mark: the office's own, or ours."""

@@ -103,10 +103,6 @@ class Counted:
             else Support(np.asarray(function(support.parts)), np.asarray(function(support.small))),
         )
 
-    def along_last(self, places: Int64) -> Counted:
-        """Those at some places of the last axis, in that order."""
-        return self.each(lambda array: array[..., places])
-
     def summed(self, limits: Limits = DEFAULT_LIMITS) -> Counted:
         """The sums along the last axis; one of which a part is missing is missing."""
         support = Support.of(self.counts, limits) if self.support is None else self.support
@@ -244,15 +240,6 @@ def quotient(
         values = np.minimum(values, scale)
     low = numerator.low(limits) | denominator.low(limits)
     return _marked(values, enough, low, (numerator, denominator), decimals)
-
-
-def complement(figures: Figures, *, per: int = 100) -> Figures:
-    """The rest of a share: both add up to the whole."""
-    there = figures.marks != Mark.NOT_AVAILABLE
-    whole = _scale(per, figures.decimals)
-    numbered = np.isin(figures.marks, [Mark.NONE, Mark.LOW_RELIABILITY]) & there
-    values = np.where(numbered, whole - figures.values, 0)
-    return Figures(values, figures.marks, figures.decimals)
 
 
 def median(

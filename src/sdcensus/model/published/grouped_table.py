@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.frames import frame
-from sdcensus.model.published.table import Flag
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class GroupedTable:
         axes: What the groups are.
         published: The sums; 0 where a flag stands instead of a number.
         parts: How many published values each of them is made of.
-        flags: A ``Flag`` for every cell, or ``None`` if every cell has a number.
+        flags: A ``Mark`` for every cell, or ``None`` if every cell has a number.
     """
 
     spec: TableSpec
@@ -113,7 +113,7 @@ class GroupedTable:
         columns["parts"] = self.parts.ravel().tolist()
         columns["error_factor"] = [round(math.sqrt(one), 2) for one in columns["parts"]]
         if self.flags is not None:
-            columns["flag"] = [Flag(sign).sign for sign in signs]
+            columns["flag"] = [Mark(sign).sign for sign in signs]
         return columns
 
     def to_pandas(self) -> Any:

@@ -1,16 +1,18 @@
-"""What stands beside a delivered number, or in its place. Public."""
+"""What stands beside a published number, or in its place. Public."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from sdcensus.model.text import Text
 
 
 class Mark(IntEnum):
-    """Why a delivered cell has no number, or what is to be known about the one that it has.
+    """Why a published cell has no number, or what is to be known about the one that it has.
 
-    Those that are also a ``Flag`` have its values, so that flags of a table are marks as they are.
     Of several that could stand in the place of a sum, the largest does: that a group is not broken
     down tells nothing about the values below it.
     """
@@ -38,6 +40,23 @@ class Mark(IntEnum):
     def meaning(self) -> Text:
         """What the sign means, for a legend."""
         return _MEANING[self.value]
+
+
+#: The marks that stand in the place of a number.
+IN_PLACE = tuple(mark for mark in Mark if not mark.has_number)
+
+
+def marks_in(marks: npt.NDArray[np.uint8] | None) -> tuple[Mark, ...]:
+    """The marks that stand in some cells.
+
+    Examples:
+        >>> [mark.name for mark in marks_in(np.array([0, 7, 1, 7], dtype=np.uint8))]
+        ['WITHHELD', 'NOT_BROKEN_DOWN']
+    """
+    if marks is None:
+        return ()
+    present = set(np.unique(marks).tolist())
+    return tuple(mark for mark in Mark if mark and mark.value in present)
 
 
 _SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "k")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Any, Self
 
 import numpy as np
@@ -14,18 +13,21 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.frames import frame
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 
 Int64 = npt.NDArray[np.int64]
 
+#: What a flag of a table may be.
+_FLAGS = np.isin(np.arange(256), (Mark.NONE, *IN_PLACE))
+
 #: The column of a sparse table that tells which of its cells are not broken down.
 NOT_BROKEN_DOWN = "not_broken_down"
 
 #: What is said where a file does not list all cells.
-ABSENT = Text.of(
+_ABSENT = Text.of(
     {
         "en": "Cells that are not listed are published as 0.",
         "es": "Las celdas que no figuran se publican con valor 0.",
@@ -53,23 +55,9 @@ _ABSENT_OR_SMALL = Text.of(
 )
 
 
-class Flag(IntEnum):
-    """Why a cell has no number; ``PUBLISHED`` cells have one. The values are those of ``Mark``."""
-
-    PUBLISHED = 0
-    WITHHELD = 1
-    BELOW_THRESHOLD = 2
-    NOT_BROKEN_DOWN = 7
-
-    @property
-    def sign(self) -> str:
-        """What stands in the cell instead of a number."""
-        return Mark(self.value).sign
-
-    @property
-    def meaning(self) -> Text:
-        """What the sign means, for a legend."""
-        return Mark(self.value).meaning
+def absent_text(small: SmallGroups | None) -> Text:
+    """What readers are told of the cells that are not listed."""
+    return _ABSENT if small is None else _ABSENT_OR_SMALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +67,7 @@ class PublishedCell:
     codes: tuple[str, ...]
     labels: tuple[str, ...]
     published: int | None
-    flag: Flag = Flag.PUBLISHED
+    flag: Mark = Mark.NONE
 
     @property
     def text(self) -> str:
@@ -103,7 +91,7 @@ class Table:
     Attributes:
         spec: What the table shows.
         published: The published values; 0 where a flag stands instead of a number.
-        flags: A ``Flag`` for every cell, or ``None`` if every cell has a number.
+        flags: A ``Mark`` for every cell, or ``None`` if every cell has a number.
         notes: What readers should know, in one or more languages.
     """
 
@@ -120,6 +108,8 @@ class Table:
         if self.flags is not None:
             if not self.flags.any():
                 object.__setattr__(self, "flags", None)
+            elif not _FLAGS[self.flags].all():
+                raise SpecError("A flag of a table is a mark that stands in the place of a number.")
             elif self.published[self.flags != 0].any():
                 raise SpecError("A cell with a flag holds no number.")
             else:
@@ -181,7 +171,7 @@ class Table:
                 tuple(axis.codes[one].code for axis, one in zip(axes, at, strict=True)),
                 tuple(names[one] for names, one in zip(labels, at, strict=True)),
                 None if flag else value,
-                Flag(flag),
+                Mark(flag),
             )
 
     def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
@@ -256,16 +246,16 @@ class SparseTable:
         return values_at(self.numbers, self.published, numbers)
 
     def flags_at(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
-        """Why cells have no number, by their numbers: a ``Flag`` for each."""
+        """Why cells have no number, by their numbers: a ``Mark`` for each."""
         if self.small is None:
             return np.zeros(numbers.size, dtype=np.uint8)
         hidden = self.small.hidden(self.spec, self.numbers, self.published, numbers)
-        return np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), np.uint8(0)).astype(np.uint8)
+        return np.where(hidden, np.uint8(Mark.NOT_BROKEN_DOWN), np.uint8(0)).astype(np.uint8)
 
     @property
     def absent(self) -> Text:
         """What readers are told of the cells that are not held."""
-        return ABSENT if self.small is None else _ABSENT_OR_SMALL
+        return absent_text(self.small)
 
     @property
     def not_broken_down(self) -> npt.NDArray[np.bool_] | None:
@@ -320,7 +310,7 @@ def _columns(
         signs = flags.tolist()
         numbers = [None if sign else one for one, sign in zip(numbers, signs, strict=True)]
         columns["published"] = numbers
-        columns["flag"] = [Flag(sign).sign for sign in signs]
+        columns["flag"] = [Mark(sign).sign for sign in signs]
     else:
         columns["published"] = numbers
     return columns

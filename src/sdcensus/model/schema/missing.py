@@ -7,6 +7,7 @@ from dataclasses import replace
 from sdcensus.model.schema.code_lists import MISSING_CODES
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Variable
+from sdcensus.model.spec.declared_universes import with_other_variables
 from sdcensus.model.text import NOT_STATED_LABEL
 
 #: The leaf that a variable without any missing code gets.
@@ -20,7 +21,7 @@ def with_missing_codes(schema: Schema) -> Schema:
     leaf, which stays itself at every level, whether the data need it or not: the shape of a table
     depends on the option, never on the records.
     """
-    return replace(schema, variables=tuple(map(_with_missing_code, schema.variables)))
+    return with_other_variables(schema, _with_missing_code)
 
 
 def _with_missing_code(variable: Variable) -> Variable:

@@ -75,6 +75,25 @@ class Impossible:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredUniverse:
+    """Records in common use, by name: whoever is 15 and over, private households.
+
+    It is a choice of codes of one variable, which has a level of that name then; or of several, of
+    each of which it is a code that there is already. So it is counted, and everywhere the same.
+
+    Attributes:
+        name: How conditions call it.
+        condition: Which records belong to it.
+        label, description: What they are called where people read it.
+    """
+
+    name: str
+    condition: str
+    label: Text = Text()
+    description: Text = Text()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnitIdentity:
     """Counts of two kinds of units that are the same number, or a multiple of it.
 
@@ -131,6 +150,7 @@ class Schema:
     grids: tuple[GridSpec, ...] = ()
     files: tuple[CensusFile, ...] = ()
     identities: tuple[UnitIdentity, ...] = ()
+    universes: tuple[DeclaredUniverse, ...] = ()
     _by_name: MappingProxyType[str, Variable] = field(init=False, repr=False, compare=False)
     _made: dict[Callable[..., object], Any] = field(
         init=False, repr=False, compare=False, default_factory=dict
@@ -162,6 +182,13 @@ class Schema:
                 if level.name.casefold() == name.casefold() and level.name != one.leaf_level
             ]
             raise UnknownName("variable", name, known=levels or self._by_name) from None
+
+    def universe(self, name: str) -> DeclaredUniverse:
+        """The declared universe of that name."""
+        for universe in self.universes:
+            if universe.name == name:
+                return universe
+        raise UnknownName("universe", name, known=[one.name for one in self.universes])
 
     def entity(self, entity: Entity) -> EntitySpec:
         """How records of that kind are identified."""

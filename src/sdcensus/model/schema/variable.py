@@ -67,11 +67,15 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A partition of the leaves of a variable: one group of leaves for each of its codes."""
+    """A partition of the leaves of a variable: one group of leaves for each of its codes.
+
+    ``universe`` says that it is a universe of the schema: the code of its name, and all others.
+    """
 
     name: str
     codes: tuple[Code, ...]
     group: tuple[int, ...]
+    universe: bool = False
     #: For each leaf, the position of its code at this level: ``group`` as an array.
     group_array: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
 

@@ -8,7 +8,7 @@ commands and own groups all choose these codes here, so that one question has on
 2. of several ways with equally few codes, the one with the largest code that not both have: the
    one with more leaves, or else the one whose leaves stand first in the code list;
 3. codes of several levels that hold the same leaves are one code: that of the level with the fewest
-   codes, or else of the level whose name comes first; a level comes before a declared set.
+   codes, or else of the level whose name comes first; universes come after all other levels.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import QuestionError, told
-from sdcensus.model.schema.narrowing import REST, narrowed
-from sdcensus.model.schema.variable import Code, Level, Variable
+from sdcensus.model.schema.narrowing import narrowed
+from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
 from sdcensus.model.spec.fewest_parts import fewest_parts
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.universe import Universe
-from sdcensus.model.text import Text
 
 Mask = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -38,10 +37,7 @@ MOST_TERMS = 200
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """A declared code: its level, ``_T`` for the total, and its place there.
-
-    A declared set is the first code of a level that has its name.
-    """
+    """A declared code: its level, ``_T`` for the total, and its place there."""
 
     level: str
     at: int
@@ -55,48 +51,23 @@ class Part:
 WHOLE = Part(TOTAL, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeclaredSet:
-    """A set of leaves of a variable that is declared besides its levels, such as "15 and over".
-
-    Attributes:
-        name: Its name, which no level of the variable has.
-        leaves: Which leaves it holds.
-        label: What it is called where people read it.
-    """
-
-    name: str
-    leaves: Mask
-    label: Text = Text()
-
-    @property
-    def level(self) -> Level:
-        """The set as a level: itself, and one code for all other leaves, which is never shown."""
-        group = np.where(self.leaves, 0, 1)
-        return Level(self.name, (Code(self.name, self.label), Code(REST)), tuple(group.tolist()))
-
-
 class Covering:
     """Declared codes made ready for many questions about which of them make up a set of leaves.
 
     Args:
         levels: The levels whose codes may be used, in any order.
-        sets: Further declared sets of leaves.
     """
 
     __slots__ = ("_crossing", "_groups", "_names", "_parts", "_ranks", "_sizes")
 
-    def __init__(self, levels: Iterable[Level], sets: Iterable[DeclaredSet] = ()) -> None:
-        ordered = sorted(levels, key=lambda level: (len(level.codes), level.name))
-        declared = [each.level for each in sorted(sets, key=lambda each: each.name)]
-        self._names = {level.name: at for at, level in enumerate((*ordered, *declared))}
-        self._groups = [level.group_array for level in (*ordered, *declared)]
+    def __init__(self, levels: Iterable[Level]) -> None:
+        # What has a name of its own is called by that, and not "all others".
+        ordered = sorted(levels, key=lambda level: (level.universe, len(level.codes), level.name))
+        self._names = {level.name: at for at, level in enumerate(ordered)}
+        self._groups = [level.group_array for level in ordered]
         self._sizes = [
-            np.bincount(level.group_array, minlength=len(level.codes))
-            for level in (*ordered, *declared)
+            np.bincount(level.group_array, minlength=len(level.codes)) for level in ordered
         ]
-        for sizes in self._sizes[len(ordered) :]:
-            sizes[1:] = 0  # what is not in a declared set is not declared
         self._ranks, self._parts = self._ranked()
         self._crossing = self._crossings()
 
@@ -182,19 +153,16 @@ def _fewest(ranks: Int64, none: int) -> list[int] | None:
     return None if chosen is None else [usable[at] for at in chosen]
 
 
-def covering(
-    variable: Variable, levels: Iterable[Level] | None = None, sets: Sequence[DeclaredSet] = ()
-) -> Covering:
+def covering(variable: Variable, levels: Iterable[Level] | None = None) -> Covering:
     """The codes of a variable made ready, once for all questions about the same levels.
 
     Args:
         variable: The variable.
         levels: Those of its levels whose codes may be used; all of them by default.
-        sets: Further declared sets of its leaves.
     """
     usable = tuple(variable.levels() if levels is None else levels)
-    key = ("covering", *sorted(level.name for level in usable), *(each.name for each in sets))
-    return variable.kept(key, lambda: Covering(usable, sets))
+    key = ("covering", *sorted(level.name for level in usable))
+    return variable.kept(key, lambda: Covering(usable))
 
 
 def leaves_of_part(variable: Variable, part: Part) -> Mask:
@@ -258,9 +226,7 @@ def codes_by_name(axis: Axis) -> Mapping[str, tuple[Level, int]]:
     return codes
 
 
-def counted_axis(
-    variable: Variable, parts: Iterable[Part], sets: Iterable[DeclaredSet] = ()
-) -> CountedAxis:
+def counted_axis(variable: Variable, parts: Iterable[Part]) -> CountedAxis:
     """The smallest axis that shows all these parts.
 
     Its cells are the same sets of records as those of the axis with all codes, so they have the
@@ -270,13 +236,7 @@ def counted_axis(
     by_level: dict[str, list[int]] = {}
     for part in sorted(wanted - {WHOLE}):
         by_level.setdefault(part.level, []).append(part.at)
-    declared = {each.name: each for each in sets}
-    narrow = {
-        name: (declared[name].level, np.arange(2))
-        if name in declared
-        else narrowed(variable.level(name), at)
-        for name, at in by_level.items()
-    }
+    narrow = {name: narrowed(variable.level(name), at) for name, at in by_level.items()}
     levels = [level for level, _ in narrow.values()]
     if not levels:
         # Nothing but the total: the coarsest level carries it.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sdcensus.errors import SpecError, told
 
 #: Sets that are taken or left in turn before the search is given up with a mistake.
-MOST_BRANCHES = 500
+MOST_BRANCHES = 200
 
 
 def fewest_parts(sets: Sequence[int], whole: int) -> tuple[int, ...] | None:
@@ -34,27 +34,21 @@ def fewest_parts(sets: Sequence[int], whole: int) -> tuple[int, ...] | None:
         >>> fewest_parts([0b1100, 0b0110, 0b0011, 0b1000, 0b0001], 0b1111)
         (0, 2)
     """
-    chosen = _Search(sets).best(whole, tuple(range(len(sets))))
+    chosen = _Search(sets).best(whole, range(len(sets)))
     if chosen is None:
         return None
     return tuple(number for number in range(len(sets)) if chosen >> (len(sets) - 1 - number) & 1)
 
 
-def _better(first: int | None, second: int | None) -> int | None:
-    """Of two choices, sets as bits and the preferred ones as the higher bits, the better one."""
-    if first is None or second is None:
-        return second if first is None else first
-    return min(first, second, key=lambda chosen: (chosen.bit_count(), -chosen))
-
-
 class _Search:
-    """Chooses among sets; a choice is a whole number that has a bit for each set."""
+    """Chooses among sets; a choice is a whole number with a bit for each set, the first highest."""
 
     def __init__(self, sets: Sequence[int]) -> None:
         self.sets = sets
+        self.bits = [1 << at for at in reversed(range(len(sets)))]
         self.branches = 0
         self.crossing: dict[int, set[int]] = {number: set() for number in range(len(sets))}
-        several = [number for number in range(len(sets)) if sets[number] & (sets[number] - 1)]
+        several = [number for number in range(len(sets)) if sets[number].bit_count() > 1]
         for at, number in enumerate(several):
             for other in several[at + 1 :]:
                 both = sets[number] & sets[other]
@@ -62,11 +56,7 @@ class _Search:
                     self.crossing[number].add(other)
                     self.crossing[other].add(number)
 
-    def bit(self, number: int) -> int:
-        """The set in a choice."""
-        return 1 << (len(self.sets) - 1 - number)
-
-    def best(self, whole: int, usable: tuple[int, ...]) -> int | None:
+    def best(self, whole: int, usable: Iterable[int]) -> int | None:
         """The best choice of usable sets, which all lie in the whole."""
         chosen = reached = 0
         for pieces, members in self._components(usable):
@@ -76,12 +66,11 @@ class _Search:
             chosen, reached = chosen | choice, reached | pieces
         return chosen if reached == whole else None
 
-    def _components(self, usable: Iterable[int]) -> list[tuple[int, tuple[int, ...]]]:
+    def _components(self, usable: Iterable[int]) -> list[tuple[int, list[int]]]:
         """Sets that are tied together by pieces that they share."""
-        components: list[tuple[int, tuple[int, ...]]] = []
+        components: list[tuple[int, list[int]]] = []
         for number in usable:
-            pieces, apart = self.sets[number], []
-            members: tuple[int, ...] = (number,)
+            pieces, members, apart = self.sets[number], [number], []
             for component in components:
                 if component[0] & pieces:
                     pieces, members = pieces | component[0], component[1] + members
@@ -90,13 +79,13 @@ class _Search:
             components = [*apart, (pieces, members)]
         return components
 
-    def _component(self, whole: int, members: tuple[int, ...]) -> int | None:
+    def _component(self, whole: int, members: list[int]) -> int | None:
         for number in members:
             if self.sets[number] == whole:
-                return self.bit(number)
+                return self.bits[number]
         families = self._families(members)
         if families is not None:
-            return _TwoFamilies(self, whole, *families).best()
+            return _cheapest_cut(self, whole, *families)
         self.branches += 1
         if self.branches > MOST_BRANCHES:
             raise SpecError(
@@ -109,36 +98,20 @@ class _Search:
         usable = set(members)
         number = max(members, key=lambda each: (len(self.crossing[each] & usable), -each))
         taken = self.sets[number]
-        rest = tuple(each for each in members if not self.sets[each] & taken)
-        with_it = self.best(whole & ~taken, rest)
-        if with_it is not None:
-            with_it |= self.bit(number)
-        without = tuple(each for each in members if each != number)
-        if with_it is not None and self._at_least(without) > with_it.bit_count():
-            return with_it
-        return _better(with_it, self.best(whole, without))
+        rest = self.best(whole & ~taken, [each for each in members if not self.sets[each] & taken])
+        without = self.best(whole, [each for each in members if each != number])
+        choices = [] if rest is None else [rest | self.bits[number]]
+        choices += [] if without is None else [without]
+        return min(choices, key=lambda chosen: (chosen.bit_count(), -chosen), default=None)
 
-    def _at_least(self, members: Iterable[int]) -> int:
-        """A number of sets that no choice can be below: each piece counts with its largest set."""
-        covered, pieces_of_size = 0, dict[int, int]()
-        for number in sorted(members, key=lambda each: -self.sets[each].bit_count()):
-            size = self.sets[number].bit_count()
-            added = (self.sets[number] & ~covered).bit_count()
-            pieces_of_size[size] = pieces_of_size.get(size, 0) + added
-            covered |= self.sets[number]
-        # Halves, thirds and so on are rounded down together, so that it stays a lower limit.
-        scale = 1 << 40
-        return -(-sum(count * (scale // size) for size, count in pieces_of_size.items()) // scale)
-
-    def _families(self, members: tuple[int, ...]) -> tuple[list[int], list[int]] | None:
+    def _families(self, members: list[int]) -> tuple[list[int], list[int]] | None:
         """Two families of sets that nest in themselves; ``None`` if there are none."""
         usable, side = set(members), dict[int, int]()
         for start in members:
-            if start in side:
-                continue
-            side[start], waiting = 0, deque([start])
+            waiting = [] if start in side else [start]
+            side.setdefault(start, 0)
             while waiting:
-                number = waiting.popleft()
+                number = waiting.pop()
                 for other in self.crossing[number] & usable:
                     if other not in side:
                         side[other] = 1 - side[number]
@@ -149,78 +122,51 @@ class _Search:
         return first, second
 
 
-class _TwoFamilies:
-    """The best choice where sets are two families, each of which nests in itself.
+def _cheapest_cut(search: _Search, whole: int, first: list[int], second: list[int]) -> int | None:
+    """The best choice of two families, each of which nests in itself; ``None`` if there is none.
 
     A set of the first family is *on* where it or a set around it is taken, one of the second where
     neither is. A piece is made up once where the smallest sets of both families around it are on
     together or off together. What it costs is then a sum over sets that are on and over sets that
     are off, so that the cheapest choice is a minimum cut.
     """
-
-    def __init__(self, search: _Search, whole: int, first: list[int], second: list[int]) -> None:
-        self.search = search
-        self.numbers = [*first, *second]
-        self.first = len(first)
-        self.source, self.sink = len(self.numbers), len(self.numbers) + 1
-        self.above: list[int | None] = [None] * len(self.numbers)
-        self.network = _Network(len(self.numbers) + 2)
-        costs = self._costs()
-        self.never = 1 + 2 * sum(map(abs, costs)) + 2 * (1 << len(search.sets))
-        inner = self._nest(range(self.first)), self._nest(range(self.first, len(self.numbers)))
-        self._connect(whole, *inner)
-
-    def _costs(self) -> list[int]:
-        """One set more outweighs every preference; a preferred set costs a little less."""
-        size = 1 << len(self.search.sets)
-        return [size - self.search.bit(number) for number in self.numbers]
-
-    def _nest(self, family: Iterable[int]) -> dict[int, int]:
-        """For each piece the smallest set around it; on the way, for each set the one around it."""
-        sets = self.search.sets
-        inner: dict[int, int] = {}
-        for node in sorted(family, key=lambda each: -sets[self.numbers[each]].bit_count()):
-            pieces = list(_pieces(sets[self.numbers[node]]))
-            self.above[node] = inner.get(pieces[0])
-            inner.update(dict.fromkeys(pieces, node))
-        return inner
-
-    def _connect(self, whole: int, first: dict[int, int], second: dict[int, int]) -> None:
-        network, never = self.network, self.never
-        costs = self._costs()
-        balance = list(costs)
-        for node, around in enumerate(self.above):
-            if around is not None:
+    numbers = [*first, *second]
+    source, sink = len(numbers), len(numbers) + 1
+    # One set more outweighs every preference; a preferred set costs a little less.
+    size = 1 << len(search.sets)
+    costs = [size - search.bits[number] for number in numbers]
+    never = 2 * size * len(numbers)
+    network = _Network(len(numbers) + 2)
+    above: dict[int, int] = {}
+    inner: list[dict[int, int]] = []
+    balance = list(costs)
+    for family in (range(len(first)), range(len(first), len(numbers))):
+        smallest: dict[int, int] = {}
+        for node in sorted(family, key=lambda each: -search.sets[numbers[each]].bit_count()):
+            pieces = list(_pieces(search.sets[numbers[node]]))
+            if pieces[0] in smallest:
+                around = above[node] = smallest[pieces[0]]
                 balance[around] -= costs[node]
-                network.join(*((around, node) if node < self.first else (node, around)), never)
-        for node, cost in enumerate(balance):
-            # On costs something in the first family, off in the second.
-            if (cost > 0) == (node < self.first):
-                network.join(node, self.sink, abs(cost))
-            else:
-                network.join(self.source, node, abs(cost))
-        for piece in _pieces(whole):
-            one, other = first.get(piece), second.get(piece)
-            if one is not None and other is not None:
-                network.join(one, other, never)
-                network.join(other, one, never)
-            elif one is not None:
-                network.join(self.source, one, never)
-            elif other is not None:
-                network.join(other, self.sink, never)
-
-    def best(self) -> int | None:
-        """The best choice; ``None`` where no choice makes up every piece."""
-        if self.network.flow(self.source, self.sink, self.never) >= self.never:
-            return None
-        reached = self.network.reached(self.source)
-        chosen = 0
-        for node, around in enumerate(self.above):
-            covered = reached[node] == (node < self.first)
-            above = around is not None and reached[around] == (node < self.first)
-            if covered and not above:
-                chosen |= self.search.bit(self.numbers[node])
-        return chosen
+                network.join(*((around, node) if node < len(first) else (node, around)), never)
+            smallest.update(dict.fromkeys(pieces, node))
+        inner.append(smallest)
+    for node, cost in enumerate(balance):
+        # On costs something in the first family, off in the second.
+        priced = (cost > 0) == (node < len(first))
+        network.join(*((node, sink) if priced else (source, node)), abs(cost))
+    for piece in _pieces(whole):
+        # Where there is no set of one family, the other must make the piece up.
+        network.join(inner[0].get(piece, sink), inner[1].get(piece, source), never)
+        network.join(inner[1].get(piece, source), inner[0].get(piece, sink), never)
+    if network.flow(source, sink, never) >= never:
+        return None
+    on = network.reached(source)
+    taken = [on[node] == (node < len(first)) for node in range(len(numbers))]
+    return sum(
+        search.bits[number]
+        for node, number in enumerate(numbers)
+        if taken[node] and not (node in above and taken[above[node]])
+    )
 
 
 class _Network:
@@ -241,10 +187,7 @@ class _Network:
     def flow(self, source: int, sink: int, most: int) -> int:
         """The largest flow, or ``most`` and more; what room is left stays."""
         total = 0
-        while total < most:
-            depth = self._depths(source)
-            if depth[sink] < 0:
-                break
+        while total < most and (depth := self._depths(source))[sink] >= 0:
             total += self._pushed(source, sink, depth)
         return total
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +186,12 @@ def table_heading(spec: TableSpec, language: str | None = None) -> str:
         where = universe_text(spec.universe, language)
         return f"{spec.name}. {where}" if where else spec.name
     return layer_heading(spec, axes, language)
+
+
+def heading_in(spec: TableSpec, languages: Sequence[str]) -> Text:
+    """What a table shows, in words, in the languages of a census; its own name is no part of it."""
+    unnamed = replace(spec, name="")
+    return Text.of({one: table_heading(unnamed, one) for one in languages or ("en",)})
 
 
 def layer_heading(spec: TableSpec, axes: Sequence[str], language: str | None = None) -> str:

@@ -1,8 +1,10 @@
 """The small language of conditions: ``age >= 15 and ed@parish in ('P01', 'P02')``.
 
 There is one grammar and one tree of conditions, for plans, for the table builder and for programs
-of commands. A condition is parsed once, resolved against the schema and brought into a canonical
-form, so that every spelling of the same condition is the same universe, on every engine.
+of commands. A name that stands alone is that of a universe of the schema: ``adults and sex == 1``.
+
+A condition is parsed once, resolved against the schema and brought into a canonical form, so
+that every spelling of the same condition is the same universe, on every engine.
 """
 
 from __future__ import annotations
@@ -71,6 +73,14 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A universe that the schema declares, by its name."""
+
+    name: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     """The opposite of a condition."""
 
@@ -94,7 +104,7 @@ class Or:
     at: int = field(default=0, compare=False)
 
 
-Condition = Comparison | Not | And | Or
+Condition = Comparison | Named | Not | And | Or
 
 
 def comparisons(condition: Condition) -> Iterator[Comparison]:
@@ -102,6 +112,8 @@ def comparisons(condition: Condition) -> Iterator[Comparison]:
     match condition:
         case Comparison():
             yield condition
+        case Named():
+            pass  # what it stands for, the schema knows
         case Not(part):
             yield from comparisons(part)
         case And(parts) | Or(parts):
@@ -144,7 +156,7 @@ class ConditionGrammar(ABC):
 
         condition  = conjunct { "or" conjunct }
         conjunct   = single { "and" single }
-        single     = "not" single | "(" condition ")" | comparison
+        single     = "not" single | "(" condition ")" | universe | comparison
         comparison = variable operator value | value operator variable
                    | variable [ "not" ] "in" "(" value { "," value } ")"
     """
@@ -163,6 +175,10 @@ class ConditionGrammar(ABC):
     @abstractmethod
     def comes(self, mark: str) -> bool:
         """Whether a sign comes next."""
+
+    @abstractmethod
+    def named(self) -> Condition | None:
+        """Take the name of a universe, if one comes next that is compared with nothing."""
 
     @abstractmethod
     def value(self) -> Value | None:
@@ -220,7 +236,7 @@ class ConditionGrammar(ABC):
             if self.takes("("):
                 condition = self.condition()
                 return condition if self.takes(")") else self.lacks(Expected.CLOSING)
-            return self._comparison()
+            return self.named() or self._comparison()
         finally:
             self._depth -= 1
 
@@ -355,6 +371,12 @@ class _PlanCondition(ConditionGrammar):
 
     def comes(self, mark: str) -> bool:
         return self._next.text == mark
+
+    def named(self) -> Condition | None:
+        after = self.tokens[self.at + 1 : self.at + 2]
+        joined = any(token.text.lower() in ("and", "or", ")") for token in after)
+        token = self._take("word") if joined or not after else None
+        return None if token is None else Named(token.text, token.position)
 
     def operator(self) -> Operator:
         token = self._take("operator")

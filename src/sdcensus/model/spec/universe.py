@@ -8,7 +8,7 @@ universe exactly if they are true for the same records, whatever their spelling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import Sentence, SpecError, UnknownName, both, told
+from sdcensus.errors import ConditionError, Sentence, SpecError, UnknownName, both, told, unknown
 from sdcensus.model.schema.encoding import whole_number
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,
     Condition,
+    Named,
     Not,
     Or,
     comparisons,
@@ -82,7 +83,7 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     """Resolve a condition against a schema and bring it into canonical form."""
     if condition is None or not condition.strip():
         return EVERYTHING
-    parsed = parse_condition(condition)
+    parsed = _spelt_out(parse_condition(condition), condition, schema.universes)
     masks: dict[Comparison, Mask] = {}
     known: dict[tuple[str, str], _LevelCodes] = {}
     by_variable: dict[str, list[Mask]] = {}
@@ -112,6 +113,38 @@ def unit_of(universe: Universe, schema: Schema) -> Entity:
     own = sorted(kinds, key=lambda kind: -len(schema.lineage(kind)))
     every = [*own, *(spec.entity for spec in schema.entities)]
     return next(kind for kind in every if kinds <= set(schema.lineage(kind)))
+
+
+def _spelt_out(condition: Condition, text: str, declared: Sequence[DeclaredUniverse]) -> Condition:
+    """A condition with what the universes stand for that it names.
+
+    A universe can be made of those that are declared before it, so that none is made of itself.
+    """
+    match condition:
+        case Named(name, at):
+            names = [one.name for one in declared]
+            if name not in names:
+                what = told(
+                    "condition.alone",
+                    "{unknown} A variable is compared with a code, as in {name} == 1.",
+                    unknown=unknown("universe", name, names),
+                    name=name,
+                )
+                where = told("where.condition", "In the condition {text!r}", text=text)
+                raise ConditionError(
+                    told("within", "{where}: {what}", where=where, what=what), at=at
+                )
+            place = names.index(name)
+            inner = declared[place].condition
+            return _spelt_out(parse_condition(inner), inner, declared[:place])
+        case Not(part):
+            return Not(_spelt_out(part, text, declared))
+        case And(parts):
+            return And(tuple(_spelt_out(part, text, declared) for part in parts))
+        case Or(parts):
+            return Or(tuple(_spelt_out(part, text, declared) for part in parts))
+        case Comparison():
+            return condition
 
 
 def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:
@@ -161,6 +194,8 @@ def _truth(
             return reduce(and_, (_truth(part, masks, classes, axis_of) for part in parts))
         case Or(parts):
             return reduce(or_, (_truth(part, masks, classes, axis_of) for part in parts))
+        case Named(name):  # pragma: no cover - names are spelt out before
+            raise AssertionError(name)
 
 
 def _reduced(

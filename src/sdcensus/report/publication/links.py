@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from sdcensus.model.published.table_format import all_formats
 from sdcensus.report.page import Html, link
-
-#: Endings of files that only programs read, beside another one.
-_BESIDE = (".about.json", ".sdmx.xml")
 
 
 def links(name: str, files: Iterable[str], before: str = "") -> Html:
@@ -23,6 +21,9 @@ def links(name: str, files: Iterable[str], before: str = "") -> Html:
         >>> links("ages", ["ages.csv", "ages.about.json"])
         '<a href="ages.csv">csv</a>'
     """
-    shown = [one for one in files if not one.endswith(_BESIDE)]
-    made = [link(one[len(name) :].lstrip("."), before + quote(one)) for one in shown]
-    return Html(" ".join(made))
+    # Files that only programs read stand beside another one.
+    beside = tuple(ending for one in all_formats() for ending in one.endings[1:])
+    shown = [file for file in files if not file.endswith(beside)]
+    return Html(
+        " ".join(link(file[len(name) :].lstrip("."), before + quote(file)) for file in shown)
+    )

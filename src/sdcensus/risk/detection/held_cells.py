@@ -12,7 +12,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import positions_on, values_at
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ class HeldCells(Confidential):
                 if source.published.size and source.published.min() < 0:
                     raise SpecError(f"{source.spec.title}: a published count is 0 or more.")
                 if source.flags is not None:
-                    flagged = np.flatnonzero(source.flags.reshape(-1) != Flag.PUBLISHED)
+                    flagged = np.flatnonzero(source.flags.reshape(-1) != Mark.NONE)
                     none = flagged.astype(np.uint64)
                 return cls(source.spec, numbers, values, none, True)
             case SparseTable():

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.schema.schema import CensusInfo, DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.axis import make_axis
+from sdcensus.model.spec.declared_universes import is_code
 from sdcensus.model.spec.headings import entity_label
 from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import universe_of
 from sdcensus.model.text import Text
 from sdcensus.session.policy import Outcome, menu_of
 from sdcensus.session.policy.verdict import Verdict
@@ -51,11 +54,18 @@ class OfferedVariable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
-    """What can be counted, by what."""
+    """What can be counted, by what.
+
+    Attributes:
+        of, label: What it is, and what it is called.
+        variables: By what it can be counted.
+        universes: The universes of the schema that conditions may name.
+    """
 
     of: Entity
     label: Text
     variables: tuple[OfferedVariable, ...]
+    universes: tuple[DeclaredUniverse, ...] = ()
 
     def variable(self, name: str) -> OfferedVariable:
         """The offered variable of that name."""
@@ -114,7 +124,14 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
             if _can_pass(spec.entity, variable, verdict):
                 offered.append(variable)
         if offered:
-            populations.append(Population(spec.entity, entity_label(spec.entity), tuple(offered)))
+            populations.append(
+                Population(
+                    spec.entity,
+                    entity_label(spec.entity),
+                    tuple(offered),
+                    tuple(_universes(schema, offered)),
+                )
+            )
     if not populations:
         raise SpecError(
             f"The policy {policy.name!r} offers no variable that could ever be shown. Offer one,"
@@ -123,6 +140,19 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
     # People first: they are what most visitors come for.
     populations.sort(key=lambda one: list(Entity).index(one.of))
     return Catalogue(schema.census, tuple(populations), _start(populations[0], verdict))
+
+
+def _universes(schema: Schema, offered: Sequence[OfferedVariable]) -> Iterator[DeclaredUniverse]:
+    """The universes that are made of codes on offer."""
+    levels = {one.variable.name: one.levels for one in offered if one.filter}
+    for declared in schema.universes:
+        universe = universe_of(declared.condition, schema)
+        if all(
+            variable.name in levels
+            and is_code(leaves_in(universe, variable), levels[variable.name])
+            for variable in universe.variables
+        ):
+            yield declared
 
 
 def _offered(policy: Policy, variable: Variable, levels: tuple[Level, ...]) -> OfferedVariable:

@@ -10,9 +10,9 @@ import numpy as np
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.headings import units_text
@@ -58,7 +58,7 @@ def delivered(
     return DeliveredTable(
         name=_file_name(asked),
         title=question_heading(asked),
-        axes=tuple(_delivered_axis(axis) for axis in compiled.axes),
+        axes=tuple(delivered_axis(axis) for axis in compiled.axes),
         values=cells.values,
         marks=cells.marks,
         unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
@@ -88,15 +88,8 @@ def _notes(
         whole = marks is None or not np.isin(marks, _EXPLAINED).any()
         notes = [*notes_for(table, claims, legend=not whole)]
     else:
-        spec = compiled.spec
-        nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
-        notes = [*notes_for(nothing, claims)]
-    if cells.parts is not None:
-        factor = error_factor(cells)
-        times = {language: decimal_text(factor, 1, language) for language in LANGUAGES}
-        notes.append(words.SUMS.filled(factor=times))
-    if any(code.cut for axis in compiled.axes for code in axis.codes):
-        notes.append(words.PARTLY)
+        notes = notes_of_sums(compiled.spec, claims)
+    notes += sum_notes(compiled, cells)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(words.LOW_RELIABILITY)
     if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
@@ -112,23 +105,42 @@ def _notes(
     return notes
 
 
+def notes_of_sums(spec: TableSpec, claims: Claims) -> list[Text]:
+    """What readers should know of a table whose cells are sums of published values."""
+    nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
+    return [*notes_for(nothing, claims)]
+
+
+def note_of_error(factor: float) -> Text:
+    """How much larger the error of the sums is than that of a published value."""
+    times = {language: decimal_text(factor, 1, language) for language in LANGUAGES}
+    return words.SUMS.filled(factor=times)
+
+
+def sum_notes(compiled: Compiled, cells: AnswerCells) -> list[Text]:
+    """What readers of sums of published values are told besides."""
+    notes = []
+    if cells.parts is not None:
+        notes.append(note_of_error(error_factor(cells)))
+    if any(code.cut for axis in compiled.axes for code in axis.codes):
+        notes.append(words.PARTLY)
+    return notes
+
+
 def _numbers(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The values as a table holds them, which is its own."""
     return cells.values.copy()
 
 
 def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
-    """Marks as flags of a table: it knows withheld cells, and no brackets."""
+    """The marks that stand in the place of a number: a table holds no others."""
     if cells.marks is None:
         return None
-    flags = np.zeros(cells.marks.shape, dtype=np.uint8)
-    flags[np.isin(cells.marks, [Mark.WITHHELD, Mark.REFUSED])] = Flag.WITHHELD
-    for flag in (Flag.BELOW_THRESHOLD, Flag.NOT_BROKEN_DOWN):
-        flags[cells.marks == flag] = flag
-    return flags
+    return np.where(np.isin(cells.marks, IN_PLACE), cells.marks, np.uint8(Mark.NONE))
 
 
-def _delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+def delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+    """An axis of an answer as its reader gets it."""
     variable = axis.asked.variable
     return DeliveredAxis(
         column=variable.name,

@@ -6,29 +6,35 @@ import io
 import tempfile
 import zipfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import Refused, UnknownName
 from sdcensus.model.published.delivery import DeliveredTable
+from sdcensus.model.published.table_format import TableFormat, all_formats, table_format
 from sdcensus.session.answer.service import Answer
 
-#: What the public can have: the format of the batch, the type of its first file. Formats whose
-#: notes stand in a file of their own also come as one zip file with both.
-MEDIA_TYPES = {
-    "json-stat": "application/json",
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "sdmx-csv": "application/vnd.sdmx.data+csv; version=1.0; charset=utf-8",
-    "px": "application/x-pc-axis",
-    "parquet": "application/vnd.apache.parquet",
-}
-ZIPPED = ("csv", "sdmx-csv")
+#: What the API gives where nothing else is asked for.
+JSON_STAT = "json-stat"
+#: Formats with a file beside that of the numbers also come as one zip file with both, called so.
 ZIP_ENDING = "-zip"
-FORMATS = (*MEDIA_TYPES, *(f"{one}{ZIP_ENDING}" for one in ZIPPED))
 
 #: The time of everything in a zip file: the same answer gives the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@cache
+def served_formats() -> tuple[TableFormat, ...]:
+    """All formats; the one first that is given where nothing else is asked for."""
+    return tuple(sorted(all_formats(), key=lambda one: one.name != JSON_STAT))
+
+
+@cache
+def form_names() -> tuple[str, ...]:
+    """The names of everything that can be downloaded: formats, and zip files of several files."""
+    zipped = [f"{one.name}{ZIP_ENDING}" for one in served_formats() if len(one.endings) > 1]
+    return (*(one.name for one in served_formats()), *zipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
 
     Args:
         answer: The answer.
-        format_name: One of ``FORMATS``.
+        format_name: One of ``form_names``.
         language: The language of labels and notes.
 
     Raises:
@@ -55,8 +61,8 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
     if table is None:
         answer.verdict.raise_if_refused()
         raise Refused("There is no table.")
-    if format_name not in FORMATS:
-        raise UnknownName("format", format_name, known=FORMATS)
+    if format_name not in form_names():
+        raise UnknownName("format", format_name, known=form_names())
     # Here and not above: a server that starts needs nothing that writes files.
     from sdcensus.formats.write import check_formats, write_delivered
 
@@ -69,15 +75,15 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
         files = {path.name: path.read_bytes() for path in paths}
     first = next(iter(files))
     if plain == format_name:
-        return Rendered(files[first], MEDIA_TYPES[plain], first)
+        return Rendered(files[first], table_format(plain).media_type, first)
     return Rendered(_zipped(files), "application/zip", f"{Path(first).stem}.zip")
 
 
 def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, Any]:
     """A table as a JSON-stat 2.0 dataset, in plain values."""
-    from sdcensus.formats.write.json_stat import json_stat as made
+    from sdcensus.formats.write.json_stat import json_stat as dataset_of
 
-    return made(table, language)
+    return dataset_of(table, language)
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:
@@ -89,6 +95,3 @@ def _zipped(files: dict[str, bytes]) -> bytes:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content)
     return target.getvalue()
-
-
-__all__ = ["FORMATS", "MEDIA_TYPES", "ZIPPED", "ZIP_ENDING", "Rendered", "json_stat", "render"]

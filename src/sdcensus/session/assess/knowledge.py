@@ -19,7 +19,8 @@ from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Table
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.risk.looks.budget import Looks
 from sdcensus.risk.looks.chance import large_variance, recovery_with
@@ -219,7 +220,7 @@ def _sums_of_interior(table: Table, method: Method | None) -> Mask | None:
 
 def _hidden(table: Table, cells: Mask) -> Table:
     """The table as if these cells were not published."""
-    flags = np.where(cells, np.uint8(Flag.WITHHELD), np.uint8(Flag.PUBLISHED))
+    flags = np.where(cells, np.uint8(Mark.WITHHELD), np.uint8(Mark.NONE))
     return Table(table.spec, np.where(cells, 0, table.published), flags)
 
 
@@ -258,5 +259,5 @@ def _withheld_below(cube: Cube, table: Table, method: Method | None, bound: int)
     if limit is None or table.flags is None:
         return None
     # Withheld values may have been changed by more than those that are shown.
-    largest = int(cube.count[table.flags != Flag.PUBLISHED].max())
+    largest = int(cube.count[table.flags != Mark.NONE].max())
     return max(limit, largest - bound + 1)

@@ -17,8 +17,9 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.delivery import DeliveredTable
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Flag, Table
+from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer.service import TableService
@@ -201,6 +202,6 @@ def published_answer(delivered: DeliveredTable) -> PublishedTable | None:
         return None
     flags = None
     if delivered.marks is not None:
-        flags = np.where(delivered.numbered, Flag.PUBLISHED, Flag.WITHHELD).astype(np.uint8)
+        flags = np.where(delivered.numbered, np.uint8(Mark.NONE), delivered.marks)
     table = Table(delivered.spec, delivered.values.copy(), flags)
     return PublishedTable(delivered.name, table, delivered.provenance)

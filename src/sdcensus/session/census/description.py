@@ -9,6 +9,7 @@ import numpy as np
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.variable import CodeKind, Variable
 from sdcensus.session.census.census import Census
 from sdcensus.store.manifest import column_file
@@ -43,6 +44,7 @@ class Description(Confidential):
     made_by: str
     reference_date: str = ""
     lineage: str = ""
+    universes: tuple[DeclaredUniverse, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Description of {self.census!r}: confidential>"
@@ -71,6 +73,7 @@ def describe(census: Census) -> Description:
         combine=manifest.key_space.combine.value,
         made_by=manifest.made_by,
         lineage=store.origin.lineage,
+        universes=census.schema.universes,
     )
 
 

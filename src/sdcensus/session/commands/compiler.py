@@ -58,7 +58,8 @@ def compile_program(text: str, schema: Schema, *, language: str | None = None) -
         QuestionError: Something in it is wrong: ``at`` is the offset of the character, ``place``
             its line and column.
     """
-    script = parse_program(text)
+    named = {one.name.casefold(): one.condition for one in schema.universes}
+    script = parse_program(text, named)
     if not script.tables:
         what = told("program.no-table", "The program has no table. Write TABLE name AS ...")
         refuse(text, len(text.rstrip()), what)

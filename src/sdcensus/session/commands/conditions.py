@@ -14,6 +14,7 @@ from sdcensus.model.spec.predicate import (
     And,
     Comparison,
     Condition,
+    Named,
     Not,
     Or,
     Value,
@@ -102,6 +103,8 @@ class Conditions:
         match condition:
             case Comparison():
                 return self._comparison(condition)
+            case Named(name):
+                return name
             case Not(Not(part)):
                 return self._written(part)  # the opposite of the opposite
             case Not(part):

@@ -37,6 +37,7 @@ condition  = conjunct, { "OR", conjunct } ;
 conjunct   = single, { "AND", single } ;
 single     = "NOT", single
            | "(", condition, ")"
+           | universe
            | operand, operator, value
            | value, operator, operand
            | operand, [ "NOT" ], "IN", "(", value, { ",", value }, ")" ;
@@ -45,6 +46,7 @@ operator   = "=" | "==" | "<>" | "!=" | "<" | "<=" | ">" | ">=" ;
 axis       = variable, [ "@", word ], { "+", word }, [ "-", "TOTAL" ] ;
 operand    = variable, [ "@", word ] ;
 variable   = [ entity, "." ], word ;
+universe   = word ;
 entity     = "PERSON" | "FAMILY" | "HOUSEHOLD" | "DWELLING" | "BUILDING" ;
 name       = word ;
 value      = [ "-" ], number | quoted ;

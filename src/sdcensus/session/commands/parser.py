@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.method.parameter import plain_name
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
@@ -38,8 +40,12 @@ _CLAUSES = ("FOR", "AREABREAK", "PERCENT", "PER", "DECIMALS", "TITLE")
 _ALSO = {"average": "mean"}
 
 
-def parse_program(source: str) -> Script:
-    """Read a program, without looking anything up.
+def parse_program(source: str, universes: Mapping[str, str] | None = None) -> Script:
+    """Read a program, without looking anything up but the universes that it names.
+
+    Args:
+        source: The program.
+        universes: The conditions of the universes of the schema, by their names in small letters.
 
     Raises:
         QuestionError: It does not follow the grammar; ``at`` is the character.
@@ -48,7 +54,7 @@ def parse_program(source: str) -> Script:
         >>> parse_program("TABLE t AS COUNT OF person").tables[0].name.text
         't'
     """
-    return _Parser(source).program()
+    return _Parser(source, universes or {}).program()
 
 
 class _Parser(ConditionReader):
@@ -298,6 +304,8 @@ class _Parser(ConditionReader):
         """Whether a kind of unit comes next, and no variable of it."""
         after = self.after()
         if self.next.kind is not Kind.WORD or self.next.keyword or after.kind is Kind.MARK:
+            return False
+        if self.universe_follows():
             return False
         return after.keyword not in ("IN", "NOT")
 

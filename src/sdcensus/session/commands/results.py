@@ -11,8 +11,6 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.figures import Counted, Support
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.text import Text
 from sdcensus.session.commands.program import CommandTable
 from sdcensus.session.figures.computation import (
@@ -20,6 +18,7 @@ from sdcensus.session.figures.computation import (
     CountAxis,
     Percentages,
     computed,
+    counted_of,
     notes_of,
 )
 from sdcensus.session.figures.words import figure_title
@@ -64,7 +63,7 @@ def finish(table: CommandTable, answer: DeliveredTable) -> DeliveredTable:
 
 def _figures(table: CommandTable, answer: DeliveredTable, figure: Computed) -> DeliveredTable:
     axes = [CountAxis.of(axis) for axis in answer.axes]
-    figures = computed(figure, _counted(answer), axes)
+    figures = computed(figure, counted_of(answer), axes)
     kept = tuple(axis for axis in answer.axes if axis.column not in figure.consumed)
     title, rows = answer.title, answer.rows
     if not isinstance(figure, Percentages):
@@ -91,16 +90,3 @@ def _figures(table: CommandTable, answer: DeliveredTable, figure: Computed) -> D
         spec=None,
         support=None,
     )
-
-
-def _counted(answer: DeliveredTable) -> Counted:
-    if answer.decimals:
-        raise SpecError("Figures are computed from counts, and the answer has decimals.")
-    if answer.marks is None:
-        return Counted(answer.values, support=answer.support)
-    # A number that has a mark beside it is a number; what rests on one in brackets gets them too.
-    marks = np.where(answer.numbered, np.uint8(Mark.NONE), answer.marks)
-    support = Support.of(answer.values) if answer.support is None else answer.support
-    low = answer.marks == Mark.LOW_RELIABILITY
-    small = np.where(low, answer.values, support.small)
-    return Counted(answer.values, marks, Support(support.parts, small))

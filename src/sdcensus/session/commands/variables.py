@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NoReturn, get_args
 
 from sdcensus.errors import Sentence, told
-from sdcensus.model.spec.predicate import ConditionGrammar, Expected, Name, Operator, Reference
+from sdcensus.model.spec.predicate import (
+    And,
+    Comparison,
+    Condition,
+    ConditionGrammar,
+    Expected,
+    Name,
+    Named,
+    Not,
+    Operator,
+    Or,
+    Reference,
+)
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import Reader, listed
 from sdcensus.session.commands.tokens import Kind
@@ -20,7 +34,17 @@ _REVERSED = {"=>": ">=", "=<": "<=", "><": "<>"}
 
 
 class ConditionReader(Reader, ConditionGrammar):
-    """Reads variables, and conditions by the grammar of all conditions."""
+    """Reads variables, and conditions by the grammar of all conditions.
+
+    Args:
+        source: The program.
+        universes: The conditions of the universes of the schema, by their names in small letters.
+            Where a condition names one, that is what it says.
+    """
+
+    def __init__(self, source: str, universes: Mapping[str, str]) -> None:
+        super().__init__(source)
+        self.universes = universes
 
     # ----------------------------------------------------------------------------- variables
 
@@ -82,6 +106,21 @@ class ConditionReader(Reader, ConditionGrammar):
         """Whether a sign comes next."""
         return self.next.kind is Kind.MARK and self.next.text == mark
 
+    def named(self) -> Condition | None:
+        """What a universe says that is named here."""
+        if not self.universe_follows():
+            return None
+        at, others = self.position, dict(self.universes)
+        text = others.pop(self.step().text.casefold())  # none is made of itself
+        return _placed(ConditionReader(text, others).condition(), at)
+
+    def universe_follows(self) -> bool:
+        """Whether the name of a universe comes next, and nothing that compares it."""
+        known = self.next.kind is Kind.WORD and self.next.text.casefold() in self.universes
+        after = self.after()
+        compared = after.keyword in ("IN", "NOT") or (after.kind is Kind.MARK and after.text != ")")
+        return known and not compared
+
     def compared(self, expected: Expected) -> Reference:
         """A variable at one level."""
         if expected is Expected.VARIABLE:
@@ -116,3 +155,20 @@ class ConditionReader(Reader, ConditionGrammar):
             what = told("program.write-to-compare", "Write {meant!r} to compare.", meant=meant)
             refuse(self.source, token.at, what)
         return _OPERATORS[token.text]
+
+
+def _placed(condition: Condition, at: int) -> Condition:
+    """A condition that was read elsewhere: whatever is wrong with it is said at one place."""
+    match condition:
+        case Comparison(operand, operator, values):
+            levels = tuple(replace(level, at=at) for level in operand.levels)
+            here = replace(operand, name=replace(operand.name, at=at), levels=levels, at=at)
+            return Comparison(here, operator, tuple(replace(value, at=at) for value in values), at)
+        case Named(name):
+            return Named(name, at)
+        case Not(part):
+            return Not(_placed(part, at), at)
+        case And(parts):
+            return And(tuple(_placed(part, at) for part in parts), at)
+        case Or(parts):
+            return Or(tuple(_placed(part, at) for part in parts), at)

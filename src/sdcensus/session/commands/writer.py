@@ -7,6 +7,7 @@ from sdcensus.model.spec.predicate import (
     Comparison,
     Condition,
     Name,
+    Named,
     Not,
     Or,
     Reference,
@@ -56,6 +57,8 @@ def condition_text(condition: Condition) -> str:
                 listed = ", ".join(map(_value, values))
                 return f"{_reference(operand)} {operator.upper()} ({listed})"
             return f"{_reference(operand)} {_OPERATORS.get(operator, operator)} {_value(values[0])}"
+        case Named(name):
+            return name
         case Not(part):
             return f"NOT {_inner(part)}"
         case And(parts):

@@ -9,8 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sdcensus.errors import MissingExtra, OutputError, SpecError
-from sdcensus.formats.tables import about_file, write_table
-from sdcensus.formats.tables.columns import published_values
+from sdcensus.formats.shared.arrow_columns import published_values
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import find_example
 from sdcensus.model.confidential import Confidential
@@ -29,6 +28,7 @@ from sdcensus.session.office.confidential_output import (
     cell_tables,
     write_owner_only_table,
 )
+from sdcensus.session.protect.files import ProtectedFiles
 from sdcensus.session.protect.method import build_method
 from sdcensus.session.protect.table import protect_table
 from sdcensus.store.owner_only import make_owner_only_folder
@@ -127,14 +127,11 @@ def publish_demonstration(
 def _write(protected: Protected, folder: Path, method: str) -> tuple[Path, ...]:
     """The table as csv and, where the library for it is installed, as a workbook."""
     path = folder / f"marital-status-{method}.csv"
-    write_table(protected.table, path, provenance=protected.provenance)
-    files = [path, about_file(path)]
+    files = ProtectedFiles(out=path).write(protected)
     try:
-        book = path.with_suffix(".xlsx")
-        write_table(protected.table, book, provenance=protected.provenance)
+        return files + ProtectedFiles(out=path.with_suffix(".xlsx")).write(protected)
     except MissingExtra:
-        return tuple(files)
-    return (*files, book)
+        return files
 
 
 def _write_comparison(cube: Cube, ways: list[PublishedWay], path: Path) -> None:

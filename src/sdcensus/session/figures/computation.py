@@ -12,15 +12,17 @@ from enum import StrEnum
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.delivery import DeliveredAxis
+from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.figures import (
     Counted,
     Figures,
     NumberClass,
+    Support,
     mean,
     median,
     quotient,
 )
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.text import Text
 from sdcensus.session.figures import words
@@ -180,6 +182,20 @@ def computed(figure: Computed, counts: Counted, axes: Sequence[CountAxis]) -> Fi
             )
         case OfNumbers():
             return _of_numbers(figure, counts, axes)
+
+
+def counted_of(table: DeliveredTable) -> Counted:
+    """The counts of a delivered table, for figures that are computed from them."""
+    if table.decimals:
+        raise SpecError("Figures are computed from counts, and the answer has decimals.")
+    if table.marks is None:
+        return Counted(table.values, support=table.support)
+    # A number that has a mark beside it is a number; what rests on one in brackets gets them too.
+    marks = np.where(table.numbered, np.uint8(Mark.NONE), table.marks)
+    support = Support.of(table.values) if table.support is None else table.support
+    low = table.marks == Mark.LOW_RELIABILITY
+    small = np.where(low, table.values, support.small)
+    return Counted(table.values, marks, Support(support.parts, small))
 
 
 def notes_of(figure: Computed, axes: Sequence[CountAxis]) -> tuple[Text, ...]:

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from sdcensus.errors import SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.published.delivery import (
@@ -21,7 +19,6 @@ from sdcensus.model.published.delivery import (
     delivered_cells,
 )
 from sdcensus.model.published.figures import Counted, Figures, quotient
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Level, Variable
@@ -103,11 +100,7 @@ class FiguresProduct:
 
 
 def _counted(part: PublishedPart) -> Counted:
-    marks = part.table.flags
-    if part.refused is not None:
-        marks = np.zeros(part.table.shape, dtype=np.uint8) if marks is None else marks.copy()
-        marks[part.refused] = Mark.REFUSED
-    return Counted(part.table.published, marks)
+    return Counted(part.table.published, part.marks)
 
 
 # ------------------------------------------------------------------------------- from the plan

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.published.lock import LockedTable, Making, PublicationLock
-from sdcensus.model.published.table import Flag
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.guard.records_behind import SharedNumbers
@@ -140,6 +140,6 @@ def _by_numbers(found: Differences, before: Making, now: Making) -> tuple[Number
     same = replace(before, smallest_group=now.smallest_group).decides == now.decides
     if not same or before.smallest_group == now.smallest_group:
         return found.cells, 0, 0
-    hidden = found.flags == Flag.NOT_BROKEN_DOWN
-    opened = (found.flags_before == Flag.NOT_BROKEN_DOWN) & ~hidden
+    hidden = found.flags == Mark.NOT_BROKEN_DOWN
+    opened = (found.flags_before == Mark.NOT_BROKEN_DOWN) & ~hidden
     return found.cells[~hidden & ~opened], int(hidden.sum()), int(opened.sum())

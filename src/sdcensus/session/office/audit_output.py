@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sdcensus.formats.tables.columns import published_values
+from sdcensus.formats.shared.arrow_columns import published_values
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.protected import Audit, Protected

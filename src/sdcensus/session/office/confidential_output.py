@@ -13,11 +13,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.errors import OutputError, Refused
-from sdcensus.formats.tables.columns import axis_columns, grid_positions, slices, table_of
-from sdcensus.formats.tables.text import write_csv
+from sdcensus.formats.shared.arrow_columns import (
+    grid_positions,
+    slices,
+    word_arrays,
+    word_numbers,
+)
+from sdcensus.formats.shared.arrow_csv import write_csv
+from sdcensus.formats.shared.files import check_new
+from sdcensus.formats.write.columns import check_names, word_columns
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.published.delivery import delivered_axis
 from sdcensus.store.owner_only import open_owner_only
 
 Positions = npt.NDArray[np.int64]
@@ -36,9 +44,8 @@ def write_confidential(
 ) -> Path:
     """Write a cube with its true counts and cell keys to a file that only its owner can read.
 
-    Each axis has a column with codes and one with labels; an axis that shows several levels also
-    has one with the level, since a code may stand at more than one. Sums of continuous variables
-    are written as the cube holds them, in fixed point.
+    The columns of codes, levels and labels are those of published files. Sums of continuous
+    variables are written as the cube holds them, in fixed point.
 
     Args:
         cube: The cube; of a sparse one the non-empty cells are written.
@@ -67,10 +74,7 @@ def check_target(path: str | Path, *, confidential: bool, what: str = "A cube") 
     target = Path(path)
     if target.suffix not in (".csv", ".parquet"):
         raise OutputError(f"{target}: write {what[:1].lower()}{what[1:]} as .csv or .parquet.")
-    if target.exists():
-        raise OutputError(f"{target} already exists. Choose another name or remove it first.")
-    if not target.parent.is_dir():
-        raise OutputError(f"The folder {target.parent} does not exist.")
+    check_new(target)
     return target
 
 
@@ -79,9 +83,14 @@ def cell_tables(cube: Cube | SparseCube, language: str | None, told: Teller) -> 
 
     There is at least one piece, so that an empty cube still has its columns.
     """
+    axes = [delivered_axis(axis) for axis in cube.spec.axes]
+    columns = word_columns(axes, languages=[language] if language else [], beside=())
+    words = [word_numbers(column.words) for column in columns]
     for positions, values in _pieces(cube):
-        columns = axis_columns(cube.spec, positions, language)
-        yield table_of([*columns, *told(positions, values)])
+        numbers = dict(told(positions, values))
+        check_names((column.name for column in columns), beside=numbers)
+        arrays = word_arrays(columns, words, positions)
+        yield pa.table([*arrays, *numbers.values()], [*(one.name for one in columns), *numbers])
 
 
 def true_columns(values: Accumulators, weight_decimals: int) -> Columns:

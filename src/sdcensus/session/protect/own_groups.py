@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from sdcensus.documents.groups import read_groups
 from sdcensus.errors import SpecError
-from sdcensus.formats.tables.grouped import check_groups_target, write_grouped
+from sdcensus.formats.write import write_delivered
+from sdcensus.formats.write.table_file import table_target
 from sdcensus.methods.building_blocks import BuildingBlocks, axis_for
-from sdcensus.model.published.grouped_table import GroupedTable
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.delivery import (
+    NO_PARENT,
+    DeliveredAxis,
+    DeliveredTable,
+    delivered_axis,
+)
+from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Protected
+from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import SparseTable
+from sdcensus.model.schema.variable import Role
+from sdcensus.model.spec.axis import TOTAL, Axis
+from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.table_spec import TableSpec
-
-__all__ = ["check_groups_target", "group_table", "write_grouped"]
+from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.session.answer.axes import OWN
+from sdcensus.session.answer.delivery import note_of_error, notes_of_sums
+from sdcensus.session.answer.levels import axis_label, question_heading
 
 
 def group_table(
@@ -55,3 +73,62 @@ def group_table(
         )
     blocks = BuildingBlocks(minimum_population=minimum_population)
     return blocks.group(table, named, language=language)
+
+
+def check_groups_target(path: str | Path, format: str | None = None) -> None:
+    """Refuse early what could not be written in the end."""
+    table_target(path, format)
+
+
+def write_grouped(
+    grouped: GroupedTable,
+    path: str | Path,
+    *,
+    provenance: Provenance,
+    claims: Claims,
+    format: str | None = None,
+    language: str | None = None,
+) -> tuple[Path, ...]:
+    """Write a table on groups to new files, as the table builder would deliver it.
+
+    Args:
+        grouped: The sums.
+        path: The file; its ending tells the format.
+        provenance: How the published values behind them were made.
+        claims: What the method says of them.
+        format: The name of the format, where the ending does not tell it.
+        language: The language of labels.
+    """
+    target = table_target(path, format)
+    notes = notes_of_sums(grouped.spec, claims)
+    notes.append(note_of_error(math.sqrt(int(grouped.parts.max(initial=1)))))
+    table = DeliveredTable(
+        name=target.name,
+        title=question_heading(grouped.spec),
+        axes=tuple(map(_delivered_axis, grouped.spec.axes, grouped.axes)),
+        values=grouped.published,
+        marks=grouped.flags,
+        unit=Text.of({one: units_text(grouped.spec, one) for one in LANGUAGES}),
+        notes=tuple(notes),
+        provenance=replace(provenance, spec_hash=grouped.spec.hash()),
+    )
+    languages = (language,) if language else ()
+    return write_delivered(table, target.folder, formats=(target.format.name,), languages=languages)
+
+
+def _delivered_axis(axis: Axis, groups: GroupedAxis) -> DeliveredAxis:
+    """The groups of an axis, or its codes as they are where nothing was grouped."""
+    if not groups.grouped:
+        return delivered_axis(axis, label=axis_label(axis))
+    count = len(groups.codes)
+    return DeliveredAxis(
+        column=groups.variable,
+        label=axis_label(axis),
+        positions=np.arange(count, dtype=np.int64),
+        codes=groups.codes,
+        labels=tuple(Text.of(label) for label in groups.labels),
+        levels=tuple(TOTAL if code == TOTAL else OWN for code in groups.codes),
+        parents=(NO_PARENT,) * count,
+        total=groups.codes.index(TOTAL) if TOTAL in groups.codes else None,
+        geography=axis.variable.role is Role.GEOGRAPHY,
+    )

@@ -24,9 +24,10 @@ from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.small_groups import NonZeroCells, SparseGroups
-from sdcensus.model.published.table import Flag, SparseTable, Table
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
@@ -335,7 +336,7 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
     return Table(
         table.spec,
         np.where(hidden, 0, table.published),
-        np.where(hidden, np.uint8(Flag.NOT_BROKEN_DOWN), flags).astype(np.uint8),
+        np.where(hidden, np.uint8(Mark.NOT_BROKEN_DOWN), flags).astype(np.uint8),
         (*table.notes, note_for(smallest)),
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.table_format import table_format
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.risk.groups.broken_down import BrokenDown
@@ -27,10 +28,8 @@ from sdcensus.session.publish.products import Product, StatisticsProduct, TableP
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.run import DEFAULT_MEMORY, scheduled
 
-# Seconds of one core, measured: before and behind the tables, for each product, and for each cell
-# in formats that take longer than csv.
+# Seconds of one core, measured: before and behind the tables, and for each product.
 _ONCE, _PRODUCT = 2.0, 0.05
-_CELL = {"xlsx": 12e-6, "json-stat": 1e-6, "sdmx-csv": 0.5e-6, "parquet": 0.2e-6, "px": 0.2e-6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +180,9 @@ def _axes(product: Product) -> tuple[str, ...]:
 def _writing(resolved: Resolved) -> float:
     """About how long one core works on files, besides counting, protecting and csv."""
     cells = sum(_checked(one).cells for one in resolved.products)
-    formats = sum(_CELL.get(one, 0.0) for one in resolved.output.formats)
-    if "xlsx" in resolved.output.formats:  # a workbook for each language
-        formats += _CELL["xlsx"] * max(len(resolved.output.languages) - 1, 0)
-    return _ONCE + _PRODUCT * len(resolved.products) + cells * formats
+    languages = max(len(resolved.output.languages), 1)
+    seconds = sum(
+        one.seconds_per_cell * (languages if one.each_language else 1)
+        for one in map(table_format, resolved.output.formats)
+    )
+    return _ONCE + _PRODUCT * len(resolved.products) + cells * seconds

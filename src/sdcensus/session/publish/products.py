@@ -63,6 +63,16 @@ class PublishedPart(Confidential):
     def __repr__(self) -> str:
         return f"<PublishedPart {self.table.spec.title}: confidential>"
 
+    @property
+    def marks(self) -> npt.NDArray[np.uint8] | None:
+        """What stands in the place of values, with what the policy does not show."""
+        flags = self.table.flags
+        if self.refused is None:
+            return flags
+        marks = np.zeros(self.table.shape, dtype=np.uint8) if flags is None else flags.copy()
+        marks[self.refused] = Mark.REFUSED
+        return marks
+
 
 class Product(Protocol):
     """Something that a plan publishes under a name of its own."""

@@ -6,12 +6,13 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.formats.write import FORMATS, files_of
+from sdcensus.formats.write import files_of
 from sdcensus.formats.write.streamed import check_streamed_formats
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.cube.layout import Layout
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.table_format import all_formats
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.policy import Outcome, ask
@@ -137,7 +138,7 @@ def _own_files(languages: Sequence[str]) -> Iterator[str]:
         yield f"notes.{language}.html"
     # Names that would be read as the publication's own, in whatever format.
     for one in ("manifest", "notes"):
-        for format in FORMATS.values():
+        for format in all_formats():
             yield from format.files(one, tuple(languages))
 
 

@@ -19,18 +19,18 @@ from sdcensus.formats.write import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.plan.plan import Plan, PlanOutput
+from sdcensus.model.plan.plan import Plan, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.headings import table_heading
+from sdcensus.model.spec.headings import heading_in
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import Text
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.figures.indicators import indicator_product, share_product
-from sdcensus.session.gate.tied_units import PlannedTable, check_tables
+from sdcensus.session.gate.tied_units import PlannedTable as TableOfUnits
+from sdcensus.session.gate.tied_units import check_tables
 from sdcensus.session.guard.harmony import check_importable
 from sdcensus.session.guard.run import (
     DEFAULT_OUTPUT,
@@ -156,7 +156,7 @@ class Resolved(Confidential):
             before: Everything that the office has published.
         """
         tables = [
-            PlannedTable(product.name, spec, required=not product.own)
+            TableOfUnits(product.name, spec, required=not product.own)
             for product in self.products
             for spec in product.specs
         ]
@@ -316,13 +316,27 @@ def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
     return tuple(_products(plan, schema))
 
 
+def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
+    """A table with a condition: sums of published values of codes that the policy allows."""
+    # Here and not above: few plans have conditions, which are answered as the builder does.
+    from sdcensus.session.publish.sums import sums_product
+
+    policy = Policy(name="", schema=schema)
+    if plan.policy is not None:
+        policy = read_policy(plan.path(plan.policy.file), schema)
+    return sums_product(table, policy)
+
+
 def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
     for table in plan.tables:
         if table.share:
             yield share_product(table, schema)
             continue
+        if table.where:
+            yield _sums(table, plan, schema)
+            continue
         spec = table.spec(schema)
-        title = table.title or _in_words(spec, schema)
+        title = table.title or heading_in(spec, schema.census.languages)
         rows = len(table.rows) or None
         yield TableProduct(PublishableTable(name=table.name, title=title, spec=spec, rows=rows))
     if plan.programme:
@@ -339,13 +353,6 @@ def _of_programme(table: Publishable) -> Product:
     if isinstance(table, PublishableTable):
         return TableProduct(table, own=False)
     return StatisticsProduct(table)
-
-
-def _in_words(spec: TableSpec, schema: Schema) -> Text:
-    """What a table without a title shows, in the languages of the census."""
-    unnamed = replace(spec, name="")
-    languages = schema.census.languages or ("en",)
-    return Text.of({one: table_heading(unnamed, one) for one in languages})
 
 
 def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:

@@ -14,6 +14,7 @@ from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
+from sdcensus.session.protect.published_spec import published_spec
 
 #: The founding study has tables of two to five axes.
 FEWEST_WAYS, MOST_WAYS = 2, 5
@@ -49,7 +50,7 @@ def prefixes(
                 f"A table cannot have {way} of the {len(axes)} axes that are named. Ask for 1 to"
                 f" {len(axes)} (--ways), or name more axes (--by)."
             )
-    whole = census.spec(*axes, of=of, universe=universe)
+    whole = published_spec(census, *axes, of=of, where=universe)
     return tuple(whole.with_axes(whole.axes[:way]) for way in chosen)
 
 
@@ -66,7 +67,7 @@ def listed_tables(
         axes = [one.strip() for one in text.split(",") if one.strip()]
         if not axes:
             raise SpecError("A table of the study needs axes, such as ed@parish,sex.")
-        specs.append(census.spec(*axes, of=of, universe=universe))
+        specs.append(published_spec(census, *axes, of=of, where=universe))
     return tuple(dict.fromkeys(specs))
 
 

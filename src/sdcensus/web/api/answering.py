@@ -9,11 +9,11 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
+from sdcensus.session.answer import JSON_STAT
 from sdcensus.session.watch import Alarm, Observation
 from sdcensus.web.answers import Entry
 from sdcensus.web.api.errors import COME_BACK, ApiError, as_api_error, busy, too_many
 from sdcensus.web.api.making import Asked, make_entry, refused_entry
-from sdcensus.web.api.negotiation import JSON_STAT
 from sdcensus.web.api.site import Site
 from sdcensus.web.caching import Busy, Flight
 from sdcensus.web.database import Action

@@ -13,6 +13,7 @@ from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.session.answer import OfferedVariable, Population, level_label
 from sdcensus.web.api.errors import ApiError, not_found
+from sdcensus.web.api.negotiation import told_formats
 from sdcensus.web.api.requests import (
     check_parameters,
     number_parameter,
@@ -126,10 +127,19 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
                 "id": one.of.plural,
                 "label": one.label.show(language),
                 "variables": len(one.variables),
+                "universes": [
+                    {
+                        "name": universe.name,
+                        "label": universe.label.show(language) or universe.name,
+                        "description": universe.description.show(language),
+                    }
+                    for universe in one.universes
+                ],
                 "limits": {"variables": rules.dimensions, "cells": rules.cells},
             }
             for one in site.catalogue.populations
         ],
+        "formats": told_formats(language),
         "start": site.catalogue.start.to_json(),
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sdcensus._version import __version__
 from sdcensus.model.spec.question import LONGEST_AXIS, LONGEST_CONDITION, MOST_AXES
+from sdcensus.session.answer import form_names
 from sdcensus.web.api.asking import (
     ABOUT_CONDITION,
     AXIS,
@@ -17,7 +18,6 @@ from sdcensus.web.api.asking import (
     program_schema,
     program_table_schema,
 )
-from sdcensus.web.api.negotiation import NAMES
 from sdcensus.web.api.operations import (
     body,
     for_staff,
@@ -136,8 +136,15 @@ def _offered(populations: Sequence[str], variable: str, lang: Json) -> Json:
     }
 
 
+def _form_parameter() -> Json:
+    names = {"type": "string", "enum": list(form_names())}
+    return query("format", names, "The form; else by Accept.")
+
+
 def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
-    form = query("format", {"type": "string", "enum": list(NAMES)}, "The form; else by Accept.")
+    form = query(
+        "format", {"type": "string", "enum": list(form_names())}, "The form; else by Accept."
+    )
     asked = [*_question_parameters(populations), lang, form]
     counted = "How large a table would be. Nothing is counted"
     return {
@@ -158,7 +165,9 @@ def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
 
 
 def _programs(program: str, lang: Json) -> Json:
-    form = query("format", {"type": "string", "enum": list(NAMES)}, "The form; else by Accept.")
+    form = query(
+        "format", {"type": "string", "enum": list(form_names())}, "The form; else by Accept."
+    )
     named = query("table", program_table_schema(), "Its table; the first if it is left out.")
     text = {**query("program", program_schema(program), "The program."), "required": True}
     return {

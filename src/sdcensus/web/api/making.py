@@ -11,10 +11,9 @@ import orjson
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.spec.question import Question
-from sdcensus.session.answer import Checked, TableService, render
+from sdcensus.session.answer import JSON_STAT, Checked, TableService, render
 from sdcensus.session.policy.verdict import Outcome, Verdict
 from sdcensus.web.answers import Entry, Refusal
-from sdcensus.web.api.negotiation import JSON_STAT
 from sdcensus.web.api.telling import link_of, told_answer, told_reasons, told_remedies
 from sdcensus.web.caching import Key, etag_of, key_of, packed
 

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
-from sdcensus.session.answer import FORMATS as RENDERED
+from sdcensus.model.published.table_format import all_formats
+from sdcensus.session.answer import JSON_STAT, form_names, served_formats
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.catalogues import chosen_language
 
-JSON_STAT = "json-stat"
-#: The forms of a table by name, each with the media types that ask for it.
-FORMATS: Mapping[str, tuple[str, ...]] = {
-    "json-stat": (
-        "application/json",
-        "application/vnd.json-stat+json",
-        "application/json-stat",
-        "application/vnd.jsonstat+json",
-    ),
-    "csv": ("text/csv",),
-    "xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
-    "sdmx-csv": ("application/vnd.sdmx.data+csv",),
-    "px": ("application/x-pc-axis", "text/x-pc-axis", "text/x-px", "application/x-px"),
-    "parquet": ("application/vnd.apache.parquet", "application/x-parquet"),
-}
-#: Every form; some are asked for by name only: a form with the text about it beside.
-NAMES: tuple[str, ...] = RENDERED
 _LONGEST_HEADER = 1_000
 
 
@@ -36,7 +20,7 @@ def asked_format(name: str | None, accept: str) -> str:
         ApiError: There is no such form (406).
     """
     if name is not None:
-        if name in NAMES:
+        if name in form_names():
             return name
         raise _no_such_form(name)
     found = accepted(accept)
@@ -47,7 +31,21 @@ def asked_format(name: str | None, accept: str) -> str:
 
 def _no_such_form(name: str | None) -> ApiError:
     place = None if name is None else "format"
-    return ApiError(406, "format", values={"formats": ", ".join(NAMES)}, place=place)
+    return ApiError(406, "format", values={"formats": ", ".join(form_names())}, place=place)
+
+
+def told_formats(language: str) -> list[dict[str, Any]]:
+    """The formats of tables as the server has them, for pages and for clients."""
+    return [
+        {
+            "name": one.name,
+            "label": one.label,
+            "about": one.about.show(language),
+            "media_type": one.media_types[0],
+            "endings": list(one.endings),
+        }
+        for one in all_formats()
+    ]
 
 
 @lru_cache(maxsize=1_000)
@@ -62,10 +60,10 @@ def accepted(header: str) -> str | None:
         return JSON_STAT
     ranges = [_range(one) for one in header[:_LONGEST_HEADER].split(",") if one.strip()]
     best, at = None, 0.0
-    for name, types in FORMATS.items():
-        quality = max(_quality(one, ranges) for one in types)
+    for one in served_formats():
+        quality = max(_quality(media_type, ranges) for media_type in one.media_types)
         if quality > at:
-            best, at = name, quality
+            best, at = one.name, quality
     return best
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sdcensus.web.api.negotiation import FORMATS
+from sdcensus.session.answer import JSON_STAT, served_formats
 from sdcensus.web.api.shapes import WORD, ref
 
 Json = dict[str, Any]
@@ -158,9 +158,9 @@ def table(summary: str, parameters: Sequence[Json], *, by: str = "get") -> Json:
         by: ``get``, ``post``, or ``job`` for one that is ready.
     """
     content: Json = {JSON: {"schema": ref("Table")}}
-    for name, types in FORMATS.items():
-        if name != "json-stat":
-            content[types[0]] = _BYTES
+    for one in served_formats():
+        if one.name != JSON_STAT:
+            content[one.media_types[0]] = _BYTES
     content["application/zip"] = _BYTES
     headers = {**_KEPT, **_QUOTA, **_NAMED}
     responses: dict[int, Json] = {

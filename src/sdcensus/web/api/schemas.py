@@ -126,7 +126,21 @@ def _offered() -> Schema:
                             "id": TEXT,
                             "label": TEXT,
                             "variables": COUNT,
+                            "universes": listed(
+                                object_of({"name": TEXT, "label": TEXT, "description": TEXT})
+                            ),
                             "limits": object_of({"variables": MAYBE_COUNT, "cells": MAYBE_COUNT}),
+                        }
+                    )
+                ),
+                "formats": listed(
+                    object_of(
+                        {
+                            "name": TEXT,
+                            "label": TEXT,
+                            "about": TEXT,
+                            "media_type": TEXT,
+                            "endings": listed(TEXT),
                         }
                     )
                 ),
@@ -169,6 +183,7 @@ def _answers(program: str) -> Schema:
             "reasons": listed(ref("Reason")),
             "remedies": listed(ref("Remedy")),
             "parts": {"type": ["array", "null"], "items": COUNT},
+            "weak": listed(COUNT),
             "example": {"type": ["object", "null"]},
             "own_groups": ANYTHING,
             "versions": ref("Versions"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import numpy as np
+
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import (
@@ -15,6 +17,7 @@ from sdcensus.session.answer import (
     question_of,
     told_example,
 )
+from sdcensus.session.figures.computation import counted_of
 from sdcensus.session.policy.verdict import Reason, Remedy, Verdict
 from sdcensus.web.catalogues import texts
 from sdcensus.web.policy_words import note_text, reason_text, remedy_text
@@ -84,7 +87,11 @@ def _about(answer: Answer, versions: Versions, schema: Schema, language: str) ->
     areas = None
     if answer.areas is not None:
         areas = {"all": answer.areas, "available": answer.available}
-    parts = None if answer.parts is None else answer.parts.reshape(-1).tolist()
+    assert answer.table is not None
+    parts, weak = None, []
+    if answer.parts is not None:
+        parts = answer.parts.reshape(-1).tolist()
+        weak = np.flatnonzero(counted_of(answer.table).low()).tolist()
     return {
         "question": question.to_json(),
         "link": link_of(question),
@@ -102,6 +109,7 @@ def _about(answer: Answer, versions: Versions, schema: Schema, language: str) ->
         "reasons": told_reasons(verdict, schema, language),
         "remedies": told_remedies(verdict, question, schema, language),
         "parts": parts,
+        "weak": weak,
         "example": told_example(answer, language),
         "own_groups": {
             name: [{"label": one.label, "codes": list(one.codes)} for one in groups]

@@ -2,7 +2,7 @@
 // The command window: a program, its mistakes at their characters, its tables.
 
 import { announce } from "../shared/announce.js";
-import { linkTo } from "../result/downloads.js";
+import { downloadFormats, linkTo } from "../result/downloads.js";
 import { finished } from "../result/jobs.js";
 import { getJson, postJson } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
@@ -21,8 +21,6 @@ const run = /** @type {HTMLButtonElement} */ (place("run"));
 const KEPT = "sdcensus-program";
 const LONGEST_LINK = 8000; // longer programs are sent as a body
 const MOST_CELLS = 50_000; // files of more may take a while
-const FILES = [["xlsx", "xlsx"], ["csv", "csv-zip"], ["json_stat", "json-stat"], ["px", "px"],
-  ["parquet", "parquet"]];
 
 async function runProgram() {
   run.disabled = true;
@@ -152,10 +150,10 @@ function downloads(/** @type {any} */ one, /** @type {any} */ dataset) {
   const cells = dataset.size.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
   if (one.result.length > LONGEST_LINK || cells > MOST_CELLS) return null;
   return el("p", { class: "files small" }, el("span", { class: "soft" },
-    `${t("result.download.button")}: `), FILES.map(([key, format]) =>
-    el("a", { href: linkTo(one.result, format, language),
-      download: key === "json_stat" ? `${one.name}.json` : true },
-      t(`result.download.${key}`))));
+    `${t("result.download.button")}: `), downloadFormats().map((file) =>
+    el("a", { href: linkTo(one.result, file.format, language),
+      download: file.name === "json-stat" ? `${one.name}.json` : true },
+      file.label)));
 }
 
 /** The table with its figures, waited for where it is large. @param {any} one @param {string} program */

@@ -24,6 +24,7 @@
  * @property {number | null} value
  * @property {string} sign
  * @property {number} parts how many published values it is a sum of
+ * @property {boolean} weak whether it is a sum that no share can rest on
  */
 
 /**
@@ -76,6 +77,7 @@ export function readDataset(dataset, official = () => null) {
   const values = dataset.value ?? [];
   const status = dataset.status;
   const parts = Array.isArray(more.parts) ? more.parts : null;
+  const weak = new Set(more.weak ?? []);
   return {
     title: dataset.label ?? "",
     unit: unit.label,
@@ -92,6 +94,7 @@ export function readDataset(dataset, official = () => null) {
       value: values[offset] ?? null,
       sign: typeof status === "string" ? status : (status?.[offset] ?? ""),
       parts: parts ? parts[offset] : 1,
+      weak: weak.has(offset),
     }),
   };
 }

@@ -8,15 +8,24 @@ import { known, t } from "../shared/texts.js";
 import { finished } from "./jobs.js";
 import { menu } from "./menu.js";
 
-/** Formats as the API calls them. Those without room for notes come with them in one archive. */
-const FORMATS = [
-  { key: "xlsx", format: "xlsx", ending: "xlsx" },
-  { key: "csv", format: "csv-zip", ending: "zip" },
-  { key: "json_stat", format: "json-stat", ending: "json" },
-  { key: "sdmx_csv", format: "sdmx-csv-zip", ending: "zip" },
-  { key: "px", format: "px", ending: "px" },
-  { key: "parquet", format: "parquet", ending: "parquet" },
-];
+/**
+ * What can be downloaded: a format, or an archive of it where it has several files.
+ * @typedef {{name: string, label: string, about: string, format: string, ending: string}} Download
+ */
+
+/**
+ * The formats that the server has, from the block of JSON that it wrote into the page.
+ * @returns {Download[]}
+ */
+export function downloadFormats() {
+  /** @type {{name: string, label: string, about: string, endings: string[]}[]} */
+  const formats = JSON.parse(document.getElementById("formats")?.textContent || "[]");
+  return formats.map(({ name, label, about, endings }) =>
+    endings.length > 1
+      ? { name, label, about, format: `${name}-zip`, ending: ".zip" }
+      : { name, label, about, format: name, ending: endings[0] },
+  );
+}
 
 /**
  * @param {{apiLink: string, language: string, cells: number}} of
@@ -29,7 +38,7 @@ export function downloadsOf(of) {
       "div",
       {},
       el("p", { class: "r-lead" }, t("result.download.lead", { cells: of.cells })),
-      el("ul", { class: "r-formats" }, FORMATS.map((one) => line(one, of, state))),
+      el("ul", { class: "r-formats" }, downloadFormats().map((one) => line(one, of, state))),
       state,
     );
   });
@@ -48,7 +57,7 @@ export function linkTo(apiLink, format, language) {
 }
 
 /**
- * @param {{key: string, format: string, ending: string}} one
+ * @param {Download} one
  * @param {{apiLink: string, language: string}} of
  * @param {HTMLElement} state
  */
@@ -60,7 +69,7 @@ function line(one, of, state) {
       href,
       download: true,
       dataset: { format: one.format },
-      "aria-describedby": `result-format-${one.key}`,
+      "aria-describedby": `result-format-${one.name}`,
       onclick: (/** @type {MouseEvent} */ event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
@@ -69,21 +78,20 @@ function line(one, of, state) {
         fetchFile(href, one, state, of.language).finally(() => link.removeAttribute("aria-busy"));
       },
     },
-    t(`result.download.${one.key}`),
+    one.label,
   );
-  const about = t(`result.download.${one.key}_about`);
-  return el("li", {}, link, el("span", { id: `result-format-${one.key}` }, about));
+  return el("li", {}, link, el("span", { id: `result-format-${one.name}` }, one.about));
 }
 
 /**
  * @param {string} href
- * @param {{key: string, ending: string}} one
+ * @param {Download} one
  * @param {HTMLElement} state
  * @param {string} language
  */
 async function fetchFile(href, one, state, language) {
   state.className = "r-download-state";
-  state.textContent = t("result.download.working", { format: t(`result.download.${one.key}`) });
+  state.textContent = t("result.download.working", { format: one.label });
   try {
     let response = await answer(href);
     if (response.status === 202) {
@@ -92,7 +100,7 @@ async function fetchFile(href, one, state, language) {
       response = await answer(result);
     }
     const content = await response.blob();
-    const name = nameOf(response, `table.${one.ending}`);
+    const name = nameOf(response, `table${one.ending}`);
     save(content, name);
     fill(state, t("result.download.done", { name, size: sizeText(content.size, language) }));
   } catch (problem) {

@@ -151,11 +151,23 @@ const LOW_BELOW = 10;
 const NONE_BELOW = 3;
 
 /**
- * Whether a share that rests on a published value is unreliable; a sum has the error of its parts.
+ * Whether a share that rests on a published value is unreliable; of sums the server says it.
  * @param {import("./dataset.js").Cell} cell
  */
 function weak(cell) {
-  return cell.sign === LOW || Number(cell.value) < LOW_BELOW * Math.sqrt(cell.parts);
+  return cell.sign === LOW || cell.weak || Number(cell.value) < LOW_BELOW;
+}
+
+/**
+ * A share to the tenth of a percent, ties to the even one, as plans and programs round it.
+ * @param {number} part
+ * @param {number} whole
+ */
+export function roundedShare(part, whole) {
+  const down = Math.floor((part * 1000) / whole);
+  const twice = 2 * (part * 1000 - down * whole);
+  const up = twice > whole || (twice === whole && down % 2 === 1);
+  return Math.min(down + (up ? 1 : 0), 1000) / 1000;
 }
 
 /**
@@ -172,7 +184,7 @@ export function shared(found, whole) {
     return { value: null, sign: whole.sign, parts, low: false, undefined: false };
   }
   if (whole.value < NONE_BELOW) return { value: null, sign: "", parts, low: false, undefined: true };
-  const value = Math.min(found.value / whole.value, 1);
+  const value = roundedShare(found.value, whole.value);
   return { value, sign: found.sign, parts, low, undefined: false };
 }
 

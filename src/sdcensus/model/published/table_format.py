@@ -1,0 +1,199 @@
+"""Formats in which published tables are written: what each says of itself, and where it is.
+
+Every format declares itself once, in the module that writes it. Those of this package are listed
+here by name and loaded when they are asked for. Other packages bring theirs by an entry point of
+the group ``sdcensus.formats``, for which installed packages are searched only where the list ends:
+for a name, an ending or a type that is not ours, and where all formats are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sdcensus.errors import MissingExtra, SpecError, UnknownName
+from sdcensus.model.text import Text
+
+if TYPE_CHECKING:
+    from sdcensus.model.cube.streamed_cells import PublishedCells
+    from sdcensus.model.published.delivery import DeliveredTable
+
+#: Where other packages announce their formats.
+GROUP = "sdcensus.formats"
+
+#: The formats of this package, in the order in which they are shown.
+BUILT_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "csv": "sdcensus.formats.write.delimited:CSV",
+        "xlsx": "sdcensus.formats.write.xlsx:XLSX",
+        "json-stat": "sdcensus.formats.write.json_stat:JSON_STAT",
+        "sdmx-csv": "sdcensus.formats.write.sdmx:SDMX_CSV",
+        "px": "sdcensus.formats.write.px:PX",
+        "parquet": "sdcensus.formats.write.parquet:PARQUET",
+    }
+)
+
+
+class WriteTable(Protocol):
+    """Writes a table to the files of a format."""
+
+    def __call__(
+        self, table: DeliveredTable, folder: Path, *, languages: tuple[str, ...], labels: bool
+    ) -> tuple[Path, ...]:
+        """Write new files in a folder, and say which: those of ``TableFormat.files``."""
+        ...
+
+
+#: Opens a file for a table whose cells come part by part, from the table, its columns and the file.
+StreamTable = Callable[..., AbstractContextManager[Callable[["PublishedCells"], None]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFormat:
+    """A format in which published tables are written.
+
+    Attributes:
+        name: How plans, commands and addresses call it.
+        label: What menus call it.
+        about: What it is good for, in a sentence for a menu.
+        endings: How its files end, after the name of the table. The first holds the numbers; what
+            stands beside it comes with it in one archive where one file is wanted.
+        media_type: What its first file is served as.
+        accepts: Further media types by which it may be asked for.
+        aliases: Other names that people have for it.
+        each_language: Whether several languages make several files, each with the language before
+            its ending; else one file holds all of them.
+        label_columns: Whether it can be written with columns of labels, or without.
+        most_cells: How many cells a table may have; ``None`` for no limit.
+        seconds_per_cell: How long it takes one core to write a cell longer than as csv.
+        needs: An optional library without which it cannot be written.
+        write: Writes a table.
+        stream: Writes a table that is too large to be held; ``None`` where it must be held whole.
+    """
+
+    name: str
+    label: str
+    endings: tuple[str, ...]
+    media_type: str
+    write: WriteTable
+    about: Text = Text()
+    accepts: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    each_language: bool = False
+    label_columns: bool = False
+    most_cells: int | None = None
+    seconds_per_cell: float = 0.0
+    needs: str = ""
+    stream: StreamTable | None = None
+
+    @property
+    def media_types(self) -> tuple[str, ...]:
+        """The types by which it is asked for, without parameters."""
+        return (self.media_type.partition(";")[0], *self.accepts)
+
+    def files(self, table: str, languages: Sequence[str] = ()) -> tuple[str, ...]:
+        """The names of the files of a table."""
+        if not self.each_language or len(languages) < 2:
+            return tuple(f"{table}{ending}" for ending in self.endings)
+        return tuple(
+            f"{table}.{language}{ending}" for language in languages for ending in self.endings
+        )
+
+    def check(self) -> None:
+        """Say early that an optional part is missing."""
+        if self.needs and find_spec(self.needs) is None:
+            raise MissingExtra("formats", needed_for=f"Writing tables as {self.name}")
+
+
+def table_format(name: str) -> TableFormat:
+    """The format of a name.
+
+    Raises:
+        UnknownName: There is none.
+
+    Examples:
+        >>> table_format("px").endings
+        ('.px',)
+    """
+    place = BUILT_IN.get(name) or _installed().get(name)
+    if place is None:
+        raise UnknownName("format", name, known=FORMAT_NAMES)
+    return _declared(name, place)
+
+
+class _FormatNames(Collection[str]):
+    """The names of all formats; packages are searched for one that is not ours, or for all."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in BUILT_IN or name in _installed()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*BUILT_IN, *_installed()))
+
+    def __len__(self) -> int:
+        return len(BUILT_IN) + len(_installed())
+
+
+#: The names of all formats: ours, then those of other packages.
+FORMAT_NAMES = _FormatNames()
+
+
+def all_formats() -> tuple[TableFormat, ...]:
+    """All formats: ours, then those of other packages."""
+    return tuple(map(table_format, FORMAT_NAMES))
+
+
+def meant_format(word: str) -> str:
+    """The name of the format that people also call so; empty for none.
+
+    Examples:
+        >>> meant_format("Excel")
+        'xlsx'
+    """
+    return next((one.name for one in all_formats() if word.lower() in one.aliases), "")
+
+
+def format_of_file(path: Path) -> TableFormat | None:
+    """The format whose files end like this one; ``None`` if no format's do.
+
+    Examples:
+        >>> format_of_file(Path("ages.sdmx.csv")).name
+        'sdmx-csv'
+    """
+    return _by_ending(path, map(table_format, BUILT_IN)) or _by_ending(path, all_formats())
+
+
+def _by_ending(path: Path, formats: Iterable[TableFormat]) -> TableFormat | None:
+    # The longest ending first: .sdmx.csv is no .csv.
+    fitting = [one for one in formats if path.name.lower().endswith(one.endings[0])]
+    return max(fitting, key=lambda one: len(one.endings[0]), default=None)
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """The formats of other packages by name; a name of ours is ours."""
+    # Here and not above: most commands never look for others.
+    from importlib.metadata import entry_points
+
+    announced = entry_points(group=GROUP)
+    return {entry.name: entry.value for entry in announced if entry.name not in BUILT_IN}
+
+
+@cache
+def _declared(name: str, place: str) -> TableFormat:
+    """The declaration at a place, as entry points name it: ``module:NAME``."""
+    module, _, constant = place.partition(":")
+    try:
+        declared: Any = getattr(import_module(module), constant)
+    except (ImportError, AttributeError) as error:
+        raise SpecError(f"The format {name!r} cannot be loaded: {error}.") from error
+    if not isinstance(declared, TableFormat) or declared.name != name:
+        raise SpecError(f"{place} is no TableFormat that is called {name!r}.")
+    return declared
