@@ -146,7 +146,7 @@ def test_an_exported_census_keeps_its_line(hamlet: Hamlet, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"where": "sex"}, SpecError, "In the condition 'sex', at its end"),
+        ({"where": "sex =="}, SpecError, "In the condition 'sex ==', at its end"),
         ({"where": ""}, SpecError, "should not be empty"),
         ({"where": "sex in (1, 2, 9)"}, SpecError, "leaves no persons in the store"),
         ({"where": "age > 60", "more": {"of": "households"}}, SpecError, "--of persons"),
