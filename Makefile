@@ -61,19 +61,29 @@ test: system-packages install-dev ## Run every check and every test
 
 # At the same time as the checks, which leave processors idle. To prepare every assert for showing
 # its values takes each worker a third of a minute; only those that fail need it.
+SHOW_FAILED := echo "== What failed once more, with the values of its asserts"; \
+    $(PYTEST) --last-failed --last-failed-no-failures none --maxfail 10 || true
+
 .PHONY: tests
 tests: install-dev
 	@echo "== Tests and doctests"
 	if ! $(PYTEST) -n auto --dist worksteal --assert=plain; then
-	    echo "== What failed once more, with the values of its asserts"
-	    $(PYTEST) --last-failed --last-failed-no-failures none --maxfail 10 || true
+	    $(SHOW_FAILED)
 	    exit 1
 	fi
 
 .PHONY: check
-check: lint layers types ## Run the fast checks: all but slow tests and the documentation
+check: install-dev ## Run the fast checks: all but slow tests and the documentation
+	@$(MAKE) --jobs 3 lint layers types quick
+
+# What stands in tests/slow.txt and tests/only_in_soak.txt, or is marked so, is left out.
+.PHONY: quick
+quick: install-dev
 	@echo "== Fast tests and doctests"
-	$(PYTEST) -n auto --dist worksteal -m "not slow and not soak"
+	if ! $(PYTEST) -n auto --dist worksteal --assert=plain -m "not slow and not soak"; then
+	    $(SHOW_FAILED)
+	    exit 1
+	fi
 
 .PHONY: lint
 lint: install-dev ## Check style and formatting
@@ -101,10 +111,20 @@ docs: install-dev ## Build the documentation into site/
 	@echo "== Documentation"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
+# New examples every day; SEED=20210321 make soak repeats those of another.
+SEED ?= $(shell date -u +%Y%m%d)
+
 .PHONY: soak
 soak: HYPOTHESIS_PROFILE := soak
 soak: install-dev ## Search with the property tests for much longer; run tests that take minutes
-	@$(PYTEST) -n auto --dist worksteal -m "soak or hypothesis"
+	@echo "== Property tests with the seed of the day: SEED=$(SEED) make soak repeats them"
+	$(PYTEST) -n auto --dist worksteal -m "soak or hypothesis" --hypothesis-seed=$(SEED)
+
+# Shown, not enforced: a line that a test runs through is not yet a line that a test holds.
+.PHONY: coverage
+coverage: install-dev ## Run every test and show which lines they go through, the fewest last
+	@$(PYTEST) -n auto --dist worksteal --assert=plain --cov --cov-report=
+	$(BIN)/coverage report --skip-covered --sort=-cover
 
 .PHONY: bench
 bench: install-dev ## Run the benchmarks
@@ -126,6 +146,6 @@ audit: install-dev ## Check the lock files for versions with known vulnerabiliti
 .PHONY: clean
 clean: ## Remove what was built; .venv and demo stay
 	@rm -rf build dist site wheelhouse* .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-	    .import_linter_cache .benchmarks
+	    .import_linter_cache .benchmarks .coverage .coverage.* htmlcov
 	find src tests scripts $(wildcard benchmarks) -name __pycache__ -prune -exec rm -rf {} +
 	find src -maxdepth 1 -name '*.egg-info' -exec rm -rf {} +

@@ -15,11 +15,14 @@ import ast
 import io
 import sys
 import tempfile
+import threading
+import time
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,6 +32,21 @@ PACKAGE = ROOT / "src" / "sdcensus"
 
 #: Our own limits.
 MODULE_LINES, BODY_LINES, FOLDER_MODULES = 450, 60, 20
+
+#: The plan of the table that goes along the roads.
+PLAN = """\
+store = "census.store"
+[[table]]
+name = "people"
+rows = ["ed@parish"]
+columns = ["sex"]
+[protect]
+method = "cell-key"
+strength = "no-ones-and-twos"
+[output]
+folder = "one"
+formats = ["csv"]
+"""
 
 _SILENT = {
     tokenize.COMMENT,
@@ -52,9 +70,11 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function with the lines of code in its body."""
+    """A function, where it begins, and the lines of code in its body."""
 
-    where: str
+    path: Path
+    line: int
+    name: str
     code: int
 
 
@@ -94,39 +114,73 @@ def modules(package: Path = PACKAGE) -> Iterator[Module]:
         yield Module(path.relative_to(package), len(text.splitlines()), len(code_lines(text)))
 
 
-def bodies(package: Path = PACKAGE) -> Iterator[Body]:
-    """Every function, without what it says about itself and without its signature."""
+def long_modules(package: Path = PACKAGE) -> dict[str, int]:
+    """The lines of every module that has more than are allowed."""
+    sizes = {
+        path.relative_to(package).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in sorted(package.rglob("*.py"))
+    }
+    return {path: lines for path, lines in sizes.items() if lines > MODULE_LINES}
+
+
+def bodies(package: Path = PACKAGE, *, longest: int = 0) -> Iterator[Body]:
+    """Every function, without what it says about itself and without its signature.
+
+    Only those with more lines of code than ``longest``: a file without any is not looked at line by
+    line, which takes most of the time.
+    """
     for path in sorted(package.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        code = code_lines(text)
+        code: set[int] | None = None
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
-                where = f"{path.relative_to(package).as_posix()}:{node.lineno} {node.name}"
-                yield Body(where, len(code.intersection(lines)))
+                if len(lines) <= longest:
+                    continue
+                code = code_lines(text) if code is None else code
+                size = len(code.intersection(lines))
+                if size > longest:
+                    yield Body(path.relative_to(package), node.lineno, node.name, size)
+
+
+def rooms_without_a_word(package: Path = PACKAGE) -> Iterator[str]:
+    """The folders of which no paragraph, after the first line, says what belongs there."""
+    for path in sorted(package.rglob("__init__.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        if "\n\n" not in said:
+            yield path.parent.relative_to(package).as_posix()
 
 
 def folders(package: Path = PACKAGE) -> dict[str, int]:
     """How many modules every folder holds, without its ``__init__``."""
-    found = Counter(
+    counts = Counter(
         path.parent.relative_to(package).as_posix()
         for path in package.rglob("*.py")
         if path.name != "__init__.py"
     )
-    return dict(sorted(found.items()))
+    return dict(sorted(counts.items()))
+
+
+def importing(frame: FrameType | None) -> bool:
+    """Whether a call belongs to the import of a module: its own lines, or what they call."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
-def walked(seen: set[str]) -> Iterator[None]:
-    """Note every module of the package in which a function is called."""
-    inside = f"{PACKAGE}/"
+def walked(names: set[str], package: Path = PACKAGE) -> Iterator[None]:
+    """Note every module of the package in which a function is called, in this and new threads."""
+    inside = f"{package}/"
 
     def look(frame: FrameType, event: str, argument: Any) -> None:
-        name = frame.f_code.co_filename
-        if event == "call" and name.startswith(inside) and frame.f_code.co_name != "<module>":
-            seen.add(name.removeprefix(inside))
-
-    import threading
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(inside):
+            name = file.removeprefix(inside)
+            if name not in names and not importing(frame):
+                names.add(name)
 
     threading.setprofile(look)
     sys.setprofile(look)
@@ -134,55 +188,86 @@ def walked(seen: set[str]) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
+
+
+def run(*arguments: object) -> None:
+    """Run a command of the program in this process, which must end well."""
+    from sdcensus.cli import main as program
+
+    sys.argv = ["sdcensus", *map(str, arguments)]
+    said = io.StringIO()
+    try:
+        with redirect_stdout(said), redirect_stderr(said):
+            program()
+    except SystemExit as end:
+        if end.code:
+            raise SystemExit(f"{arguments[0]} ended with {end.code}: {said.getvalue()}") from end
+
+
+def protect_road(demo: Path, names: set[str]) -> None:
+    """One table by ``protect``."""
+    secret = ("--secret", demo / "demo.secret")
+    axes = ("--by", "ed@parish,sex", "--method", "cell-key", "--strength", "no-ones-and-twos")
+    with walked(names):
+        run("protect", demo / "census.store", *axes, *secret, "--out", demo / "table.csv")
+
+
+def publish_road(demo: Path, names: set[str]) -> None:
+    """The same table by ``publish``, as a plan of its own."""
+    plan = demo / "one.toml"
+    plan.write_text(PLAN, encoding="utf-8", newline="\n")
+    with walked(names):
+        run("publish", plan, "--secret", demo / "demo.secret", "--quiet")
+
+
+def http_road(demo: Path, names: set[str]) -> None:
+    """The same table by a request to the table builder."""
+    import httpx
+
+    from sdcensus.session.answer import open_service
+    from sdcensus.session.watch import Watch
+    from sdcensus.web.database import Database
+    from sdcensus.web.server import RunningServer
+    from sdcensus.web.settings import Settings
+
+    service = open_service(
+        demo / "census.store",
+        demo / "policy.toml",
+        plan=demo / "plan.toml",
+        secret=demo / "server.secret",
+    )
+    settings = Settings(state=demo / "state", port=0, metrics_port=None)
+    with Database.open(demo / "builder.db") as database, walked(names):
+        server = RunningServer(service, settings, database, watch=Watch())
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            names.clear()  # what opens the builder is not on the way of a table
+            answer = httpx.get(f"{server.url}/api/v1/tables?by=ed@parish&by=sex", timeout=60)
+            on_the_way = set(names)
+        finally:
+            server.stop()
+            thread.join()
+    if answer.status_code != HTTPStatus.OK:
+        raise SystemExit(f"the table builder answered {answer.status_code}: {answer.text}")
+    names.intersection_update(on_the_way)
+
+
+ROADS = {"protect": protect_road, "publish": publish_road, "http": http_road}
 
 
 def roads() -> dict[str, set[str]]:
     """The modules on the way of one table: by ``protect``, by ``publish``, by HTTP."""
-    from starlette.testclient import TestClient
-
-    from sdcensus.cli import main
-    from sdcensus.session.answer.opening import open_service
-    from sdcensus.web.app import create_app
-
-    found: dict[str, set[str]] = {"protect": set(), "publish": set(), "http": set()}
-
-    def run(*arguments: object) -> None:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            code = main([str(argument) for argument in arguments])
-        if code:
-            raise SystemExit(f"{arguments[0]} ended with {code}")
-
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        demo = folder / "demo"
+        demo = Path(name) / "demo"
         run("demo", "--persons", 2000, "--out", demo, "--quiet")
-        plan = demo / "one.toml"
-        text = (demo / "plan.toml").read_text(encoding="utf-8")
-        head, _, rest = text.partition("[[table]]")
-        plan.write_text(f"{head}[[table]]{rest.partition('[[table]]')[0]}", encoding="utf-8")
-        secret = ("--secret", demo / "demo.secret")
-        axes = ("--by", "ed@parish,sex,age@five_year")
-        walks: dict[str, Callable[[], object]] = {
-            "protect": lambda: run(
-                "protect", demo / "census.store", *axes, *secret, "--out", folder / "table.csv"
-            ),
-            "publish": lambda: run("publish", plan, *secret, "--quiet"),
-        }
-        for road, walk in walks.items():
-            with walked(found[road]):
-                walk()
-        service = open_service(
-            demo / "census.store",
-            demo / "policy.toml",
-            plan=demo / "plan.toml",
-            secret=demo / "server.secret",
-        )
-        with TestClient(create_app(service)) as client, walked(found["http"]):
-            answer = client.get("/api/v1/table", params={"by": "ed@parish,sex"})
-            if answer.status_code != 200:
-                raise SystemExit(f"the table builder answered {answer.status_code}: {answer.text}")
-    return found
+        walks: dict[str, set[str]] = {road: set() for road in ROADS}
+        for road, walk in ROADS.items():
+            walk(demo, walks[road])
+        return walks
 
 
 def main() -> None:
@@ -195,14 +280,14 @@ def main() -> None:
     print(f"modules: {len(files)}")
     print(f"lines: {sum(module.lines for module in files)}")
     print(f"lines of code: {sum(module.code for module in files)}")
-    long = [module for module in files if module.lines > MODULE_LINES]
+    long = long_modules()
     print(f"modules above {MODULE_LINES} lines: {len(long)}")
-    for module in long:
-        print(f"  {module.path.as_posix()}: {module.lines}")
-    large = [body for body in bodies() if body.code > BODY_LINES]
+    for path, lines in long.items():
+        print(f"  {path}: {lines}")
+    large = list(bodies(longest=BODY_LINES))
     print(f"function bodies above {BODY_LINES} lines: {len(large)}")
     for body in large:
-        print(f"  {body.where}: {body.code}")
+        print(f"  {body.path.as_posix()}:{body.line} {body.name}: {body.code}")
     full = {name: count for name, count in folders().items() if count > FOLDER_MODULES}
     print(f"folders with more than {FOLDER_MODULES} modules: {len(full)}")
     for name, count in full.items():

@@ -20,8 +20,6 @@ class Finding:
 
 Rule = Callable[[str], Iterator[Finding]]
 
-MOST_LINES = 800
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -182,13 +180,6 @@ def unfinished(source: str) -> Iterator[Finding]:
     for number, line in enumerate(source.splitlines(), start=1):
         if UNFINISHED.search(line):
             yield Finding(number, line.strip())
-
-
-def too_long(source: str) -> Iterator[Finding]:
-    """A module that holds more than one idea."""
-    lines = len(source.splitlines())
-    if lines > MOST_LINES:
-        yield Finding(MOST_LINES, f"{lines} lines, and at most {MOST_LINES} are allowed")
 
 
 def libraries(source: str, *, allowed: frozenset[str]) -> Iterator[Finding]:

@@ -27,7 +27,6 @@ EVERYWHERE: tuple[Rule, ...] = (
     rules.pickling,
     rules.global_settings,
     rules.unfinished,
-    rules.too_long,
 )
 
 
@@ -112,7 +111,6 @@ OFFENDING: list[tuple[Rule, str]] = [
     (rules.global_settings, "from numpy import random\nrandom.seed(1)"),
     (rules.unfinished, "x = 1  # TO" + "DO: more"),
     (rules.unfinished, "raise NotImplementedError('later')"),
-    (rules.too_long, "x = 1\n" * (rules.MOST_LINES + 1)),
     (only_numbers, "import pyarrow.parquet as pq"),
     (only_numbers, "def f():\n    from scipy import sparse"),
 ]
@@ -145,7 +143,6 @@ INNOCENT: list[tuple[Rule, str]] = [
     (rules.global_settings, "import numpy as np\nnp.random.default_rng(1)"),
     (rules.unfinished, "text = 'Todo'"),
     (rules.unfinished, "try:\n    f()\nexcept NotImplementedError:\n    g()"),
-    (rules.too_long, "x = 1\n" * rules.MOST_LINES),
     (only_numbers, "import numpy as np\nimport math\nfrom sdcensus.errors import SpecError"),
 ]
 

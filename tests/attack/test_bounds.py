@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.attack import ATTACKS, Assumptions, AttackResult, run_attacks
@@ -97,7 +97,6 @@ def test_linear_programs_find_at_least_as_much() -> None:
     assert right(census, tables, linear)
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     inner=st.lists(st.integers(0, 6), min_size=8, max_size=8),
     noise=st.lists(st.integers(-2, 2), min_size=21, max_size=21),
@@ -156,7 +155,6 @@ def test_rounding_and_blocked_counts_are_seen(asked: Census) -> None:
     assert learn(targets).blocked == 0
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     inner=st.lists(st.integers(0, 4), min_size=8, max_size=8),
     noise=st.lists(st.integers(-3, 3), min_size=15, max_size=15),

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdcensus.engine import memory
 from sdcensus.engine.duckdb import DuckdbEngine
@@ -26,7 +26,6 @@ Drawn = tuple[SmallCensus, TableRequest]
 
 
 @given(censuses_with_tables())
-@settings(max_examples=10)
 def test_engines_over_a_store_equal_the_truth(drawn: Drawn) -> None:
     census, table = drawn
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +42,6 @@ def test_engines_over_a_store_equal_the_truth(drawn: Drawn) -> None:
 
 
 @given(censuses_with_tables(most_units=60))
-@settings(max_examples=10)
 def test_threads_that_share_a_table_equal_the_truth(drawn: Drawn) -> None:
     census, table = drawn
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -58,7 +56,6 @@ def test_threads_that_share_a_table_equal_the_truth(drawn: Drawn) -> None:
 
 @pytest.mark.parametrize("kind", [FileFormat.CSV, FileFormat.PARQUET])
 @given(drawn=censuses_with_tables())
-@settings(max_examples=10)
 def test_duckdb_over_files_equals_the_truth(kind: FileFormat, drawn: Drawn) -> None:
     census, table = drawn
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +66,6 @@ def test_duckdb_over_files_equals_the_truth(kind: FileFormat, drawn: Drawn) -> N
 
 @pytest.mark.parametrize("kind", [FileFormat.CSV, FileFormat.PARQUET])
 @given(drawn=censuses_with_tables())
-@settings(max_examples=10)
 def test_a_loaded_store_equals_the_truth(kind: FileFormat, drawn: Drawn) -> None:
     census, table = drawn
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.engine.duckdb import DuckdbEngine
@@ -212,7 +212,6 @@ def test_a_person_without_a_household_is_not_in_the_first_household(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", [FileFormat.CSV, FileFormat.PARQUET])
 @given(drawn=censuses_with_tables(), seed=st.integers(0, 1 << 32))
-@settings(max_examples=10)
 def test_spoilt_files_give_the_same_numbers_loaded_or_not(
     kind: FileFormat, drawn: tuple[SmallCensus, TableRequest], seed: int
 ) -> None:
@@ -251,7 +250,6 @@ def test_spoilt_files_give_the_same_numbers_loaded_or_not(
 
 
 @given(drawn=censuses_with_tables())
-@settings(max_examples=10)
 def test_several_files_delimiters_and_decimal_commas_are_read_alike(
     drawn: tuple[SmallCensus, TableRequest],
 ) -> None:

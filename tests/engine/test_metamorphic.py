@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
@@ -57,7 +57,6 @@ def without_households(table: TableRequest) -> TableRequest:
 
 
 @given(censuses_with_tables(), st.randoms(use_true_random=False))
-@settings(max_examples=10)
 def test_permuting_the_rows_changes_nothing(drawn: Drawn, draws: random.Random) -> None:
     census, table = drawn
     table = without_households(table)
@@ -81,7 +80,6 @@ def _with_parents(unit: Unit, place: Mapping[Entity, Mapping[int, int]]) -> Unit
 
 
 @given(censuses_with_tables(), st.integers(0, 12))
-@settings(max_examples=10)
 def test_two_halves_add_up_to_the_whole(drawn: Drawn, cut: int) -> None:
     census, table = drawn
     table = without_households(table)
@@ -106,7 +104,6 @@ def test_two_halves_add_up_to_the_whole(drawn: Drawn, cut: int) -> None:
 
 
 @given(censuses_with_tables())
-@settings(max_examples=10)
 def test_renaming_codes_changes_no_number(drawn: Drawn) -> None:
     census, table = drawn
     table = replace(table, where=None)
@@ -126,7 +123,6 @@ def _renamed(variable: Variable) -> Variable:
 
 
 @given(censuses_with_tables(), st.data())
-@settings(max_examples=10)
 def test_rolling_up_equals_tabulating(drawn: Drawn, data: st.DataObject) -> None:
     census, table = drawn
     fine = tabulate_request(census.schema, table).spec
@@ -159,7 +155,6 @@ def _coarser(data: st.DataObject, variable: Variable, shown: list[str]) -> str:
 
 
 @given(censuses_with_tables(), st.data())
-@settings(max_examples=10)
 def test_slicing_equals_tabulating_with_the_universe(drawn: Drawn, data: st.DataObject) -> None:
     census, table = drawn
     spec = tabulate_request(census.schema, table).spec
@@ -200,7 +195,6 @@ def _quoted(code: str) -> str:
 
 
 @given(censuses_with_tables(), st.data())
-@settings(max_examples=10)
 def test_the_order_of_axes_is_no_matter(drawn: Drawn, data: st.DataObject) -> None:
     census, table = drawn
     order = data.draw(st.permutations(range(len(table.by))))
@@ -215,7 +209,6 @@ def test_the_order_of_axes_is_no_matter(drawn: Drawn, data: st.DataObject) -> No
 
 
 @given(censuses_with_tables())
-@settings(max_examples=10)
 def test_going_through_the_cells_shows_codes_and_labels(drawn: Drawn) -> None:
     census, table = drawn
     dense, sparse = cube_of(census, table), cube_of(census, table, largest_dense=SPARSE)
@@ -236,7 +229,6 @@ def test_going_through_the_cells_shows_codes_and_labels(drawn: Drawn) -> None:
 
 
 @given(censuses_with_tables())
-@settings(max_examples=10)
 def test_a_total_is_the_sum_of_every_level(drawn: Drawn) -> None:
     census, table = drawn
     spec = tabulate_request(census.schema, table).spec
@@ -253,7 +245,6 @@ def test_a_total_is_the_sum_of_every_level(drawn: Drawn) -> None:
 
 
 @given(censuses_with_tables(), st.data())
-@settings(max_examples=10)
 def test_every_spelling_of_a_table_is_the_same_table(drawn: Drawn, data: st.DataObject) -> None:
     census, table = drawn
     spec = tabulate_request(census.schema, table).spec
@@ -270,7 +261,6 @@ def test_every_spelling_of_a_table_is_the_same_table(drawn: Drawn, data: st.Data
 
 
 @given(censuses_with_tables(), st.data())
-@settings(max_examples=10)
 def test_different_tables_have_different_hashes(drawn: Drawn, data: st.DataObject) -> None:
     census, table = drawn
     schema = census.schema
@@ -293,7 +283,6 @@ def test_different_tables_have_different_hashes(drawn: Drawn, data: st.DataObjec
 
 
 @given(censuses_with_tables())
-@settings(max_examples=10)
 def test_weighted_tables_hold_counts_and_weights(drawn: Drawn) -> None:
     census, table = drawn
     assume(census.schema.weight(table.of) is not None)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.engine.duckdb import DuckdbEngine
@@ -32,7 +32,6 @@ P, H = Entity.PERSON, Entity.HOUSEHOLD
 
 
 @given(censuses_with_tables(), st.integers(1, 20))
-@settings(max_examples=10)
 def test_duckdb_over_an_export_equals_the_truth(drawn: Drawn, rows_per_file: int) -> None:
     census, table = drawn
     with tempfile.TemporaryDirectory() as folder:

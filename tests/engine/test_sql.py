@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.engine.duckdb import connected
@@ -55,7 +55,6 @@ def test_dialects_differ_in_small_answers_only() -> None:
 
 
 @given(st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1, max_size=20))
-@settings(max_examples=10)
 def test_any_text_is_a_name_and_nothing_more(text: str) -> None:
     with connected(threads=1, memory_limit=None) as connection:
         query = f"SELECT 7 AS {DUCKDB.name(text)}, 8 AS other"

@@ -43,7 +43,7 @@ from sdcensus.testing.stores import Units, write_store
 from sdcensus.web import jobs
 from sdcensus.web.catalogues import LANGUAGES
 from tests.leaks.test_publication import COUNTS, SPEC, numbers_in, people, schema, sums_of
-from tests.web.servers import Place, opened, until
+from tests.web.servers import Place, new_client, opened, until
 
 SECRET = Secret(bytes(range(7, 39)))
 LOOKUP = SECRET.sub_secret(Purpose.LOOKUP, 1)
@@ -441,8 +441,7 @@ def test_threads_that_ask_at_the_same_time_are_told_nothing_confidential(
     with served(tmp_path, canary.service(tmp_path), said, workers=1, queue=1) as place:
 
         def ask(seed: int) -> None:
-            client = httpx.Client(base_url=place.server.url, timeout=30)
-            with client:
+            with new_client(place.server.url) as client:
                 for at in range(8):
                     question = QUESTIONS[(seed * 5 + at) % len(QUESTIONS)]
                     said.answer("at once", client.post(f"{API}/tables", json=question))

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -38,7 +38,6 @@ def blocked_in(values: Int64, blocked: int) -> bool:
 
 
 @MODES
-@settings(max_examples=10)
 @given(table=tables())
 def test_additive_with_every_hierarchy(mode: str, table: Table) -> None:
     done = Additivity(mode=mode).apply(table)
@@ -47,7 +46,6 @@ def test_additive_with_every_hierarchy(mode: str, table: Table) -> None:
 
 
 @MODES
-@settings(max_examples=10)
 @given(table=tables())
 def test_zeros_kept_inside_and_never_negative(mode: str, table: Table) -> None:
     done = Additivity(mode=mode).apply(table)
@@ -57,7 +55,6 @@ def test_zeros_kept_inside_and_never_negative(mode: str, table: Table) -> None:
 
 
 @MODES
-@settings(max_examples=10)
 @given(table=tables(), blocked=st.integers(1, 4))
 def test_blocked_counts_never_appear_in_cells_or_totals(
     mode: str, table: Table, blocked: int
@@ -67,7 +64,6 @@ def test_blocked_counts_never_appear_in_cells_or_totals(
     assert adds_up(done.spec, done.published)
 
 
-@settings(max_examples=10)
 @given(tables(most_axes=2, most_codes=2, largest=4, noise=1), st.integers(0, 2))
 def test_exact_is_the_nearest_of_all_tables(table: Table, blocked: int) -> None:
     """Compared with trying all changes of up to three units in each cell."""
@@ -90,7 +86,6 @@ def nearest_by_trying(table: Table, blocked: int) -> int:
     return best
 
 
-@settings(max_examples=10)
 @given(tables(), st.sampled_from([0, 0, 2]))
 def test_fast_is_never_nearer_than_exact(table: Table, blocked: int) -> None:
     exact = Additivity(blocked, mode="exact").apply(table)
@@ -160,7 +155,6 @@ def test_the_order_of_axes_and_codes_changes_nothing(mode: str, blocked: int) ->
     assert (third.published == done[order]).all()
 
 
-@settings(max_examples=10)
 @given(tables(), st.sampled_from([0, 0, 1, 2]))
 def test_every_solver_finds_the_same_table(table: Table, blocked: int) -> None:
     pytest.importorskip("ortools")
@@ -273,7 +267,6 @@ def test_consistency_between_tables_is_indeed_lost() -> None:
     assert [alone.value(area=one) for one in areas] != [by_sex.value(area=one) for one in areas]
 
 
-@settings(max_examples=10)
 @given(tables(most_axes=1))
 def test_one_axis_and_none(table: Table) -> None:
     done = Additivity(mode="fast").apply(table)

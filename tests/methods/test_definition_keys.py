@@ -32,16 +32,16 @@ from sdcensus.testing.island import SECRET, island_schema, island_units
 from sdcensus.testing.small_census import SECRET as SMALL_SECRET
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import TableRequest, small_censuses, table_requests
+from tests.examples import at_least
 
 Int64 = npt.NDArray[np.int64]
 
 STRONG = strength("strong")
 
-
 # ------------------------------------------------------------------ the same question
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25))
 @given(st.data())
 def test_the_same_question_has_the_same_number_in_any_two_tables(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.report.labels import Place, Point, place_labels, text_width
@@ -47,7 +47,6 @@ def point(x: float, y: float, name: str) -> Point:
     return Point(x, y, text_width(name, 11), 13)
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size=1, max_size=len(NAMES))
 )

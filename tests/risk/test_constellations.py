@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
@@ -255,7 +255,6 @@ def test_large_counts_stand_for_each_other() -> None:
     assert len(rounding.constellations) == 2  # rows take turns
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     parts=st.lists(st.integers(0, 6), min_size=1, max_size=3),
     name=st.sampled_from(["CP1", "CP2", "RR3"]),

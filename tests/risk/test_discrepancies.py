@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.model.cube.constraints import constraints
@@ -26,7 +26,6 @@ def test_true_counts_add_up() -> None:
     assert not found.any()
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(-3, 3), min_size=CUBE.count.size, max_size=CUBE.count.size))
 def test_discrepancies_are_the_constraints_that_do_not_hold(noise: list[int]) -> None:
     values = CUBE.count + np.array(noise).reshape(CUBE.shape)
@@ -35,7 +34,6 @@ def test_discrepancies_are_the_constraints_that_do_not_hold(noise: list[int]) ->
     assert sorted((-found.amounts).tolist()) == sorted(rows[rows != 0].tolist())
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.integers(0, CUBE.count.size - 1), st.integers(1, 40))
 def test_a_single_misprint_is_found_and_corrected(cell: int, error: int) -> None:
     values = CUBE.count.copy().reshape(-1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import Refused, SpecError
@@ -67,7 +67,6 @@ def test_knowing_that_zeros_are_kept_discloses_more() -> None:
     assert more.small_disclosed > less.small_disclosed
 
 
-@settings(deadline=None, max_examples=10)
 @given(cubes_with_tables(false_nonzeros=False), st.sampled_from(list(How)))
 def test_figures_are_counts_of_non_empty_cells_whose_interval_is_narrow(
     case: tuple[Cube, Table], how: How
@@ -87,7 +86,6 @@ def test_figures_are_counts_of_non_empty_cells_whose_interval_is_narrow(
     assert (found.small_share is None) == (not small.any())
 
 
-@settings(deadline=None, max_examples=10)
 @given(cubes_with_tables(false_nonzeros=False))
 def test_a_sparse_table_gives_the_same_figures(case: tuple[Cube, Table]) -> None:
     cube, table = case

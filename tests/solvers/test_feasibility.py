@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
@@ -61,7 +61,6 @@ def every_table(spec: TableSpec, lower: Int64, upper: Int64) -> Int64:
     return np.asarray(tried[fits])
 
 
-@settings(deadline=None, max_examples=10)
 @given(specs(), st.integers(0, 1 << 32), st.integers(0, 3), st.sampled_from([0.0, 0.3]))
 def test_shuttle_holds_linear_holds_integer_holds_the_truth(
     spec: TableSpec, seed: int, most: int, hidden: float
@@ -76,7 +75,6 @@ def test_shuttle_holds_linear_holds_integer_holds_the_truth(
     assert not whole.contradictory
 
 
-@settings(deadline=None, max_examples=10)
 @given(specs(most_axes=2, most_codes=3), st.integers(0, 1 << 32), st.booleans())
 def test_integer_intervals_are_those_of_all_tables_that_fit(
     spec: TableSpec, seed: int, shifted: bool
@@ -93,7 +91,6 @@ def test_integer_intervals_are_those_of_all_tables_that_fit(
         assert (whole.upper.reshape(-1) == fitting.max(axis=0)).all()
 
 
-@settings(deadline=None, max_examples=10)
 @given(specs(most_axes=2, most_codes=3), st.integers(0, 1 << 32), st.sampled_from([0.0, 0.5]))
 def test_linear_intervals_are_those_of_a_program_over_all_cells(
     spec: TableSpec, seed: int, hidden: float

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
@@ -294,7 +294,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(data=st.data(), name=st.sampled_from([MANIFEST_FILE, SCHEMA_FILE]))
-@settings(max_examples=10)
 def test_damaged_documents_never_crash(sound: Path, data: st.DataObject, name: str) -> None:
     file = sound / name
     whole = file.read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -45,7 +45,6 @@ def test_it_depends_on_what_records_say_and_on_nothing_else(tmp_path: Path) -> N
     assert PeopleMark.parse(str(first)) == first
 
 
-@settings(max_examples=10, deadline=None)
 @given(row=st.integers(0, 499), name=st.sampled_from(["sex", "age", "area"]))
 def test_one_corrected_record_is_seen_and_still_the_same_people(
     tmp_path_factory: pytest.TempPathFactory, row: int, name: str

@@ -421,7 +421,6 @@ def test_a_damaged_publication_or_code_list_is_refused(registry: Registry) -> No
         Registry.open(registry.path).entries()
 
 
-@settings(max_examples=10)
 @given(st.data())
 def test_shared_cells_are_those_with_equal_hashes(data: st.DataObject) -> None:
     census = island(people=5)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import contingency
@@ -33,7 +33,6 @@ TWO_WAY = arrays.arrays(
 )
 
 
-@settings(max_examples=10)
 @given(TWO_WAY)
 def test_cramers_v_is_that_of_the_rows_and_columns_with_records(table: Int64) -> None:
     made = cramers_v(table)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -40,7 +40,6 @@ def test_figures_of_two_rows_by_hand() -> None:
     assert made.hellinger.variance == pytest.approx((math.sqrt(2) - math.sqrt(0.5)) ** 2 / 2)
 
 
-@settings(max_examples=10)
 @given(ROWS, st.integers(0, 1 << 32))
 def test_each_row_by_itself(true: Int64, seed: int) -> None:
     published = noisy(true, seed)
@@ -150,7 +149,6 @@ def changed_by_sorting(true: Int64, published: Int64, groups: int, *, by_rank: b
     return 100 * sum(shares) / len(shares)
 
 
-@settings(max_examples=10)
 @given(ROWS, st.integers(0, 1 << 32), st.sampled_from([2, 3, 10]))
 def test_rank_groups_by_sorting(true: Int64, seed: int, groups: int) -> None:
     published = noisy(true, seed)

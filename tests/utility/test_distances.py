@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
@@ -123,7 +123,6 @@ def test_spearman_has_ties_in_the_middle(true: npt.NDArray[np.int64], seed: int)
         assert made == pytest.approx(float(stats.spearmanr(true, published)[0]))
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables())
 def test_parts_make_up_the_whole(pair: tuple[Cube, Table]) -> None:
     cube, table = pair
@@ -139,7 +138,6 @@ def test_parts_make_up_the_whole(pair: tuple[Cube, Table]) -> None:
     assert whole.max_deviation == largest
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables(), st.sampled_from(Part), st.sampled_from(Base))
 def test_a_sparse_table_has_the_figures_of_the_whole_one(
     pair: tuple[Cube, Table], part: Part, base: Base
@@ -155,7 +153,6 @@ def test_a_sparse_table_has_the_figures_of_the_whole_one(
     assert mixed.figures() == whole.figures()
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables(), st.sampled_from(Part), st.sampled_from(Base))
 def test_what_is_no_number_is_none_and_has_a_reason(
     pair: tuple[Cube, Table], part: Part, base: Base

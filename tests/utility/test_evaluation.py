@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
@@ -47,7 +47,6 @@ def test_unsafe_can_mean_ones_only() -> None:
         evaluation_row(3, cube, Table(cube.spec, cube.count.copy()), unsafe=0)
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables())
 def test_a_sparse_table_has_the_row_of_the_whole_one(pair: tuple[Cube, Table]) -> None:
     cube, table = pair

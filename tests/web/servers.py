@@ -28,6 +28,8 @@ from tests.session.answer.services import service
 #: Next to no work, so that tests are quick.
 CHEAP = Hashing(passes=1, memory=8, lanes=1)
 PASSWORD = "correct horse battery staple"
+#: Seconds after which something that hangs is called so; no test passes or fails by being quick.
+PATIENCE = 180
 QUESTION: dict[str, Any] = {"of": "persons", "by": ["area", "sex"]}
 TABLES = "/api/v1/tables"
 
@@ -48,7 +50,7 @@ class PausingService(TableService):
         progress: Progress = no_progress,
     ) -> Answer:
         self.asked += 1
-        assert self.gate.wait(20)
+        assert self.gate.wait(PATIENCE)
         return super().answer(question, role, progress=progress)
 
 
@@ -75,8 +77,7 @@ class Place:
 
     def somebody(self, **headers: str) -> httpx.Client:
         """A client without cookies."""
-        made = httpx.Client(base_url=self.server.url, headers=headers, timeout=30)
-        return self.clients.enter_context(made)
+        return self.clients.enter_context(new_client(self.server.url, headers))
 
     def logged_in(self, name: str) -> tuple[httpx.Client, str]:
         """A browser in which somebody has logged in, and what its pages send back."""
@@ -90,6 +91,11 @@ class Place:
     def audit(self) -> list[WrittenEntry]:
         self.site.writer.flush()
         return list(self.database.audit.latest(limit=1_000))
+
+
+def new_client(url: str, headers: dict[str, str] | None = None) -> httpx.Client:
+    """A client; to prepare it for certificates, which nobody shows here, takes it longest."""
+    return httpx.Client(base_url=url, headers=headers, timeout=PATIENCE, verify=False)
 
 
 def csrf_of(page: str) -> str:
@@ -119,17 +125,17 @@ def opened(
         try:
             until(lambda: server.started)
             with ExitStack() as clients:
-                client = clients.enter_context(httpx.Client(base_url=server.url, timeout=30))
+                client = clients.enter_context(new_client(server.url))
                 yield Place(server, client, database, clients)
         finally:
             server.stop()
-            thread.join(30)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+def until(condition: Callable[[], object]) -> None:
     """Wait for something that happens elsewhere."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.01)

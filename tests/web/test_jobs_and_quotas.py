@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,16 @@ from sdcensus.web.caching import Busy, ByteCache, Flights, key_of
 from sdcensus.web.jobs import Jobs
 from sdcensus.web.quotas import DAY, HOUR, Attempts, QuotaExceeded, Quotas
 from tests.session.answer.services import service
-from tests.web.servers import QUESTION, TABLES, PausingService, Place, check_error, opened, until
+from tests.web.servers import (
+    PATIENCE,
+    QUESTION,
+    TABLES,
+    PausingService,
+    Place,
+    check_error,
+    opened,
+    until,
+)
 
 ASYNC = {"prefer": "respond-async"}
 
@@ -115,7 +124,7 @@ def test_equal_questions_are_worked_on_once_and_too_many_are_told_to_come_back(
     with opened(tmp_path, paused, workers=1, queue=1) as place, ThreadPoolExecutor(8) as pool:
 
         def ask(*by: str) -> httpx.Response:
-            return httpx.get(f"{place.server.url}{TABLES}", params={"by": by}, timeout=30)
+            return httpx.get(f"{place.server.url}{TABLES}", params={"by": by}, timeout=PATIENCE)
 
         same = [pool.submit(ask, "area") for _ in range(4)]
         until(lambda: len(place.site.flights) == 1)
@@ -246,12 +255,13 @@ def test_the_cache_keeps_what_was_used_last_within_its_bytes() -> None:
     assert cache.get_alias(key_of("other")) == "a"
 
 
-def slowly(progress: Progress) -> int:
-    time.sleep(0.2)
-    return 3
-
-
 def test_flights_hand_errors_to_everybody_who_waits() -> None:
+    gate = threading.Event()
+
+    def slowly(progress: Progress) -> int:
+        assert gate.wait(PATIENCE)
+        return 3
+
     async def fly() -> None:
         with ThreadPoolExecutor(1) as pool:
             flights: Flights[int] = Flights(pool, 2)
@@ -262,12 +272,13 @@ def test_flights_hand_errors_to_everybody_who_waits() -> None:
                 flights.start(b"c", lambda progress: 4)
             for _ in range(2):
                 with pytest.raises(ZeroDivisionError):
-                    await broken.wait(5)
+                    await broken.wait(PATIENCE)
             with pytest.raises(TimeoutError):
                 await slow.wait(0.01)
             # Whoever gave up did not stop the work.
-            assert await slow.wait(5) == 3
-            assert await flights.finish(1)
+            gate.set()
+            assert await slow.wait(PATIENCE) == 3
+            assert await flights.finish(PATIENCE)
             assert len(flights) == 0
 
     asyncio.run(fly())

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sdcensus.model.spec.predicate import parse_condition
 from sdcensus.session.commands import compile_program
 from sdcensus.web.api.asking import CONDITION, program_pattern
+from tests.examples import at_least
 from tests.session.answer.services import service
 
 SCHEMA = service(50).policy.schema
@@ -40,7 +41,7 @@ def test_what_is_no_condition_does_not_fit(text: str) -> None:
     assert not re.search(CONDITION, text)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25))
 @given(st.from_regex(CONDITION, fullmatch=True))
 def test_whatever_fits_can_be_read(text: str) -> None:
     # Words of the language are no names of variables.
@@ -61,7 +62,7 @@ def test_programs_that_people_write_fit_the_pattern(text: str) -> None:
     compile_program(text, SCHEMA)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=at_least(30))
 @given(st.from_regex(PROGRAM, fullmatch=True))
 def test_programs_that_fit_can_be_compiled(text: str) -> None:
     (table,) = compile_program(text, SCHEMA).tables

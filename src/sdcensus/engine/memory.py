@@ -50,7 +50,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.store.column import Column, RecordSource
+from sdcensus.store.column import Column, RecordSource, check_codes
 
 Integers = npt.NDArray[Any]
 Cells = npt.NDArray[Any]
@@ -297,7 +297,9 @@ def _number(cells: Cells, axes: list[_Axis], rows: slice) -> None:
     if not axes:
         cells[:] = 0
     for at, axis in enumerate(axes):
-        (add_axis if at else start_cells)(cells, axis.column[rows], axis.offsets)
+        codes = axis.column[rows]
+        check_codes(codes, axis.offsets.size)
+        (add_axis if at else start_cells)(cells, codes, axis.offsets)
 
 
 def _without(items: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.schema.entity import Entity
@@ -14,6 +15,26 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Variable
 
 Integers = npt.NDArray[Any]
+
+
+#: Kernels look up without asking whether there is such a place. A store is checked when a column is
+#: first used; a file that is overwritten later, under a server that runs, is noticed here.
+_DAMAGED = "The census store is damaged. Load the census again."
+
+
+def check_codes(codes: Integers, size: int) -> None:
+    """Refuse encoded records with codes that a list of ``size`` codes does not have."""
+    if codes.size and (codes.max() >= size or (codes.dtype.kind == "i" and codes.min() < 0)):
+        raise StoreError(_DAMAGED)
+
+
+def _inherited(rows: Integers, column: Integers, missing: int) -> Integers:
+    """The value of each row's parent; ``missing`` where there is none."""
+    if ((rows >= column.size) & (rows != NO_ROW)).any():
+        raise StoreError(_DAMAGED)
+    values = np.empty(rows.size, dtype=column.dtype)
+    inherit(rows, column, missing, values)
+    return values
 
 
 class Column:
@@ -58,12 +79,8 @@ class Column:
             return self._values[rows]
         at = self._links[0][rows]
         for link in self._links[1:]:
-            above = np.empty(at.size, dtype=np.uint32)
-            inherit(at, link, int(NO_ROW), above)
-            at = above
-        out = np.empty(at.size, dtype=self._values.dtype)
-        inherit(at, self._values, self._missing, out)
-        return out
+            at = _inherited(at, link, int(NO_ROW))
+        return _inherited(at, self._values, self._missing)
 
 
 class RecordSource(Protocol):

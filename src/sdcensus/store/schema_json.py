@@ -33,7 +33,9 @@ from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Rol
 from sdcensus.model.text import Text
 
 #: The version of this form; a reader refuses what is newer than itself.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+#: The version of schemas without universes, which versions of before can read as well.
+_WITHOUT_UNIVERSES = 1
 
 Json = dict[str, Any]
 Result = TypeVar("Result")
@@ -62,7 +64,7 @@ def schema_to_json(schema: Schema) -> Json:
 
 def _plain(schema: Schema) -> Json:
     return {
-        "version": SCHEMA_VERSION,
+        "version": SCHEMA_VERSION if schema.universes else _WITHOUT_UNIVERSES,
         "census": {
             "name": schema.census.name,
             "country": schema.census.country,

@@ -29,6 +29,7 @@ from tests.attack.made import (
     publish_each_alone,
     questionnaire,
 )
+from tests.examples import at_least
 
 SCHEMES = ("CP3(EU)", "CP4", "RR5")
 
@@ -145,7 +146,7 @@ def test_zero_patterns_learn_how_often_counts_vanish(
     assert figures["an empty cell is published above 0"] == 0.0
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=at_least(25))
 @given(st.integers(0, 1 << 30), st.sampled_from(["CP1", "CP3", "CP4"]))
 def test_whoever_is_alone_and_shown_is_always_claimed(seed: int, name: str) -> None:
     census = questionnaire(25, areas=6, answers=4, codes=3, seed=seed)

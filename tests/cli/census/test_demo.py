@@ -1,22 +1,27 @@
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
 import os
 import re
 import shlex
+import shutil
 import stat
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sdcensus.cli.census.demo import next_commands, program
 from sdcensus.cli.shared import options
+from sdcensus.cli.shared.run import run as run_command
 from sdcensus.demo import PRESETS, DemoFormat
 from sdcensus.session.demo import country as demonstration
 from sdcensus.session.demo.publication import SHOWN
-from tests.cli.conftest import Answer, Run
+from tests.cli.conftest import Answer, Run, without_progress
 
 SMALL = ("--persons", "1200", "--seed", "5")
 
@@ -26,6 +31,40 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A demo in ``my island`` below a folder, shared by tests that leave it as it is."""
+
+    folder: Path
+    answer: Answer
+
+    @property
+    def island(self) -> Path:
+        return self.folder / "my island"
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    folder = tmp_path_factory.mktemp("shown")
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        environment.chdir(folder)
+        environment.setenv("COLUMNS", "80")
+        code = run_command(["demo", "--out", "my island", *SMALL])
+    return Demonstration(folder, Answer(code, out.getvalue(), without_progress(err.getvalue())))
+
+
+@pytest.fixture
+def demonstrated(shown: Demonstration, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
+    """The shared demo, in whose folder a test works: what it adds has names of its own."""
+    monkeypatch.chdir(shown.folder)
+    return shown
 
 
 def commands_of(answer: Answer) -> list[str]:
@@ -39,12 +78,21 @@ def test_the_choices_of_the_command_line_are_those_of_the_demo() -> None:
     assert [str(one) for one in options.DemoFormat] == [str(one) for one in DemoFormat]
 
 
-@pytest.mark.parametrize("files", ["csv", "parquet"])
-def test_the_demo_makes_loads_and_tabulates_a_country(run: Run, here: Path, files: str) -> None:
-    answer = run("demo", *SMALL, "--files", files)
+def test_the_demo_makes_loads_and_tabulates_a_country(shown: Demonstration) -> None:
+    check_country(shown.answer, shown.island, "csv")
+    assert [path.name for path in shown.folder.iterdir()] == ["my island"]
+
+
+def test_the_files_of_a_country_may_be_parquet(run: Run, here: Path) -> None:
+    answer = run("demo", *SMALL, "--files", "parquet")
+    check_country(answer, here / "demo", "parquet")
+    assert [path.name for path in here.iterdir()] == ["demo"]
+
+
+def check_country(answer: Answer, demo: Path, files: str) -> None:
     assert answer.code == 0
-    assert (here / "demo" / "country" / f"persons.{files}").is_file()
-    assert (here / "demo" / "demo.secret").is_file()
+    assert (demo / "country" / f"persons.{files}").is_file()
+    assert (demo / "demo.secret").is_file()
     assert "1,200 persons" in answer.out
     # The table shows everybody once.
     total = next(line for line in answer.out.splitlines() if line.startswith("Total"))
@@ -52,8 +100,8 @@ def test_the_demo_makes_loads_and_tabulates_a_country(run: Run, here: Path, file
     lines = answer.out.split("What to try next")[0].splitlines()
     # The sentence for readers depends on the keys, and sentences are wrapped on a terminal only.
     told = next(at for at, line in enumerate(lines) if line.startswith("What readers of it"))
-    assert max(len(line) for line in (*lines[: told + 1], *lines[told + 2 :])) <= 80
-    assert sorted(one.name for one in here.iterdir()) == ["demo"]
+    others = (*lines[: told + 1], *lines[told + 2 :])
+    assert max(len(line.replace(demo.name, "demo")) for line in others) <= 80
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -96,23 +144,13 @@ def test_the_demo_ends_with_protected_tables(run: Run, here: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of files")
-def test_what_is_for_the_office_only_its_owner_can_read(run: Run, here: Path) -> None:
-    run("demo", *SMALL, "-q")
-    office = here / "demo" / "office"
+def test_what_is_for_the_office_only_its_owner_can_read(shown: Demonstration) -> None:
+    office = shown.island / "office"
     assert stat.S_IMODE(office.stat().st_mode) == 0o700
     inside = list(office.rglob("*"))
     assert {stat.S_IMODE(one.stat().st_mode) for one in inside if one.is_file()} == {0o600}
     assert {stat.S_IMODE(one.stat().st_mode) for one in inside if one.is_dir()} == {0o700}
     assert {"assessment.html", "evaluation.xlsx"} <= {one.name for one in inside}
-
-
-@pytest.mark.soak
-def test_published_files_of_an_earlier_demo_are_made_anew(run: Run, here: Path) -> None:
-    run("demo", *SMALL, "-q")
-    table = here / "demo" / "published" / "marital-status-cell-key.csv"
-    first = table.read_bytes()
-    assert run("demo", *SMALL, "-q").code == 0
-    assert table.read_bytes() != first  # with another secret
 
 
 @pytest.mark.soak
@@ -126,8 +164,8 @@ def test_without_the_library_for_workbooks_there_is_csv(
     assert not list((here / "demo" / "published").glob("*.xlsx"))
 
 
-def test_what_to_try_next_works(run: Run, here: Path) -> None:
-    proposed = commands_of(run("demo", "--out", "my island", *SMALL))
+def test_what_to_try_next_works(run: Run, demonstrated: Demonstration) -> None:
+    proposed = commands_of(demonstrated.answer)
     assert len(proposed) >= 6
     for command in proposed:
         words = shlex.split(command)
@@ -141,46 +179,72 @@ def test_what_to_try_next_works(run: Run, here: Path) -> None:
         said = ("note: ", "warning: ", "caution: persons by ", "This is ")
         assert all(line.startswith(said) for line in answer.err.splitlines()), answer.err
         assert answer.out
+    # Both plans name the same office folder: the same people have the same number in both.
+    national = read(demonstrated.island / "national" / "population.csv")
+    european = read(demonstrated.island / "published-eu" / "eu-2021-3.1.csv")
+    ours = {
+        (row["ed"], row["sex"].replace("_T", "0")): row["published"]
+        for row in national
+        if row["age"] == "_T" and row["ed"] != "_T"
+    }
+    theirs = {
+        (row["GEO.H"], row["SEX"]): row["published"] for row in european if row["AGE.M"] == "0"
+    }
+    assert ours
+    assert ours == {place: theirs[place] for place in ours}
 
 
-def test_the_commands_to_try_name_a_program_that_exists(run: Run, here: Path) -> None:
+def test_the_commands_to_try_name_a_program_that_exists(shown: Demonstration) -> None:
     called = program()
-    proposed = commands_of(run("demo", *SMALL))
-    assert all(command.startswith(called) for command in proposed)
+    assert all(command.startswith(called) for command in commands_of(shown.answer))
     assert called == "sdcensus" or Path(shlex.split(called)[0]).exists()
 
 
-@pytest.mark.soak
-def test_the_proposed_commands_quote_paths_with_blanks(run: Run, here: Path) -> None:
-    answer = run("demo", "--out", "my island", *SMALL)
+def test_the_proposed_commands_quote_paths_with_blanks(shown: Demonstration) -> None:
     store = str(Path("my island") / "census.store")
-    assert f'describe "{store}"' in answer.out
+    assert f'describe "{store}"' in shown.answer.out
 
 
-@pytest.mark.soak
-def test_the_same_number_gives_the_same_country(run: Run, here: Path) -> None:
-    for name in ("one", "two"):
-        assert run("demo", "--out", name, *SMALL, "--quiet").code == 0
-    first, second = (here / name / "country" / "persons.csv" for name in ("one", "two"))
-    assert first.read_bytes() == second.read_bytes()
-    assert run("demo", "--out", "three", "--persons", "1200", "--seed", "6", "-q").code == 0
-    assert (here / "three" / "country" / "persons.csv").read_bytes() != first.read_bytes()
+def test_times_and_sizes_are_shown(shown: Demonstration) -> None:
+    assert re.search(r"making the country [\d.]+ m?s, loading it [\d.]+ m?s", shown.answer.out)
+    assert re.search(r"persons\.csv +\d+ kB", shown.answer.out)
 
 
-@pytest.mark.soak
+def test_the_demo_publishes_its_national_plan(run: Run, demonstrated: Demonstration) -> None:
+    assert "A whole plan, published by one command" in demonstrated.answer.out
+    national = demonstrated.island / "national"
+    assert run("verify", national).code == 0
+    names = {path.name for path in national.iterdir()}
+    assert {"population.csv", "median-age.csv", "notes.en.html", "households.es.xlsx"} <= names
+
+
 def test_a_folder_of_its_own_is_made_anew_and_keeps_what_others_put_there(
-    run: Run, here: Path
+    run: Run, shown: Demonstration, here: Path
 ) -> None:
-    assert run("demo", *SMALL).code == 0
-    secret = (here / "demo" / "demo.secret").read_bytes()
+    """The same number gives the same country, with another secret and so with other noise."""
+    shutil.copytree(shown.island, here / "demo")
     (here / "demo" / "mine.txt").write_text("keep me", encoding="utf-8", newline="\n")
-    answer = run("demo", "--persons", "1500")
-    assert answer.code == 0
-    assert "1,500 persons" in answer.out
-    assert (here / "demo" / "demo.secret").read_bytes() != secret
+    answer = run("demo", *SMALL, "--quiet")
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    for name, same in (
+        ("country/persons.csv", True),
+        ("demo.secret", False),
+        ("published/marital-status-cell-key.csv", False),
+    ):
+        before, after = (folder / name for folder in (shown.island, here / "demo"))
+        assert (before.read_bytes() == after.read_bytes()) == same
     assert (here / "demo" / "mine.txt").read_text(encoding="utf-8") == "keep me"
+    assert [path.name for path in here.iterdir()] == ["demo"]
+
+
+def test_an_empty_folder_is_used_and_another_number_gives_another_country(
+    run: Run, shown: Demonstration, here: Path
+) -> None:
+    (here / "demo").mkdir()
+    assert run("demo", "--persons", "1500", "--seed", "6", "-q").code == 0
     assert json.loads((here / "demo" / "demo.json").read_text(encoding="utf-8"))["persons"] == 1500
-    assert [one.name for one in here.iterdir()] == ["demo"]
+    persons = Path("country") / "persons.csv"
+    assert (here / "demo" / persons).read_bytes() != (shown.island / persons).read_bytes()
 
 
 def test_a_folder_of_somebody_else_is_left_alone(run: Run, here: Path) -> None:
@@ -204,9 +268,9 @@ def test_an_empty_folder_is_used(run: Run, here: Path) -> None:
 
 
 def test_a_demo_that_fails_leaves_the_earlier_one(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, shown: Demonstration, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("demo", *SMALL)
+    shutil.copytree(shown.island, here / "demo")
     before = {path: path.stat().st_size for path in here.rglob("*") if path.is_file()}
 
     def full(*arguments: object, **options: object) -> None:
@@ -238,19 +302,7 @@ def test_a_country_that_cannot_be_made_is_explained(
     assert list(here.iterdir()) == []
 
 
-def test_quiet_prints_nothing(run: Run, here: Path) -> None:
-    answer = run("demo", *SMALL, "--quiet")
-    assert (answer.code, answer.out, answer.err) == (0, "", "")
-
-
-@pytest.mark.soak
-def test_times_and_sizes_are_shown(run: Run, here: Path) -> None:
-    answer = run("demo", *SMALL)
-    assert re.search(r"making the country [\d.]+ m?s, loading it [\d.]+ m?s", answer.out)
-    assert re.search(r"persons\.csv +\d+ kB", answer.out)
-
-
-def test_every_proposed_command_belongs_to_the_demo(run: Run, here: Path) -> None:
+def test_every_proposed_command_belongs_to_the_demo(here: Path) -> None:
     made = demonstration.make_demonstration(
         Path("demo"),
         country=demonstration.choose_country(None, 1200),
@@ -261,28 +313,3 @@ def test_every_proposed_command_belongs_to_the_demo(run: Run, here: Path) -> Non
     assert all(command.startswith("sdcensus ") for command in next_commands(made))
     assert made.store.is_dir()
     assert all(path.is_file() for path, _ in made.files)
-
-
-def test_the_demo_publishes_its_national_plan(run: Run, here: Path) -> None:
-    answer = run("demo", *SMALL)
-    assert "A whole plan, published by one command" in answer.out
-    folder = here / "demo"
-    checked = run("verify", folder / "national")
-    assert checked.code == 0
-    names = {path.name for path in (folder / "national").iterdir()}
-    assert {"population.csv", "median-age.csv", "notes.en.html", "households.es.xlsx"} <= names
-    # Both plans name the same office folder: the same people have the same number in both.
-    eu = run("publish", folder / "eu-plan.toml", "--secret", folder / "demo.secret", "-q")
-    assert eu.code == 0
-    national = read(folder / "national" / "population.csv")
-    european = read(folder / "published-eu" / "eu-2021-3.1.csv")
-    ours = {
-        (row["ed"], row["sex"].replace("_T", "0")): row["published"]
-        for row in national
-        if row["age"] == "_T" and row["ed"] != "_T"
-    }
-    theirs = {
-        (row["GEO.H"], row["SEX"]): row["published"] for row in european if row["AGE.M"] == "0"
-    }
-    assert ours
-    assert ours == {place: theirs[place] for place in ours}

@@ -216,7 +216,7 @@ def in_one_order(plan: Plan) -> Plan:
     )
 
 
-@settings(max_examples=10, phases=[Phase.explicit, Phase.generate])
+@settings(phases=[Phase.explicit, Phase.generate])
 @given(plan=PLANS)
 def test_a_plan_that_is_written_reads_back_equal(
     plan: Plan, tmp_path_factory: pytest.TempPathFactory

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.documents.policy.document import policy_from_document, policy_text, read_policy
@@ -375,7 +375,6 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=10)
 @given(POLICIES)
 def test_any_policy_that_is_written_is_read_back_the_same(made: Policy) -> None:
     assert read(policy_text(made)) == made

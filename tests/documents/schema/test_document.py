@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.documents.schema.document import read_schema, schema_from_document
@@ -716,7 +716,6 @@ DOCUMENT = parse_toml(EXAMPLE / "schema.toml", EXAMPLE_TEXT)
 PLACES = sorted(DOCUMENT.lines, key=repr)
 
 
-@settings(max_examples=10)
 @given(st.data())
 def test_any_value_in_any_place_is_read_or_refused(data: st.DataObject) -> None:
     values = copy.deepcopy(DOCUMENT.data)

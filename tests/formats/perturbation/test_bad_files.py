@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError, UnknownName
@@ -439,7 +439,6 @@ def test_options_that_make_no_sense_are_refused(file: Path) -> None:
 
 
 @given(content=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-@settings(deadline=None, max_examples=10)
 def test_any_bytes_end_in_an_error_with_a_message(
     content: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -455,7 +454,6 @@ GOOD = ["argus", "ptable", "sas", "plain", "cantabular"]
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=10)
 def test_a_changed_file_is_refused_or_is_still_a_table(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -64,7 +64,6 @@ def test_every_scheme_survives_every_format(kind: ExchangeFormat, name: str) -> 
 
 @pytest.mark.parametrize("kind", INTERVALS)
 @given(table=tables(10**8))
-@settings(deadline=None, max_examples=10)
 def test_any_table_of_decimal_keys_comes_back_as_it_was(
     kind: str, table: PerturbationTable
 ) -> None:
@@ -74,7 +73,6 @@ def test_any_table_of_decimal_keys_comes_back_as_it_was(
 
 
 @given(table=tables(10**5))
-@settings(deadline=None, max_examples=10)
 def test_keys_with_fewer_decimals_come_back_in_their_own_space(table: PerturbationTable) -> None:
     assert round_trip(table, "sas", reading={"modulus": 10**5}).rows == table.rows
 
@@ -87,13 +85,11 @@ def assert_publishes_the_same(kind: str, table: PerturbationTable) -> None:
 
 
 @given(table=tables(256, periods=(1, 2, 5, 10)))
-@settings(deadline=None, max_examples=10)
 def test_any_table_of_256_keys_publishes_the_same_from_a_matrix(table: PerturbationTable) -> None:
     assert_publishes_the_same("abs", table)
 
 
 @given(table=tables(256))
-@settings(deadline=None, max_examples=10)
 def test_any_table_of_256_keys_publishes_the_same_from_cantabular(
     table: PerturbationTable,
 ) -> None:
@@ -109,7 +105,6 @@ def test_any_table_of_256_keys_publishes_the_same_from_the_file_of_the_ons(
 
 
 @given(table=tables(2**32))
-@settings(deadline=None, max_examples=10)
 def test_a_plain_file_keeps_every_probability_exactly(table: PerturbationTable) -> None:
     read = round_trip(table, "plain")
     for row in range(table.tail.rows):
@@ -118,7 +113,6 @@ def test_a_plain_file_keeps_every_probability_exactly(table: PerturbationTable) 
 
 @pytest.mark.parametrize("kind", INTERVALS)
 @given(table=tables(2**32))
-@settings(deadline=None, max_examples=10)
 def test_another_key_space_keeps_order_and_probabilities(
     kind: str, table: PerturbationTable
 ) -> None:

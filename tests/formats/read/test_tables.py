@@ -126,9 +126,7 @@ def test_the_universe_is_read(tmp_path: Path, universe: str) -> None:
 
 
 @given(values=st.lists(st.integers(0, 10**9), min_size=21, max_size=21), order=st.randoms())
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_order_of_lines_says_nothing(
     tmp_path_factory: pytest.TempPathFactory, values: list[int], order: object
 ) -> None:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow.csv as arrow_csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -110,7 +110,6 @@ def test_an_axis_that_is_called_like_a_made_column_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(WORDS, min_size=1, max_size=4, unique=True),
     st.lists(WORDS, min_size=4, max_size=4),

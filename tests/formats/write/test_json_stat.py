@@ -27,8 +27,6 @@ from sdcensus.testing.delivered import AWKWARD_LABELS, LABELS, delivered_tables
 
 TABLES = st.one_of(delivered_tables(), delivered_tables(labels=(*LABELS, *AWKWARD_LABELS)))
 
-some = settings(max_examples=10)
-
 
 def through_json(table: DeliveredTable, language: str | None) -> dict[str, Any]:
     read: dict[str, Any] = json.loads(json.dumps(json_stat(table, language)))
@@ -40,7 +38,6 @@ def expected_numbers(table: DeliveredTable) -> list[float | None]:
     return [value / 10**table.decimals if there else None for value, there in pairs]
 
 
-@some
 @given(TABLES, st.sampled_from(["en", "fr"]), st.sampled_from([1, 2, 1 << 20]))
 def test_a_file_holds_what_programs_get(
     table: DeliveredTable, language: str, at_a_time: int
@@ -54,14 +51,12 @@ def test_a_file_holds_what_programs_get(
     assert list(read) == list(expected)
 
 
-@some
 @given(TABLES, st.sampled_from([None, "en", "es", "fr"]))
 def test_a_validator_finds_nothing_wrong(table: DeliveredTable, language: str | None) -> None:
     assert validate_jsonstat(through_json(table, language)) is True
 
 
 @pytest.mark.filterwarnings("ignore:Shouldn't use this function anymore:DeprecationWarning")
-@some
 @given(TABLES, st.sampled_from([None, "en", "es"]))
 def test_another_reader_sees_every_number_code_and_label(
     table: DeliveredTable, language: str | None
@@ -79,7 +74,6 @@ def test_another_reader_sees_every_number_code_and_label(
     assert read == expected_numbers(table)
 
 
-@some
 @given(TABLES)
 def test_the_tree_the_levels_and_the_areas_are_there(table: DeliveredTable) -> None:
     read = through_json(table, None)
@@ -100,7 +94,6 @@ def test_the_tree_the_levels_and_the_areas_are_there(table: DeliveredTable) -> N
             assert [more["level"][one] for one in ids] == list(axis.levels)
 
 
-@some
 @given(TABLES)
 def test_every_mark_is_a_status_and_every_sign_is_explained(table: DeliveredTable) -> None:
     read = through_json(table, "es")
@@ -115,7 +108,6 @@ def test_every_mark_is_a_status_and_every_sign_is_explained(table: DeliveredTabl
         assert meanings[table.sign(mark)] == mark.meaning.show("es")
 
 
-@some
 @given(TABLES)
 def test_unit_decimals_notes_and_the_making_are_told(table: DeliveredTable) -> None:
     read = through_json(table, "es")
@@ -132,7 +124,7 @@ def test_unit_decimals_notes_and_the_making_are_told(table: DeliveredTable) -> N
     assert read.get("source", "") == table.source.show("es")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(delivered_tables(), st.sampled_from([(), ("en",), ("es", "en")]))
 def test_each_language_has_a_file_of_its_own(
     tmp_path_factory: pytest.TempPathFactory, table: DeliveredTable, languages: tuple[str, ...]

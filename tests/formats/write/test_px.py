@@ -23,7 +23,7 @@ from sdcensus.model.published.marks import Mark
 from sdcensus.model.text import Text
 from sdcensus.testing.delivered import AWKWARD_LABELS, LABELS, delivered_tables
 
-some = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+some = settings(suppress_health_check=[HealthCheck.too_slow])
 NEVER = r"(?!)"
 
 

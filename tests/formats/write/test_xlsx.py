@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
@@ -198,7 +198,6 @@ def test_parts_cover_everything_once() -> None:
     assert parts(three, 7) == [range(6), range(6, 9)]
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.one_of(

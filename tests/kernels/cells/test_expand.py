@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.kernels.cells.expand import combine_sorted, digits, expand_fastest
@@ -43,7 +43,6 @@ def _cells(
 
 
 @given(_cells())
-@settings(max_examples=10)
 def test_every_group_counts_at_each_of_its_places_and_cells_stay_sorted(
     drawn: tuple[dict[int, list[int]], int, int, int, list[list[int]]],
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.kernels.inference.elimination import reduced
@@ -26,7 +26,6 @@ def exact_rank(rows: list[list[int]]) -> int:
     return rank
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.data())
 def test_rows_are_combinations_and_rank_is_exact(
     height: int, width: int, data: st.DataObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.kernels.perturbation.additivity import LONGEST_RUN, Grid, Runs, exchange, scattered
@@ -130,7 +130,6 @@ def test_changes_are_spread_evenly() -> None:
     assert after[-1, -1] == target[-1, -1]
 
 
-@settings(max_examples=10)
 @given(targets())
 def test_squares_change_the_path_and_not_the_rules(target: Int64) -> None:
     height, width = (size - 1 for size in target.shape)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.kernels.perturbation.constellations import joint_of_line, joint_of_line_by_keys
@@ -19,7 +19,6 @@ def rows(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
     return modulus, [(*sorted(draw(cuts)), modulus) for _ in range(number + 1)]
 
 
-@settings(max_examples=10, deadline=None)
 @given(rows())
 def test_joints_are_those_of_counting_keys(case: tuple[int, list[tuple[int, ...]]]) -> None:
     modulus, ends = case

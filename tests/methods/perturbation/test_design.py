@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -155,7 +155,6 @@ def parameters(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=10)
 @given(parameters())
 @example({"max_deviation": 3, "variance": 1.5, "stay": 0.6, "variance_mode": "equal"})
 def test_rows_are_what_was_asked_for_or_say_so(given: dict[str, Any]) -> None:
@@ -193,7 +192,6 @@ def test_rows_are_what_was_asked_for_or_say_so(given: dict[str, Any]) -> None:
         assert last.tolist() == pytest.approx(last[::-1].tolist(), abs=1e-15)
 
 
-@settings(max_examples=10)
 @given(parameters())
 def test_the_same_parameters_give_the_same_bits(given: dict[str, Any]) -> None:
     first, second = design_perturbation(**given), design_perturbation(**given)
@@ -202,7 +200,6 @@ def test_the_same_parameters_give_the_same_bits(given: dict[str, Any]) -> None:
     assert first.table(10**8).rows == second.table(10**8).rows
 
 
-@settings(max_examples=10)
 @given(parameters(), st.sampled_from([256, 4096, 10**5, 10**8, 2**32, 65_521]))
 def test_every_design_becomes_a_table_without_bias(given: dict[str, Any], modulus: int) -> None:
     table = design_perturbation(**given).table(modulus)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
@@ -56,7 +56,6 @@ def test_the_published_mean_distances_fit_a_standard_deviation_of_two() -> None:
     assert truncated_normal(ROOT_OF_TWO).mean_absolute_deviation(9) == pytest.approx(1.10, abs=5e-3)
 
 
-@settings(max_examples=10)
 @given(st.floats(0.2, 20), st.integers(1, 12))
 def test_rounding_takes_the_mass_around_each_whole_number(spread: float, limit: int) -> None:
     design = truncated_normal(spread, limit=limit)
@@ -68,7 +67,6 @@ def test_rounding_takes_the_mass_around_each_whole_number(spread: float, limit: 
         assert design.probabilities(count) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=10)
 @given(st.floats(0.2, 20), st.integers(1, 12))
 def test_densities_at_whole_numbers_are_in_proportion(spread: float, limit: int) -> None:
     design = truncated_normal(spread, limit=limit, discretisation="pmf")
@@ -133,7 +131,6 @@ def test_far_limits_give_the_untruncated_distribution() -> None:
     assert design.variance(40) == pytest.approx(1.841347, abs=5e-7)
 
 
-@settings(max_examples=10)
 @given(st.floats(0.01, 10), st.integers(1, 20))
 def test_what_would_fall_below_zero_becomes_zero(epsilon: float, most: int) -> None:
     design = two_sided_geometric(epsilon, most)

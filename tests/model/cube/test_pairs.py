@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -24,7 +24,6 @@ from tests.methods.nearly_additive import spec_of, variable
 from tests.utility.made import cube_of, cubes_with_tables, sparse, two_way
 
 
-@settings(max_examples=10)
 @given(cubes_with_tables(), st.sampled_from(Part))
 def test_parts_of_sparse_tables_are_those_of_dense_ones(
     made: tuple[Cube, Table], part: Part

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.model.cube.cube import Cube, Origin
@@ -49,7 +49,6 @@ SPACES = st.sampled_from([KeySpace(), KeySpace(combine=Combine.XOR), KeySpace(65
     SPACES,
     st.sampled_from([("a", "b", "c"), ("a@half+a", "b-total", "c"), ("c", "a@a+half", "b")]),
 )
-@settings(max_examples=10)
 def test_cells_in_any_order_and_repeated_are_combined_alike(
     records: list[tuple[int, int]], space: KeySpace, by: tuple[str, ...]
 ) -> None:

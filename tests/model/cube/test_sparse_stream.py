@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -127,7 +127,6 @@ def _all(parts: list[StreamedCells]) -> dict[str, list[Any]]:
 
 
 @given(st.data(), _cubes())
-@settings(max_examples=10, deadline=None)
 def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
     data: st.DataObject, cubes: tuple[Cube, SparseCube]
 ) -> None:
@@ -157,7 +156,6 @@ def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
 
 
 @given(_cubes())
-@settings(max_examples=10, deadline=None)
 def test_the_stream_agrees_with_the_blocks_of_the_cube(cubes: tuple[Cube, SparseCube]) -> None:
     _, sparse = cubes
     axes = [delivered_axis(one) for one in sparse.spec.axes]

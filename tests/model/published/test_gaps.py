@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.constraints import constraints
@@ -71,7 +71,6 @@ def test_one_grand_total_against_three_sums() -> None:
     assert columns.gap[0, 0] == 175 - 173
 
 
-@settings(max_examples=10)
 @given(tables())
 def test_gaps_are_what_keeps_a_table_from_adding_up(table: Table) -> None:
     """The same as the equations of the table, in another order."""
@@ -85,7 +84,6 @@ def test_gaps_are_what_keeps_a_table_from_adding_up(table: Table) -> None:
         assert adds_up(table.spec, table.published) == (not found.from_interior.any())
 
 
-@settings(max_examples=10)
 @given(tables())
 def test_an_additive_table_has_no_gap(table: Table) -> None:
     inside = tuple(slice(0, size) for size in table.spec.base_shape)

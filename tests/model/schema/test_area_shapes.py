@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import InputError
@@ -131,7 +131,6 @@ def test_a_point_on_a_straight_border_is_not_lost_before_joining() -> None:
     assert areas(joined) == {"D0": 600}
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_joined_areas_have_the_size_of_their_parts(data: st.DataObject) -> None:
     chosen = data.draw(

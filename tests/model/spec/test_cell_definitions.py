@@ -28,6 +28,7 @@ from sdcensus.testing.strategies import (
     small_censuses,
     table_requests,
 )
+from tests.examples import at_least
 
 #: Which leaves of which variables a cell is about; a condition that is no product as its text.
 Meaning = frozenset[tuple[str, object]]
@@ -62,7 +63,7 @@ def agree(meanings: list[object], numbers: list[int]) -> None:
     assert len(set(seen.values())) == len(seen)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_least(25))
 @given(st.data())
 def test_definitions_agree_exactly_where_the_questions_do(data: st.DataObject) -> None:
     """Any code lists, trees nested or not, axes, levels, orders and conditions."""
@@ -134,7 +135,7 @@ def reduced(
     return frozenset((name, sets[name]) for name in left)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=at_least(25))
 @given(st.data())
 def test_codes_that_others_imply_by_declared_rules_are_left_out(data: st.DataObject) -> None:
     """Against loops over all leaves; implications of implications and mutual ones among them."""

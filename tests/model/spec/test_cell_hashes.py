@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.model.spec.cell_hashes import cell_hashes
@@ -43,7 +43,6 @@ def canonical(spec: TableSpec) -> list[str | None]:
     return made
 
 
-@settings(max_examples=10, deadline=None)
 @given(BY, WHERE, BY, WHERE)
 def test_hashes_agree_exactly_where_the_records_do(
     by: tuple[str, ...], where: str | None, other: tuple[str, ...], also: str | None

@@ -28,6 +28,7 @@ from sdcensus.testing.printed_tables import (
     printed_table,
     printed_variable,
 )
+from tests.examples import at_least
 
 SEX = printed_variable("sex", ("M", "F"))
 AGE = printed_variable("age", ("young", "middle", "old"))
@@ -73,7 +74,6 @@ def expected(cube: Cube, coalition: int) -> dict[FindingKind, list[tuple[int, in
     return {kind: sorted(one) for kind, one in made.items()}
 
 
-@settings(max_examples=10, deadline=None)
 @given(COUNTS, st.integers(0, 2))
 def test_findings_are_those_of_the_definitions(counts: list[int], coalition: int) -> None:
     cube = printed_cube(SPEC, counts)
@@ -126,7 +126,6 @@ def sparse_cube(cube: Cube) -> SparseCube:
     return made
 
 
-@settings(max_examples=10, deadline=None)
 @given(COUNTS)
 def test_sparse_sources_give_the_same_findings(counts: list[int]) -> None:
     cube = printed_cube(SPEC, counts)
@@ -256,7 +255,7 @@ def test_a_variable_with_one_value_tells_nothing() -> None:
         assert not any(found)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=at_least(30))
 @given(st.lists(st.sampled_from((0, 0, 1, 2, 5)), min_size=6, max_size=6), st.integers(0, 2))
 def test_one_value_beside_missing_codes_still_counts(counts: list[int], coalition: int) -> None:
     """Of four persons two stated a value: it is false that all have none."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
@@ -52,7 +52,6 @@ def test_a_rectangle_of_withheld_cells_holds_line_by_line() -> None:
     assert withheld_that_follow(table([[3, 4, 5], [6, 7, 8]], [])).count == 0
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=6, max_size=6),
     st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=8),

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import Refused, SpecError
@@ -109,7 +109,6 @@ def test_age_bands_that_differ_by_a_year() -> None:
     assert all("two persons with Sex 'M' and Age: 65." in text for text in texts)
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.integers(0, 4), min_size=20, max_size=20),
     st.sampled_from(["parish", "constituency"]),
@@ -251,7 +250,6 @@ def test_elimination_finds_what_pairs_of_tables_do_not() -> None:
     assert eliminate(specs[:3], everything).count == 0  # nothing without the corner
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=12, max_size=12), st.integers(0, 2))
 def test_elimination_reports_true_sets_only(counts: list[int], which: int) -> None:
     a = printed_variable("a", ("0", "1", "2"))

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.model.cube.cube import Cube
@@ -68,7 +68,6 @@ def inside(universe: Universe) -> npt.NDArray[np.bool_]:
     return np.broadcast_to(universe.truth[tuple(classes)], grid.shape[1:])
 
 
-@settings(max_examples=10, deadline=None)
 @given(AXES, CONDITIONS, AXES, CONDITIONS)
 def test_tiles_are_disjoint_and_make_up_the_cell_for_any_data(
     by: tuple[str, ...], where: str | None, other: tuple[str, ...], also: str | None
@@ -84,7 +83,6 @@ def test_tiles_are_disjoint_and_make_up_the_cell_for_any_data(
             assert (together == records_of(whole, int(cells[at]))).all()
 
 
-@settings(max_examples=10, deadline=None)
 @given(AXES, CONDITIONS, AXES, CONDITIONS)
 def test_true_counts_of_tiles_add_up_to_the_true_count_of_the_cell(
     by: tuple[str, ...], where: str | None, other: tuple[str, ...], also: str | None
@@ -97,7 +95,6 @@ def test_true_counts_of_tiles_add_up_to_the_true_count_of_the_cell(
         assert tiling.sums(part)[0] == part.reshape(-1)[tiling.parts_of(0).astype(int)].sum()
 
 
-@settings(max_examples=10, deadline=None)
 @given(AXES, CONDITIONS, AXES, CONDITIONS)
 def test_cells_that_are_unions_of_cells_at_one_level_are_all_found(
     by: tuple[str, ...], where: str | None, other: tuple[str, ...], also: str | None

@@ -27,6 +27,7 @@ from sdcensus.risk.groups.broken_down import (
 from sdcensus.risk.groups.shown_cells import kinds_of_menu, kinds_of_tables
 from sdcensus.risk.groups.unit_records import UnitRecords
 from sdcensus.testing.island import island
+from tests.examples import at_least
 
 #: A cell by what it is about: for each variable that it names, the leaves.
 Definition = frozenset[tuple[str, frozenset[int]]]
@@ -141,7 +142,7 @@ def measured(records: UnitRecords, dimensions: int, **options: int) -> BrokenDow
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25))
 @given(censuses(), st.sampled_from([2, 3]), st.integers(3, 6))
 def test_cells_that_are_broken_down_are_counted(
     records: UnitRecords, dimensions: int, largest: int
@@ -154,7 +155,7 @@ def test_cells_that_are_broken_down_are_counted(
     assert not found.sampled
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25))
 @given(censuses(), st.sampled_from([2, 3]))
 def test_units_and_their_attributes_are_put_together(records: UnitRecords, dimensions: int) -> None:
     broken = by_hand(dimensions, records)
@@ -172,7 +173,7 @@ def test_units_and_their_attributes_are_put_together(records: UnitRecords, dimen
     assert found.mean == pytest.approx(sum(sizes) / max(found.units, 1))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25))
 @given(censuses(), st.sampled_from([2, 3]))
 def test_twins_are_all_pairs_that_differ_by_one_unit_or_one_household(
     records: UnitRecords, dimensions: int
@@ -198,7 +199,7 @@ def test_twins_are_all_pairs_that_differ_by_one_unit_or_one_household(
     assert twins.same == sum(len(cell) > 3 for cell in cells) - len(large)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_least(20))
 @given(censuses(), st.integers(3, 6))
 def test_nested_pairs_that_differ_by_few_are_counted(records: UnitRecords, largest: int) -> None:
     broken = by_hand(3, records)
@@ -215,7 +216,7 @@ def test_nested_pairs_that_differ_by_few_are_counted(records: UnitRecords, large
     assert sum(number for _, number in twins.by_level) == sum(twins.by_kind)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_least(20))
 @given(censuses(), st.sampled_from(["CP3(EU)", "CP4", "RR3", "CP3(1,2)"]), st.integers(1, 12))
 def test_the_share_is_what_the_noise_lets_through(
     records: UnitRecords, name: str, smallest_group: int

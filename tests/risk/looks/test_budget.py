@@ -22,6 +22,7 @@ from sdcensus.risk.looks.axis import axis_forms
 from sdcensus.risk.looks.budget import look_budget, look_budget_of_tables, looks_at
 from sdcensus.risk.looks.chance import hypercube_looks
 from sdcensus.testing.island import island_schema
+from tests.examples import at_least
 from tests.risk.least_squares import (
     cell_of,
     cells_of_menu,
@@ -162,7 +163,7 @@ def menus(draw: st.DrawFn) -> Menu:
     return menu
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=at_least(80))
 @given(menus(), st.data())
 def test_looks_are_those_of_least_squares(menu: Menu, data: st.DataObject) -> None:
     """Exactly, where variables may stand at all their levels; never fewer, where they may not."""
@@ -295,7 +296,7 @@ def tables(draw: st.DrawFn) -> list[TableSpec]:
     return found
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=at_least(25))
 @given(tables())
 def test_no_cell_of_a_plan_has_more_looks_than_its_budget_says(specs: list[TableSpec]) -> None:
     shape = [len(one.codes) for one in AXES]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import StoreError
@@ -101,7 +101,6 @@ def drawn_units(data: st.DataObject, units: Units) -> Units:
     return replace(units, keys=units.keys[order], leaves=leaves, values={"weight": weight})
 
 
-@settings(max_examples=10)
 @given(st.data())
 def test_changed_records_behind_cells_are_those_of_looking_at_every_person(
     store_of: Stores, data: st.DataObject

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import Refused, SpecError
@@ -250,7 +250,6 @@ def test_areas_below_the_mean_cell_size_are_withheld() -> None:
     assert decision.table.value() == 84
 
 
-@settings(max_examples=10)
 @given(
     st.lists(st.integers(0, 40), min_size=14, max_size=14),
     st.sampled_from([0, 0.1, 1, 2, 2.5, 7 / 3, 20]),
@@ -489,7 +488,6 @@ def test_cells_that_are_withheld_already_stay_so() -> None:
 # -------------------------------------------------------------------------------------- remedies
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.integers(1, 3),
     st.integers(5, 300),

@@ -9,7 +9,7 @@ from typing import get_type_hints
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sdcensus.session.policy
@@ -102,7 +102,6 @@ ASKED = st.sampled_from(
 )
 
 
-@settings(max_examples=10, deadline=None)
 @given(HUNDREDS, RESTS, RESTS, POLICIES, ASKED)
 def test_two_censuses_that_publish_the_same_get_the_same_answers(
     hundreds: list[int],

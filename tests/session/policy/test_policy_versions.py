@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.methods.rounding import RandomRounding
@@ -58,7 +58,6 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=10, deadline=None)
 @given(POLICIES)
 def test_versions_are_the_finest_that_pass(made: Policy) -> None:
     """Compared with all 4 × 3 × 3 × 3 versions, one by one."""
@@ -85,7 +84,6 @@ def test_versions_are_the_finest_that_pass(made: Policy) -> None:
     assert set(found) == finest
 
 
-@settings(max_examples=10, deadline=None)
 @given(POLICIES, st.data())
 def test_the_menu_and_the_answers_agree(made: Policy, data: st.DataObject) -> None:
     menu = menu_of(made, SCHEMA)

@@ -54,6 +54,7 @@ from sdcensus.testing.strategies import (
     small_censuses,
     table_requests,
 )
+from tests.examples import at_least
 
 Mask = npt.NDArray[np.bool_]
 Leaves = Mapping[str, frozenset[int]]
@@ -207,7 +208,7 @@ def counting(engine: MemoryEngine) -> Counting:
 
 
 @given(censuses_with_tables(most_units=30), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=25)
+@settings(max_examples=at_least(25))
 def test_what_is_hidden_is_the_definition(
     drawn: tuple[SmallCensus, TableRequest], method: Method, smallest: int
 ) -> None:

@@ -44,6 +44,7 @@ from sdcensus.testing.conformance import small_store
 from sdcensus.testing.island import SECRET, island_store
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
+from tests.examples import at_least
 
 Mask = npt.NDArray[np.bool_]
 
@@ -102,7 +103,7 @@ def stored(drawn: tuple[SmallCensus, TableRequest]) -> Iterator[tuple[CensusStor
 
 
 @given(censuses_with_tables(most_units=40), st.sampled_from(METHODS), SIZES)
-@settings(max_examples=40)
+@settings(max_examples=at_least(40))
 def test_a_sparse_table_shows_what_the_dense_one_shows(
     drawn: tuple[SmallCensus, TableRequest], method: CellMethod, smallest: int
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
@@ -62,7 +62,6 @@ def programmes(draw: st.DrawFn) -> tuple[SmallCensus, list[TableSpec]]:
 
 
 @given(programmes(), st.integers(1, 3))
-@settings(max_examples=10)
 def test_scheduled_cubes_equal_those_counted_one_by_one(
     drawn: tuple[SmallCensus, list[TableSpec]], threads: int
 ) -> None:

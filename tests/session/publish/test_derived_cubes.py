@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
@@ -42,7 +42,6 @@ def assert_equal(one: Cube | SparseCube, other: Cube | SparseCube) -> None:
 
 
 @given(censuses_with_tables(most_units=40))
-@settings(max_examples=10)
 def test_a_table_from_the_finest_cells_equals_the_counted_one(
     drawn: tuple[SmallCensus, TableRequest],
 ) -> None:

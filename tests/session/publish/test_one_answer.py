@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sdcensus.cli.shared.run import run as run_command
@@ -44,6 +45,10 @@ columns = ["{by}"]
 {condition}
 """
 BY = ("ed@parish", "married")
+#: Groups that are published below this are not broken down.
+SMALLEST = 23
+#: Stands for a value that is not shown.
+HIDDEN = -999
 #: The published value of each pair of codes.
 Numbers = dict[tuple[str, str], int]
 
@@ -56,16 +61,18 @@ class Products:
     census: Census
     service: TableService
 
-    def plan(self, name: str, condition: str) -> Numbers:
+    def plan(self, name: str, condition: str, smallest: int | None = None) -> Numbers:
         """What ``publish`` writes."""
         text = PLAN.format(folder=name, by=BY[1], condition=condition)
+        if smallest is not None:
+            text = text.replace("[output]", f"smallest_group = {smallest}\n\n[output]")
         plan = self.hamlet.write(f"{name}.toml", text)
         publish(plan, secret=self.hamlet.secret, accept_risk="The office", reason="a test")
         return written(self.hamlet.folder / name / "t.csv")
 
-    def builder(self, where: str, *by: str) -> Numbers:
+    def builder(self, where: str, *by: str, service: TableService | None = None) -> Numbers:
         """What the table builder answers."""
-        answer = self.service.answer(Question(of="persons", by=by or BY, where=where))
+        answer = (service or self.service).answer(Question(of="persons", by=by or BY, where=where))
         assert answer.table is not None, answer.verdict
         return shown(answer.table)
 
@@ -93,14 +100,18 @@ class Products:
 def written(path: Path) -> Numbers:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return {
-            (line["ed"], line["married"]): int(line["published"]) for line in csv.DictReader(file)
+            (line["ed"], line["married"]): int(line["published"] or HIDDEN)
+            for line in csv.DictReader(file)
         }
 
 
 def shown(table: DeliveredTable) -> Numbers:
     first, second = table.axes
+    values = table.values
+    if table.marks is not None:
+        values = np.where(table.marks != 0, HIDDEN, values)
     return {
-        (row, column): int(table.values[at, place])
+        (row, column): int(values[at, place])
         for at, row in enumerate(first.codes)
         for place, column in enumerate(second.codes)
     }
@@ -183,6 +194,22 @@ def test_any_other_condition_is_the_same_sum_everywhere(declared: Products) -> N
     assert added == expected
     either = "married == 1 and sex == 1 or age >= 18"
     assert declared.plan("either", f'where = "{either}"') == declared.builder(either)
+
+
+def test_what_the_smallest_group_hides_is_the_same_in_plan_and_builder(declared: Products) -> None:
+    service = TableService(
+        declared.census,
+        declared.service.policy,
+        declared.service.methods,
+        smallest_group=SMALLEST,
+    )
+    for name, setting, condition in (
+        ("counted", "universe", "adults"),
+        ("added", "where", "age >= 21 and age < 57"),
+    ):
+        numbers = declared.plan(f"group-{name}", f'{setting} = "{condition}"', smallest=SMALLEST)
+        assert numbers == declared.builder(condition, service=service)
+        assert 0 < list(numbers.values()).count(HIDDEN) < len(numbers)
 
 
 def test_what_is_not_declared_is_refused_with_the_lines_to_add(

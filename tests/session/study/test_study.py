@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.demo import make_country, write_country
@@ -411,7 +411,6 @@ def test_in_two_axes_totals_over_one_axis_are_all_but_the_grand_total(census: Ce
 # ---------------------------------------------------------------- words
 
 
-@settings(max_examples=10, deadline=None)
 @given(people=st.integers(0, 60), seed=st.integers(0, 9))
 def test_every_study_has_its_words(people: int, seed: int) -> None:
     small = island(people, seed=seed)

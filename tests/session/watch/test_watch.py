@@ -152,12 +152,16 @@ def test_own_groups_are_the_declared_codes_that_they_are_made_of(demo_schema: Sc
     before = watch.score("a").information
     other = spec_of(demo_schema, "ed@parish", "marital_status")
     five = age.level("five_year").group
-    for cut in range(2, 18):
+    adults = age.level("five_year").group[15]
+    for cut in (at for at in range(2, 18) if at != adults):
         own = Level("mine", (Code("y"), Code("o")), tuple(int(one >= cut) for one in five))
         axis = make_axis(age, [own], total=True)
         seen = watch.seen("a", other.with_axes([*other.axes, axis]), 0.0)
         assert not seen.alarms
     assert watch.score("a").information == before
+    # 15 and over is declared, and seen for the first time.
+    watch.seen("a", spec_of(demo_schema, "ed@parish", "age@adults", "marital_status"), 0.0)
+    assert watch.score("a").information > before
 
 
 def _alarms(watch: Watch, asked: list[TableSpec], who: str = "eve") -> list[Alarm]:

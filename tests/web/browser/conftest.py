@@ -46,7 +46,7 @@ def country(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     try:
         claimed.mkdir()
     except FileExistsError:
-        end = time.monotonic() + 180
+        end = time.monotonic() + 600
         while not made.is_dir() and not failed.exists():
             assert time.monotonic() < end, "nobody finished the demo country"
             time.sleep(0.2)

@@ -24,6 +24,7 @@ from sdcensus.web.database.audit import LONGEST_QUESTION, chain
 from sdcensus.web.database.schema import FIRST_HASH
 from tests.web.database.conftest import NewPlace
 from tests.web.database.places import Clock, Place
+from tests.web.servers import until
 
 
 def table(number: int, who: str = "Ana", **members: object) -> Entry:
@@ -413,8 +414,9 @@ def test_while_the_database_fails_entries_are_kept_and_the_server_knows(
     place.run("ALTER TABLE audit_head RENAME TO gone")
     for number in range(1, 51):
         writer.write(table(number))
+    until(lambda: not writer.healthy)
     with pytest.raises(OutputError, match="50 entries of the audit are not written yet"):
-        writer.flush(timeout=0.3)
+        writer.flush(timeout=0.01)
     assert state(writer) == (False, True, 50)
     assert "audit_head" in str(writer.error)
     with pytest.raises(OutputError, match="50 entries wait already"):
@@ -432,10 +434,11 @@ def test_what_cannot_be_written_at_the_end_is_an_error(database: Database, place
     writer = AuditWriter(database.audit)
     place.run("ALTER TABLE audit_head RENAME TO gone")
     writer.write(table(1))
+    until(lambda: not writer.healthy)
     with pytest.raises(OutputError, match="1 entries of the audit are not written"):
-        writer.close(timeout=0.3)
+        writer.close(timeout=0.01)
     assert not writer.healthy
-    assert not writer._thread.is_alive()
+    until(lambda: not writer._thread.is_alive())
 
 
 # ---------------------------------------------------------------- those without an account

@@ -51,6 +51,7 @@ from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
 from sdcensus.web.api.making import Asked, make_entry
+from tests.examples import at_least
 from tests.session.answer.services import METHOD, asked, published, service, values
 
 MEAN = 3
@@ -94,7 +95,7 @@ CONDITIONS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=at_least(50))
 @given(
     st.sets(st.sampled_from(sorted(SIZES)), max_size=2),
     CONDITIONS,
@@ -172,7 +173,6 @@ class NotingKeys(CellKey):
         return super().protect(cube)
 
 
-@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.sampled_from(["area", "age@class", "sex"]), unique=True, max_size=2),
     CONDITIONS,
@@ -240,7 +240,7 @@ def ways(ages: frozenset[str]) -> set[tuple[int, ...]]:
     return found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=at_least(30))
 @given(st.sets(st.sampled_from(AGES), min_size=1), st.data())
 def test_groups_that_differ_by_one_code_differ_by_published_values(
     ages: set[str], data: st.DataObject

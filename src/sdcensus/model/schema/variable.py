@@ -196,6 +196,11 @@ class Variable:
         """Its levels: the leaves first, then those of each hierarchy."""
         return iter(self._levels)
 
+    @property
+    def plain_levels(self) -> tuple[Level, ...]:
+        """Its levels without those that are universes: what tables are usually made by."""
+        return tuple(level for level in self._levels if not level.universe)
+
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Something that is made of this variable alone: made once, as the variable never changes.
 

@@ -122,7 +122,7 @@ def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
     leaves = census.tabulate(f"{geography.name}-total", of=of)
     assert isinstance(leaves, Cube)  # one axis is never too large
     found = []
-    for level in finest_first(tuple(geography.levels())):
+    for level in finest_first(geography.plain_levels):
         sizes = np.bincount(level.group_array, leaves.count, minlength=len(level.codes))
         found.append(AreaLevel(geography, level, tuple(int(one) for one in sizes.tolist())))
     return tuple(found)
@@ -147,7 +147,7 @@ def _length(row: tuple[AreaLevel, ...]) -> tuple[int, int]:
 
 def level_up_to(variable: Variable, most: int) -> Level:
     """The finest level of a variable with at most so many codes, else its coarsest."""
-    levels = finest_first(tuple(variable.levels()))
+    levels = finest_first(variable.plain_levels)
     return next((one for one in levels if len(one.codes) <= most), levels[-1])
 
 

@@ -197,7 +197,9 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
 
 def _worth(variable: Variable) -> tuple[bool, int]:
     """The smaller, the sooner it is left out."""
-    return variable.role is not Role.SENSITIVE, min(len(one.codes) for one in variable.levels())
+    return variable.role is not Role.SENSITIVE, min(
+        len(level.codes) for level in variable.plain_levels
+    )
 
 
 def _without(policy: Policy, variable: Variable, of: Entity) -> Policy:
@@ -273,7 +275,7 @@ def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
     """Variables that are too detailed for so few units, and sensitive ones."""
     coarse = _for_sensitive(facts)
     for variable in facts.variables:
-        levels = finest_first(tuple(variable.levels()))
+        levels = finest_first(variable.plain_levels)
         fits = [one for one in levels if facts.units / len(one.codes) >= MEAN_CATEGORY]
         finest = fits[0] if fits else levels[-1]
         sensitive = variable.role is Role.SENSITIVE
