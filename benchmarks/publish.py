@@ -224,9 +224,8 @@ def publish_nation(
         folder, persons, varied: Which nation, and where it lies.
         tables: Which tables of the programme.
         engine, formats: How they are counted and written.
-        limit: How many bytes DuckDB may take; 0 for as many as it likes.
+        limit: How many bytes the run keeps within; 0 for what is usual.
     """
-    from sdcensus.session.census.census import open_parquet
     from sdcensus.session.publish import counting, run
 
     write_mapping(folder)
@@ -243,11 +242,13 @@ def publish_nation(
     )
     plan.write_text(text, encoding="utf-8", newline="\n")
     began = time.perf_counter()
-    census = None
-    if engine != "memory":
-        export = folder / f"nation-{persons}.export"
-        census = open_parquet(export, engine=engine, memory_limit=f"{limit}B" if limit else None)
-    report = run.publish(plan, secret=secret_file(folder), engine=engine, census=census)
+    options = run.PublishOptions(
+        secret=secret_file(folder),
+        engine=engine,
+        data=None if engine == "memory" else str(folder / f"nation-{persons}.export"),
+        memory=limit or run.DEFAULT_MEMORY,
+    )
+    report = run.publish(plan, options)
     took = time.perf_counter() - began
     figures: dict[str, Any] = {
         "seconds": took,

@@ -33,9 +33,10 @@ def main() -> None:
     from sdcensus.demo import make_country, write_country
     from sdcensus.model.secret import Secret
     from sdcensus.report.study.files import write_study
+    from sdcensus.report.study.results import Draw
     from sdcensus.session.census.census import open_store
     from sdcensus.session.census.load import load
-    from sdcensus.session.study.study import Draw, compare, scheme_candidates
+    from sdcensus.session.study.study import compare, scheme_candidates
     from sdcensus.session.study.tables import prefixes
 
     secret = Secret(_SECRET)

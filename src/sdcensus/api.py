@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from sdcensus.model.cube.sparse_cube import SparseCube
     from sdcensus.model.schema.key_space import KeySpace
     from sdcensus.model.spec.table_spec import TableSpec
-    from sdcensus.report.assessment.files import assess
-    from sdcensus.report.publication.pages import publish
+    from sdcensus.session.assess.assessment import assess
     from sdcensus.session.census.census import (
         Census,
         from_frame,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from sdcensus.session.census.load import load
     from sdcensus.session.office.audit_output import write_audit
     from sdcensus.session.office.confidential_output import write_confidential
+    from sdcensus.session.publish.run import publish
     from sdcensus.session.recommend.recommendation import recommend
     from sdcensus.store.secrets import new_secret, read_secret
 
@@ -58,7 +58,7 @@ _NAMES = {
     "SdcensusError": "sdcensus.errors",
     "SparseCube": "sdcensus.model.cube.sparse_cube",
     "TableSpec": "sdcensus.model.spec.table_spec",
-    "assess": "sdcensus.report.assessment.files",
+    "assess": "sdcensus.session.assess.assessment",
     "connect": "sdcensus.client",
     "describe": "sdcensus.session.census.description",
     "design_perturbation": "sdcensus.methods.perturbation.design",
@@ -69,7 +69,7 @@ _NAMES = {
     "open_files": "sdcensus.session.census.census",
     "open_parquet": "sdcensus.session.census.census",
     "open_store": "sdcensus.session.census.census",
-    "publish": "sdcensus.report.publication.pages",
+    "publish": "sdcensus.session.publish.run",
     "read_schema": "sdcensus.documents.schema.document",
     "read_secret": "sdcensus.store.secrets",
     "recommend": "sdcensus.session.recommend.recommendation",

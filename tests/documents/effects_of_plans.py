@@ -9,9 +9,9 @@ from python_calamine import CalamineWorkbook
 
 from sdcensus.errors import SdcensusError
 from sdcensus.model.published.table import Table
-from sdcensus.report.publication.pages import publish
 from sdcensus.session.publish.products import Product, PublishedPart
 from sdcensus.session.publish.resolution import Resolved, resolve
+from sdcensus.session.publish.run import publish
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import Hamlet, rows, write_hamlet
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,15 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.measure import Measure, PublicMeasure, PublicRow, Row
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
 from sdcensus.report.assessment import public_page as assessment_public_page
-from sdcensus.report.assessment.files import assess
+from sdcensus.report.assessment.results import PublicAssessment
 from sdcensus.session.assess import public as assessing_public
+from sdcensus.session.assess.assessment import assess
+from sdcensus.session.assess.measures import registered
+from sdcensus.session.assess.options import AssessOptions
 from sdcensus.testing.island import SECRET, island_cube
 from tests.leaks.test_published import NAMES, PRIMES, cube_with
 from tests.leaks.test_published import protected_by as canary_protected_by
@@ -42,12 +47,16 @@ def test_two_cubes_with_the_same_published_table_have_the_same_public_page(name:
     cube = protected.audit.cube
     assert isinstance(cube, Cube)
     pages = {
-        assess(one, protected, method=method_of(name), compare=False, exact=False).public_html()
+        assess(
+            one, protected, AssessOptions(compare=False, exact=False), method=method_of(name)
+        ).public_html()
         for one in (cube, another(cube, 1), another(cube, 2))
     }
     assert len(pages) == 1
     confidential = {
-        assess(one, protected, method=method_of(name), compare=False, exact=False).lead
+        assess(
+            one, protected, AssessOptions(compare=False, exact=False), method=method_of(name)
+        ).lead
         for one in (cube, another(cube, 1))
     }
     assert len(confidential) == 2
@@ -61,7 +70,7 @@ def test_no_true_count_is_on_the_public_page(name: str) -> None:
     assert isinstance(cube, Cube)
     assert isinstance(table, Table)
     secret = set(np.ravel(cube.count).tolist()) - set(np.ravel(table.published).tolist())
-    made = assess(cube, protected, compare=False, exact=False)
+    made = assess(cube, protected, AssessOptions(compare=False, exact=False))
     page = re.sub(r"(?<=\d)[,.\u00a0\u202f](?=\d)", "", made.public_html())
     assert not [one for one in secret if one > 1000 and str(one) in page]
     keys = set(np.ravel(cube.key).tolist())
@@ -71,7 +80,7 @@ def test_no_true_count_is_on_the_public_page(name: str) -> None:
 def test_the_canary_is_on_the_confidential_page() -> None:
     cube = cube_with(PRIMES[:6], [1, 2, 3, 4, 5, 6])
     table = Table(cube.spec, cube.count + 1)
-    made = assess(cube, table, compare=False)
+    made = assess(cube, table, AssessOptions(compare=False))
     assert f"{PRIMES[0]:,}" in made.html()
     assert f"{PRIMES[0]:,}" not in made.public_html()
 
@@ -81,7 +90,7 @@ def pair(first: Method, second: Method) -> None:
     cube = island_cube("area", "sex")
     table = first.protect(cube).table
     pages = [
-        assess(cube, table, method=method, compare=False).public_html()
+        assess(cube, table, AssessOptions(compare=False), method=method).public_html()
         for method in (first, second)
     ]
     assert pages[0] == pages[1]
@@ -94,16 +103,38 @@ def test_no_parameter_is_on_the_public_page() -> None:
     pair(RandomRounding(3), RandomRounding(5))
 
 
-@pytest.mark.parametrize("module", [assessing_public, assessment_public_page])
-def test_nothing_public_takes_or_holds_what_is_confidential(module: object) -> None:
-    for _, made in inspect.getmembers(module):
-        if getattr(made, "__module__", None) != getattr(module, "__name__", ""):
-            continue
-        called = made.__init__ if inspect.isclass(made) else made
-        for hint in typing.get_type_hints(called).values():
-            for one in (hint, *typing.get_args(hint)):
-                if inspect.isclass(one):
-                    assert not issubclass(one, Confidential)
-                    assert one not in (Cube, SparseCube)
-    assert not issubclass(assessing_public.PublicAssessment, Confidential)
+def own(module: object) -> list[Any]:
+    """The functions and classes of a module."""
+    name = getattr(module, "__name__", "")
+    members = [member for _, member in inspect.getmembers(module)]
+    return [member for member in members if getattr(member, "__module__", None) == name]
+
+
+PUBLIC = [
+    *own(assessing_public),
+    *own(assessment_public_page),
+    PublicAssessment,
+    PublicRow,
+    PublicMeasure.rows,
+    *(measure.rows for measure in registered() if isinstance(measure, PublicMeasure)),
+]
+
+
+@pytest.mark.parametrize("public", PUBLIC)
+def test_nothing_public_takes_or_holds_what_is_confidential(public: Any) -> None:
+    called = public.__init__ if inspect.isclass(public) else public
+    for hint in typing.get_type_hints(called).values():
+        for taken in (hint, *typing.get_args(hint)):
+            if inspect.isclass(taken):
+                assert not issubclass(taken, Confidential)
+                assert taken not in (Cube, SparseCube)
+
+
+def test_what_is_shown_to_anyone_is_not_confidential() -> None:
+    assert not issubclass(PublicAssessment, Confidential)
+    assert not issubclass(PublicRow, Confidential)
+    assert issubclass(Row, Confidential)
+    public = [measure for measure in registered() if isinstance(measure, PublicMeasure)]
+    assert public
+    assert not any(isinstance(measure, Measure) for measure in public)
     assert not issubclass(Provenance, Confidential)

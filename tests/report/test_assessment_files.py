@@ -23,11 +23,12 @@ from sdcensus.report.assessment.files import (
     PUBLIC_PAGE,
     SHEET,
     AssessmentReport,
-    assess,
     write_evaluation,
     write_reports,
 )
 from sdcensus.report.assessment.sheet import evaluation_workbook
+from sdcensus.session.assess.assessment import assess
+from sdcensus.session.assess.options import AssessOptions
 from sdcensus.store.registry import Registry
 from sdcensus.testing.island import island, island_cube
 from tests.session.assess.assessed_methods import cell_key, method_of
@@ -36,7 +37,9 @@ from tests.session.assess.assessed_methods import cell_key, method_of
 def report(*by: str, method: Method | None = None, number: int = 1) -> AssessmentReport:
     cube = island_cube(*by)
     used = method or cell_key()
-    return assess(cube, used.protect(cube), method=used, compare=False, number=number)
+    return assess(
+        cube, used.protect(cube), AssessOptions(compare=False, number=number), method=used
+    )
 
 
 def rows_of(content: bytes, sheet: str) -> list[list[Any]]:
@@ -88,8 +91,14 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
     titles = [str(one) for one in given[2]]
     found = [one for report in REPORTS for one in report.assessment.intervals]
     assert [row[titles.index("given away")] for row in given[3:]] == [o.disclosed for o in found]
-    said = rows_of(content, "Conclusions")
-    assert said[3][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
+    head, *said = rows_of(content, "Conclusions")[2:]
+    assert said[0][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
+    for report, row in zip(REPORTS, said, strict=True):
+        shown_rows = [each for found in report.assessment.measured for each in found.rows]
+        by_heading = dict(figure for each in shown_rows for figure in each.figures)
+        for heading, shown in zip(head[4:], row[4:], strict=True):
+            figure = by_heading.get(str(heading))
+            assert shown == ("–" if figure is None else pytest.approx(figure))
 
 
 def test_the_workbook_has_no_holes_and_prints_on_a4() -> None:
@@ -178,7 +187,13 @@ def test_assess_takes_a_registry_of_what_was_published(tmp_path: Path) -> None:
     protected = cell_key().protect(cube)
     registry.add(protected.table, provenance=protected.provenance)  # is not "another" table
     for given in (registry, tmp_path / "registry", str(tmp_path / "registry")):
-        made = assess(cube, protected, method=cell_key(), registry=given, tabulate=census.tabulate)
+        made = assess(
+            cube,
+            protected,
+            AssessOptions(tabulate=census.tabulate),
+            method=cell_key(),
+            registry=given,
+        )
         assert made.assessment.others == 1
         assert "This table and 1 other of persons" in made.lead
         assert made.assessment.left_out == ()
@@ -187,9 +202,9 @@ def test_assess_takes_a_registry_of_what_was_published(tmp_path: Path) -> None:
 def test_assess_takes_what_a_method_gives_back() -> None:
     cube = island_cube("area", "sex")
     protected = cell_key().protect(cube)
-    made = assess(cube, protected, method=cell_key(), compare=False)
+    made = assess(cube, protected, AssessOptions(compare=False), method=cell_key())
     assert made.assessment.provenance == protected.provenance
-    alone = assess(cube, protected.table, method=cell_key(), compare=False)
+    alone = assess(cube, protected.table, AssessOptions(compare=False), method=cell_key())
     assert alone.assessment.provenance is None
     assert alone.assessment.utility == made.assessment.utility
     assert isinstance(cube, Cube)

@@ -14,11 +14,13 @@ from sdcensus.methods import CellKey, ThresholdRounding
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import assemble
+from sdcensus.model.measure import MeasureContext
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.published.table import Table
 from sdcensus.risk.composite import (
     WEIGHTS,
     CompositeRisk,
+    CompositeRiskMeasure,
     composite_risk,
     composite_risk_of,
     composite_risk_protected,
@@ -416,3 +418,25 @@ def test_unknown_readings_are_refused() -> None:
 
 def test_nothing_is_shown_of_the_result() -> None:
     assert f"{composite_risk([1, 2, 3])}" == "<CompositeRisk: confidential>"
+
+
+def test_its_row_tells_the_risk_before_and_after() -> None:
+    cube = island_cube("area", "age")
+    table = CellKey(scheme("CP4"), SECRET).protect(cube).table
+    assert isinstance(table, Table)
+    context = MeasureContext(cube=cube, table=table)
+    measure = CompositeRiskMeasure()
+    (row,) = measure.rows(measure.measure(context), context)
+    before, after = value(composite_risk_of(cube)), value(composite_risk_of(cube, table))
+    assert after < before
+    assert row.value == f"{before:.3f} → {after:.3f}"
+    assert row.figures == (("risk R before", before), ("risk R after", after))
+
+
+def test_what_to_know_of_both_risks_is_told_once() -> None:
+    cube = island_cube("area", "sex")
+    context = MeasureContext(cube=cube, table=Table(cube.spec, cube.count.copy()))
+    measure = CompositeRiskMeasure()
+    result = measure.measure(context)
+    assert result.before.warnings
+    assert measure.cautions(result) == result.before.warnings

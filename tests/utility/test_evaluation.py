@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
@@ -36,6 +39,27 @@ def test_figures_of_a_small_table_by_hand() -> None:
     assert (after.median_change, after.share_equal) == (0.5, 0.5)
     assert found["original", True].cells == 9
     assert found["published", True].share_equal == pytest.approx(7 / 9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(cubes_with_tables(), st.sampled_from([1, 50_000]))
+def test_every_figure_is_that_of_numpy(pair: tuple[Cube, Table], times: int) -> None:
+    """Also where values are so large that they are kept one by one."""
+    cube, table = pair
+    flags = np.zeros(cube.shape) if table.flags is None else table.flags
+    table = replace(table, published=np.asarray(table.published * times))
+    figures = by_stage(cube, table)["published", True]
+    values, true = table.published[flags == 0], cube.count[flags == 0]
+    change = np.abs(values - true)
+    assert (figures.cells, figures.withheld) == (values.size, int((flags != 0).sum()))
+    if not values.size:
+        return
+    assert (figures.zeros, figures.total) == (int((values == 0).sum()), int(values.sum()))
+    assert (figures.minimum, figures.maximum) == (values.min(), values.max())
+    assert (figures.mean, figures.median) == (values.mean(), np.median(values))
+    assert figures.unsafe == int(((values == 1) | (values == 2)).sum())
+    assert (figures.mean_change, figures.median_change) == (change.mean(), np.median(change))
+    assert (figures.max_change, figures.share_equal) == (change.max(), (change == 0).mean())
 
 
 def test_unsafe_can_mean_ones_only() -> None:

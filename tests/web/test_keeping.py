@@ -219,7 +219,7 @@ from pathlib import Path
 from sdcensus.cli.shared.console import Output
 from sdcensus.cli.shared.run import _termination_as_exception
 from sdcensus.cli.builder.serve import DATABASE, _run
-from sdcensus.session.guard.served_guard import Asked
+from sdcensus.session.guard.run import Revision
 from sdcensus.web.settings import Settings
 from sdcensus.session.answer import TableService
 from tests.session.answer.services import service
@@ -235,7 +235,7 @@ settings = Settings(
     state=Path(sys.argv[1]), port=0, metrics_port=0, shutdown_seconds=1, time_limit=0.1
 )
 with _termination_as_exception():
-    _run(Output(quiet=False), Endless(service()), settings, settings.state / DATABASE, Asked())
+    _run(Output(quiet=False), Endless(service()), settings, settings.state / DATABASE, Revision())
 """
 
 

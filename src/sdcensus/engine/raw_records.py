@@ -25,7 +25,8 @@ from sdcensus.engine.raw_query import (
 from sdcensus.engine.records import Source, register_universe, registering, summed
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
-from sdcensus.kernels.keys.record_keys import keys_from_decimals, record_digests, record_keys
+from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
+from sdcensus.kernels.keys.record_keys import record_digests, record_keys
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.schema.entity import Entity

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
 from sdcensus.ingest.readers import Reader, open_reader
-from sdcensus.kernels.keys.record_keys import parse_decimal_keys
+from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.encoding import Trouble
 from sdcensus.model.schema.entity import Entity, EntitySpec

@@ -1,5 +1,6 @@
-"""Renders results as html and xlsx; computes nothing.
+"""What was found, and how it is told: results, their words, pages, sheets and charts.
 
-One folder for each kind of result, with the look of pages and charts beside them. What is shown was
-computed in ``session``, ``risk`` and ``utility``; tables for the public are written by ``formats``.
+One folder for each kind of result, with the look of pages and charts beside them. It stands below
+``session``, which measures with ``risk`` and ``utility`` and fills the results; here nothing is
+opened and nothing is counted. Tables for the public are written by ``formats``.
 """

@@ -28,8 +28,10 @@ from sdcensus.model.cube.pairs import (
 )
 from sdcensus.model.cube.parts import Part
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.options import option
 from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.quantities import decimal_text
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -152,6 +154,48 @@ def composite_risk_of(
     if table is None:
         return _original(counts_of(cube, Part.INTERIOR, counts_only=True), checked)
     return _protected(pair_of(cube, table, Part.INTERIOR, counts_only=True), chosen, checked)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskBeforeAndAfter(Confidential):
+    """The composite risk of the true table, and of the published one."""
+
+    before: CompositeRisk
+    after: CompositeRisk
+
+    def __repr__(self) -> str:
+        return "<RiskBeforeAndAfter: confidential>"
+
+
+class CompositeRiskMeasure(Measure[RiskBeforeAndAfter]):
+    """The composite risk as a row of a report."""
+
+    name = "composite-risk"
+    title = "Composite risk"
+    side = Side.RISK
+    meaning = (
+        ("risk R", "composite risk of the interior cells, 0 to 1; before and after protection"),
+    )
+
+    def measure(self, context: MeasureContext) -> RiskBeforeAndAfter:
+        """The risk of both tables."""
+        cube = context.cube
+        return RiskBeforeAndAfter(composite_risk_of(cube), composite_risk_of(cube, context.table))
+
+    def rows(self, result: RiskBeforeAndAfter, context: MeasureContext) -> tuple[Row, ...]:
+        """Both values in one row."""
+        before, after = result.before.value, result.after.value
+        return (
+            Row(
+                "composite risk R (0 to 1): of the true table, and of the published one",
+                f"{decimal_text(before, 3)} → {decimal_text(after, 3)}",
+                figures=(("risk R before", before), ("risk R after", after)),
+            ),
+        )
+
+    def cautions(self, result: RiskBeforeAndAfter) -> tuple[str, ...]:
+        """What to know before reading the values."""
+        return tuple(dict.fromkeys((*result.before.warnings, *result.after.warnings)))
 
 
 def _checked(weights: Sequence[float]) -> tuple[float, ...]:

@@ -18,8 +18,11 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Part
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.quantities import share_text
+from sdcensus.model.spec.headings import units_text
 
 Int64 = npt.NDArray[np.int64]
 
@@ -107,6 +110,38 @@ def unperturbed_small_expected(
         float((cells * stay).sum()),
         float((cells * sizes * stay).sum()),
     )
+
+
+class UnperturbedMeasure(Measure[Unperturbed]):
+    """Ones and twos that are published as they are, as rows of a report."""
+
+    name = "unperturbed-small-cells"
+    title = "Small cells that stay"
+    side = Side.RISK
+    meaning = (("small that stay", "interior cells of 1 or 2 that are published as they are"),)
+
+    def measure(self, context: MeasureContext) -> Unperturbed:
+        """Of the interior cells."""
+        return unperturbed_small_of(context.cube, context.table)
+
+    def rows(self, result: Unperturbed, context: MeasureContext) -> tuple[Row, ...]:
+        """Cells among cells, and units among units; nothing where no cell is small."""
+        cells, units = result.share_of_cells, result.share_of_records
+        if cells is None:
+            return ()
+        named = units_text(context.table.spec).lower()
+        return (
+            Row(
+                "ones and twos that are published as they are, of such cells",
+                share_text(cells),
+                figures=(("share of small that stay", cells),),
+            ),
+            Row(
+                f"the same, of the {named} in them",
+                share_text(units),
+                figures=(("share of their units", units),),
+            ),
+        )
 
 
 def _unchanged(pair: Pair, small: int) -> Unperturbed:

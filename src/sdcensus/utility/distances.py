@@ -174,6 +174,32 @@ _EMPTY_CHANGED = (
 _CONSTANT = "all true counts, or all published ones, are equal"
 
 
+class _Means:
+    """Means over cells of a pair, and why some of them have no meaning."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.none = _ALL_WITHHELD if pair.withheld else _NO_CELL
+        self.reasons: dict[str, str] = {}
+
+    def missing(self, name: str, why: str) -> None:
+        """Say why a figure has no meaning."""
+        self.reasons[name] = why if self.pair.cells else self.none
+
+    def mean(self, name: str, total: float, over: int, why: str) -> float | None:
+        """A sum over so many cells; ``None`` where there are none."""
+        if over:
+            return float(total) / over
+        self.missing(name, why)
+        return None
+
+    def variance(self, name: str, deviation: Int64, over: int, why: str) -> float | None:
+        """Whole numbers until the last step."""
+        first, square = _sum(deviation), _sum(deviation * deviation)
+        spread = (square * over - first * first) / over if over else 0.0
+        return self.mean(name, spread, over, why)
+
+
 def measure(
     pair: Pair,
     *,
@@ -185,54 +211,32 @@ def measure(
     chosen = option(Base, "base of a mean", base)
     if type(small) is not int or small < 1:
         raise SpecError("Small counts are those from 1 to a whole number, 1 or more.")
-    true, cells = pair.true, pair.cells
-    deviation = pair.deviation
+    true, cells, deviation = pair.true, pair.cells, pair.deviation
     size = np.abs(deviation)
     filled = true > 0
-    nonzero = int(filled.sum())
-    # A cell without records has no relative change, and adds nothing to these sums.
-    relative = size[filled] / true[filled]
     low = filled & (true <= small)
-    small_cells = int(low.sum())
-    none = _ALL_WITHHELD if pair.withheld else _NO_CELL
-    reasons: dict[str, str] = {}
-
-    def mean(name: str, total: float, over: int, why: str) -> float | None:
-        if over:
-            return float(total) / over
-        reasons[name] = why if cells else none
-        return None
-
+    nonzero, small_cells = int(filled.sum()), int(low.sum())
     false_nonzeros = int((~filled & (size > 0)).sum())
+    means = _Means(pair)
+    mean = means.mean
     over = nonzero if chosen is Base.NONZERO else cells
     summed = size[filled].sum() if chosen is Base.NONZERO else size.sum()
     absolute = mean("mean_absolute_distance", summed, over, _NO_RECORD)
-    mean_relative = mean("mean_relative_distance", relative.sum(), over, _NO_RECORD)
+    # A cell without records has no relative change, and adds nothing to these sums.
+    relative = mean("mean_relative_distance", (size[filled] / true[filled]).sum(), over, _NO_RECORD)
     if chosen is Base.ALL and false_nonzeros:
-        mean_relative = None
-        reasons["mean_relative_distance"] = _EMPTY_CHANGED
-    small_distance = size[low]
-    absolute_small = mean(
-        "mean_absolute_distance_small", small_distance.sum(), small_cells, _NO_SMALL
-    )
+        relative = None
+        means.missing("mean_relative_distance", _EMPTY_CHANGED)
+    absolute_small = mean("mean_absolute_distance_small", size[low].sum(), small_cells, _NO_SMALL)
     relative_small = mean(
-        "mean_relative_distance_small", (small_distance / true[low]).sum(), small_cells, _NO_SMALL
+        "mean_relative_distance_small", (size[low] / true[low]).sum(), small_cells, _NO_SMALL
     )
-    distance = hellinger(true, pair.published) if cells else None
-    people = int(true.sum())
-    if distance is None:
-        reasons["hellinger"] = reasons["hellinger_normalised"] = reasons["max_deviation"] = none
-    elif not people:
-        reasons["hellinger_normalised"] = _NO_RECORD
-    square = _sum(deviation * deviation)
-    first = _sum(deviation)
-    mean_deviation = mean("mean_deviation", first, cells, none)
-    unchanged = int((size == 0).sum())
-    unchanged_filled = int((filled & (size == 0)).sum())
+    distance, normalised = _hellinger(means)
+    unchanged, unchanged_filled = int((size == 0).sum()), int((filled & (size == 0)).sum())
+    mean_deviation = mean("mean_deviation", _sum(deviation), cells, means.none)
     correlation = spearman(pair)
     if correlation is None:
-        reasons["spearman"] = _CONSTANT if cells else none
-    inside = deviation[filled]
+        means.missing("spearman", _CONSTANT)
     return Utility(
         part=part,
         base=chosen,
@@ -242,40 +246,41 @@ def measure(
         nonzero=nonzero,
         small_cells=small_cells,
         mean_absolute_distance=absolute,
-        mean_relative_distance=mean_relative,
+        mean_relative_distance=relative,
         mean_absolute_distance_small=absolute_small,
         mean_relative_distance_small=relative_small,
         hellinger=distance,
-        hellinger_normalised=(
-            None if distance is None or not people else distance / math.sqrt(people)
-        ),
+        hellinger_normalised=normalised,
         max_deviation=(int(size.max()) if size.size else 0) if cells else None,
         mean_deviation=mean_deviation,
-        variance=mean("variance", _spread(first, square, cells), cells, none),
-        variance_nonzero=mean(
-            "variance_nonzero",
-            _spread(_sum(inside), _sum(inside * inside), nonzero),
-            nonzero,
-            _NO_RECORD,
-        ),
+        variance=means.variance("variance", deviation, cells, means.none),
+        variance_nonzero=means.variance("variance_nonzero", deviation[filled], nonzero, _NO_RECORD),
         false_zeros=int((filled & (pair.published == 0)).sum()),
         false_nonzeros=false_nonzeros,
-        share_unchanged=mean("share_unchanged", unchanged + pair.absent, cells, none),
+        share_unchanged=mean("share_unchanged", unchanged + pair.absent, cells, means.none),
         share_unchanged_nonzero=mean(
             "share_unchanged_nonzero", unchanged_filled, nonzero, _NO_RECORD
         ),
         spearman=correlation,
-        reasons=tuple(reasons.items()),
+        reasons=tuple(means.reasons.items()),
     )
+
+
+def _hellinger(means: _Means) -> tuple[float | None, float | None]:
+    """The distance, and the same divided by the root of the sum of true counts."""
+    pair = means.pair
+    if not pair.cells:
+        for name in ("hellinger", "hellinger_normalised", "max_deviation"):
+            means.missing(name, means.none)
+        return None, None
+    distance, people = hellinger(pair.true, pair.published), int(pair.true.sum())
+    if not people:
+        means.missing("hellinger_normalised", _NO_RECORD)
+    return distance, distance / math.sqrt(people) if people else None
 
 
 def _sum(values: Int64) -> int:
     return int(values.sum())
-
-
-def _spread(first: int, square: int, cells: int) -> float:
-    """The sum of squared distances from the mean; whole numbers until the last step."""
-    return (square * cells - first * first) / cells if cells else 0.0
 
 
 def hellinger(true: npt.NDArray[np.int64], published: npt.NDArray[np.int64]) -> float:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.served_numbers import Opening
 from sdcensus.session.answer import TableService
-from sdcensus.session.guard.served_guard import Asked, ServingGuard
+from sdcensus.session.guard.run import Revision
+from sdcensus.session.guard.served_guard import ServingGuard
 from sdcensus.web.database import COMMAND_LINE, Database
 
 
 def decide_numbers(
     service: TableService,
     database: Database,
-    asked: Asked | None = None,
+    revision: Revision | None = None,
     *,
     progress: Progress = no_progress,
 ) -> Opening:
@@ -28,7 +29,7 @@ def decide_numbers(
         smallest_group=service.smallest_group or None,
         known=database.served.all(),
         events=database.served.events(),
-        asked=asked or Asked(),
+        revision=revision or Revision(),
         progress=progress,
     ).decide()
 
@@ -36,7 +37,7 @@ def decide_numbers(
 def open_numbers(
     service: TableService,
     database: Database,
-    asked: Asked | None = None,
+    revision: Revision | None = None,
     *,
     progress: Progress = no_progress,
 ) -> Opening:
@@ -47,6 +48,6 @@ def open_numbers(
         OutputError: Another server has opened other numbers at the same time.
     """
     before = database.served.all()
-    opening = decide_numbers(service, database, asked, progress=progress)
+    opening = decide_numbers(service, database, revision, progress=progress)
     database.served.open(opening, before=before, by=COMMAND_LINE)
     return opening

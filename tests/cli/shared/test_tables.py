@@ -88,7 +88,7 @@ def test_a_sparse_table_is_written_like_a_dense_one_without_its_empty_cells(
     assert len(dense) > 10
     columns = [name for name, _ in next(iter(dense))]
     assert columns == [
-        *("ed", "age", "sex", "ed_level", "ed_label", "age_label", "sex_label"),
+        *("ed", "age", "sex", "ed_label", "age_label", "sex_label"),
         *("count", "cell_key", "weight"),
     ]
 

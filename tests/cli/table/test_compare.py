@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.table import compare as command
+from sdcensus.report.study.results import Draw
 from sdcensus.session.perturbation.tables import SCHEMES
-from sdcensus.session.study.study import Draw
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store

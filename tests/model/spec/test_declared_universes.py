@@ -96,6 +96,7 @@ def test_a_universe_that_is_a_code_already_adds_nothing() -> None:
         ("grown", "age > 2", "has a level 'grown' already"),
         ("class", "age > 2", "has a level 'class' already"),
         ("and", "age > 2", "cannot be the name of a universe"),
+        ("households", "age > 2", "cannot be the name of a universe"),
         ("15", "age > 2", "cannot be the name of a universe"),
         ("a-b", "age > 2", "cannot be the name of a universe"),
         ("all_", "age >= 0", "true for every record"),

@@ -16,10 +16,13 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
 from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import share_text
-from sdcensus.report.assessment.files import AssessmentReport, assess
+from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.page import STAMP
 from sdcensus.report.page import RUNNING_STAMP
+from sdcensus.risk.composite import RiskBeforeAndAfter
 from sdcensus.risk.detection.findings import FindingKind
+from sdcensus.session.assess.assessment import assess
+from sdcensus.session.assess.options import AssessOptions
 from sdcensus.testing.island import island, island_cube
 from tests.report.reading import read_page
 from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, protected_by
@@ -35,9 +38,9 @@ def report(name: str) -> AssessmentReport:
     return assess(
         protected.audit.cube,
         protected,
+        AssessOptions(compare=name in ("cell key", "light touch", "withheld")),
         method=method_of(name),
         schema=island().schema,
-        compare=name in ("cell key", "light touch", "withheld"),
         date="15 November 2026",
     )
 
@@ -73,9 +76,9 @@ def test_figures_on_the_page_are_the_measured_ones() -> None:
         assert lost.hellinger_normalised is not None
         assert f"{lost.cells} {lost.mean_absolute_distance:.2f}" in text
         assert f"{lost.hellinger_normalised:.3f}" in text
-    assert made.risk_before is not None
-    assert made.risk_after is not None
-    assert f"{made.risk_before.value:.3f} → {made.risk_after.value:.3f}" in text
+    risk = made.result(RiskBeforeAndAfter)
+    assert risk is not None
+    assert f"{risk.before.value:.3f} → {risk.after.value:.3f}" in text
     assert made.compared is not None
     for result in made.compared.tables[0].results:
         assert f"{result.candidate.name} {share_text(result.share, digits=2)}" in text
@@ -134,6 +137,16 @@ def test_the_page_says_what_was_not_measured_and_why() -> None:
     assert "Not measured: no plan, policy or registry was named." in text
 
 
+def test_what_to_know_before_reading_a_risk_is_in_the_annex() -> None:
+    cube = island_cube("area", "sex")
+    report = assess(cube, cell_key().protect(cube), AssessOptions(compare=False), method=cell_key())
+    risk = report.assessment.result(RiskBeforeAndAfter)
+    assert risk is not None
+    assert risk.before.warnings
+    text = text_of(report.html())
+    assert all(text.count(warning) == 1 for warning in risk.before.warnings)
+
+
 def empty_cube() -> Cube:
     cube = island_cube("area", "sex")
     return Cube(
@@ -158,7 +171,7 @@ def test_unusual_tables_have_pages_without_holes(cube: object) -> None:
     made = cube()  # type: ignore[operator]
     unchanged = Table(made.spec, made.count.copy())
     for table, compare in ((cell_key().protect(made).table, True), (unchanged, False)):
-        report = assess(made, table, method=cell_key(), compare=compare)
+        report = assess(made, table, AssessOptions(compare=compare), method=cell_key())
         for html in (report.html(), report.public_html()):
             assert not MISSING.search(text_of(html))
 
@@ -178,7 +191,10 @@ def test_labels_are_shown_and_never_run() -> None:
     """A title is text, whatever it holds."""
     cube = island_cube("area", "sex")
     made = assess(
-        cube, cell_key().protect(cube), method=cell_key(), title="<script>x</script> & 5 < 6"
+        cube,
+        cell_key().protect(cube),
+        AssessOptions(title="<script>x</script> & 5 < 6"),
+        method=cell_key(),
     )
     for html in (made.html(), made.public_html()):
         assert "<script" not in html

@@ -22,15 +22,18 @@ from sdcensus.model.cube.parts import Part
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Table
+from sdcensus.report.assessment.results import COMPARED, Assessment
+from sdcensus.report.assessment.words import conclusions, lead
+from sdcensus.risk.composite import RiskBeforeAndAfter
 from sdcensus.risk.detection.detectors import detect
 from sdcensus.risk.detection.findings import FindingKind
+from sdcensus.risk.exempt import ExemptCells
 from sdcensus.risk.feasibility import How, feasibility
 from sdcensus.risk.looks.budget import NOT_COVERED, look_budget_of_tables
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.risk.posterior import perceived_disclosure
-from sdcensus.session.assess.assessment import EXACT_UP_TO, Assessment, assess_table
-from sdcensus.session.assess.compared import COMPARED
-from sdcensus.session.assess.words import conclusions, lead
+from sdcensus.session.assess.assessment import EXACT_UP_TO, assess_table
+from sdcensus.session.assess.options import AssessOptions
 from sdcensus.testing.island import SECRET, island, island_cube
 from sdcensus.utility.distances import utility_of
 from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, protected_by
@@ -39,7 +42,9 @@ from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, 
 def assessed(name: str, **options: Any) -> Assessment:
     protected = protected_by(name)
     options = {"schema": island().schema, "compare": False, **options}
-    return assess_table(protected.audit.cube, protected, method=method_of(name), **options)
+    return assess_table(
+        protected.audit.cube, protected, AssessOptions(method=method_of(name), **options)
+    )
 
 
 def numbers_in(made: object, seen: set[int] | None = None) -> list[float]:
@@ -108,7 +113,9 @@ def test_small_tables_are_gone_through_exactly() -> None:
     assert [one.how for one in assessed("cell key", exact=False).intervals] == [How.SHUTTLE] * 3
     cube = island_cube("area@parish+district", "age@age+class+half", "sex", "married")
     assert cube.spec.cells > EXACT_UP_TO
-    made = assess_table(cube, cell_key().protect(cube), method=cell_key(), compare=False)
+    made = assess_table(
+        cube, cell_key().protect(cube), AssessOptions(method=cell_key(), compare=False)
+    )
     assert {one.how for one in made.intervals} == {How.SHUTTLE}
 
 
@@ -135,7 +142,7 @@ def test_conclusions_name_their_scope_and_never_promise(name: str) -> None:
     made = assessed(name)
     said = lead(made)
     assert said.startswith("Taken alone, this table gives ")
-    assert f"no count was changed by more than {made.intruder.known.max_deviation}" in said
+    assert f"no count was changed by more than {made.known.max_deviation}" in said
     assert "together with other tables was not measured" in said
     for text in (said, *conclusions(made)):
         assert "safe" not in text.replace("unsafe", "")
@@ -160,13 +167,17 @@ def test_what_a_weak_method_gives_away_is_said() -> None:
 
 def test_exempt_cells_are_named_and_not_counted() -> None:
     made = assessed("cell key, exempt")
-    assert made.exempt == 5
+    assert made.result(ExemptCells) == ExemptCells(5, 0)
     assert "5 exempt cells are not counted among them" in lead(made)
     tiny = island_cube("area", "age", people=40)
     method = CellKey(scheme("CP3"), secret=SECRET, exempt=[island().spec("area", "age")])
-    all_exact = assess_table(tiny, method.protect(tiny), method=method, compare=False)
+    all_exact = assess_table(
+        tiny, method.protect(tiny), AssessOptions(method=method, compare=False)
+    )
     assert "Every cell that holds anyone is exempt" in lead(all_exact)
-    assert all_exact.exempt_small == int(((tiny.count == 1) | (tiny.count == 2)).sum())
+    exempt = all_exact.result(ExemptCells)
+    assert exempt is not None
+    assert exempt.small == int(((tiny.count == 1) | (tiny.count == 2)).sum())
     assert any("exempt cells hold one or two persons" in one for one in conclusions(all_exact))
     assert all_exact.given_away == ()
 
@@ -212,10 +223,7 @@ def test_differences_between_true_tables_are_found() -> None:
     made = assess_table(
         cube,
         cell_key().protect(cube),
-        method=cell_key(),
-        others=[other],
-        tabulate=census.tabulate,
-        compare=False,
+        AssessOptions(method=cell_key(), others=[other], tabulate=census.tabulate, compare=False),
     )
     smaller = census.tabulate(other)
     assert isinstance(smaller, Cube)
@@ -226,7 +234,9 @@ def test_differences_between_true_tables_are_found() -> None:
 
 def test_levels_that_do_not_nest_are_subtracted_within_one_table() -> None:
     cube = island_cube("age@class+half", "area", people=40)
-    made = assess_table(cube, cell_key().protect(cube), method=cell_key(), compare=False)
+    made = assess_table(
+        cube, cell_key().protect(cube), AssessOptions(method=cell_key(), compare=False)
+    )
     assert made.differences
     assert made.others == 0
 
@@ -247,8 +257,9 @@ def test_a_scheme_stands_in_its_own_place_with_its_own_figures() -> None:
     assert [one.candidate.name for one in results] == list(COMPARED)
     [own] = [one for one in results if one.candidate.name == made.chosen == "CP3(EU)"]
     assert own.utility == made.utility_in(Part.ALL)
-    assert made.risk_after is not None
-    assert own.risk == made.risk_after.value
+    risk = made.result(RiskBeforeAndAfter)
+    assert risk is not None
+    assert own.risk == risk.after.value
     assert (own.disclosed, own.cells) == (made.intervals[1].disclosed, made.intervals[1].cells)
 
 
@@ -274,7 +285,7 @@ def test_a_table_alone_is_assessed_by_its_largest_change() -> None:
     made = assess_table(protected.audit.cube, protected.table)
     assert made.method == "method not named"
     assert made.chosen == "this table"
-    assert made.intruder.known == Knowledge(max_deviation=1)
+    assert made.known == Knowledge(max_deviation=1)
     assert made.variance is None
     assert made.public.promises == ()
 
@@ -293,7 +304,7 @@ def counted(cube: Cube, count: Any) -> Cube:
 
 def test_an_empty_table() -> None:
     empty = counted(island_cube("area", "sex"), 0)
-    made = assess_table(empty, changed(empty), method=cell_key())
+    made = assess_table(empty, changed(empty), AssessOptions(method=cell_key()))
     assert lead(made).startswith("The table is empty: there is nobody in it")
     assert made.population == 0
     assert made.findings == ()
@@ -308,7 +319,7 @@ def test_an_empty_table() -> None:
 def test_a_table_of_one_cell(people: int) -> None:
     one = counted(island_cube(), people)
     assert one.shape == ()
-    made = assess_table(one, cell_key().protect(one), method=cell_key())
+    made = assess_table(one, cell_key().protect(one), AssessOptions(method=cell_key()))
     assert made.population == people
     assert made.levels == ()
     assert made.rows is None
@@ -318,7 +329,7 @@ def test_a_table_of_one_cell(people: int) -> None:
 @pytest.mark.parametrize("by", [("area-total", "sex-total"), ("area-total",), ("sex-total", "age")])
 def test_tables_without_margins(by: tuple[str, ...]) -> None:
     cube = island_cube(*by)
-    made = assess_table(cube, cell_key().protect(cube), method=cell_key())
+    made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.main is not None
     assert made.main.cells == int((cube.count > 0).sum())
     assert all(map(math.isfinite, numbers_in(made)))
@@ -327,7 +338,7 @@ def test_tables_without_margins(by: tuple[str, ...]) -> None:
 def test_a_table_without_interior() -> None:
     """Classes and halves of the age: neither is made of the other."""
     cube = island_cube("age@class+half", "sex")
-    made = assess_table(cube, cell_key().protect(cube), method=cell_key())
+    made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.interior_cells is made.empty is made.small is None
     assert made.population == 400
     assert [part for part, _ in made.utility] == [Part.ALL]
@@ -340,7 +351,7 @@ def test_a_table_without_interior() -> None:
 def test_a_hierarchy_with_one_child() -> None:
     """The last district is its only parish, so that their values are the same cell twice."""
     cube = island_cube("area@parish+district", "sex")
-    made = assess_table(cube, cell_key().protect(cube), method=cell_key())
+    made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.left_out == ()
     assert [one.level for one in made.levels] == ["parish", "district", "_T"]
 
@@ -373,19 +384,19 @@ def test_what_does_not_belong_together_is_refused() -> None:
     with pytest.raises(SpecError, match="whole numbers"):
         assess_table(cube, changed(cube, np.full(cube.shape, 1.5)))
     with pytest.raises(SpecError, match="lies between 0 and 1"):
-        assess_table(cube, changed(cube), recovery_limit=1.5)
+        assess_table(cube, changed(cube), AssessOptions(recovery_limit=1.5))
 
 
 def test_weighted_tables_are_refused() -> None:
     cube = island_cube("area", "sex", measure="weighted")
     protected = cell_key().protect(cube)
     with pytest.raises(SpecError, match="weighted counts are not assessed"):
-        assess_table(cube, protected, method=cell_key())
+        assess_table(cube, protected, AssessOptions(method=cell_key()))
 
 
 def test_sparse_tables_are_refused(sparse: SparseCube) -> None:
     with pytest.raises(SpecError, match="too large to be assessed whole"):
-        assess_table(sparse, cell_key().protect(sparse), method=cell_key())
+        assess_table(sparse, cell_key().protect(sparse), AssessOptions(method=cell_key()))
 
 
 @pytest.fixture
@@ -410,10 +421,10 @@ def test_groups_that_can_still_be_read_are_counted_and_told() -> None:
     cube = island_cube("area", "age", "sex", people=60)
     true = sum(one.count for one in detect(cube) if one.kind is FindingKind.GROUP_ATTRIBUTE)
     assert true > 0
-    exact = assess_table(cube, Table(cube.spec, cube.count.copy()), compare=False)
+    exact = assess_table(cube, Table(cube.spec, cube.count.copy()), AssessOptions(compare=False))
     assert exact.groups_readable == true
     assert any(f"Of {true:,} groups" in one for one in conclusions(exact))
     # Where no cell is published as 0, nobody can tell that a category is empty.
-    filled = assess_table(cube, Table(cube.spec, cube.count + 1), compare=False)
+    filled = assess_table(cube, Table(cube.spec, cube.count + 1), AssessOptions(compare=False))
     assert filled.groups_readable == 0
     assert not any("groups in which" in one for one in conclusions(filled))

@@ -20,6 +20,7 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.schema.entity import Entity
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.assess.assessment import assess_table
+from sdcensus.session.assess.options import AssessOptions
 from sdcensus.session.attack.attack import attack_folder
 from sdcensus.session.census.census import open_store
 from sdcensus.session.derive import DerivationReport, derive
@@ -77,7 +78,10 @@ def test_tables_protection_and_assessment_of_a_derived_store(tmp_path: Path) -> 
     protected = protect_table(census, spec, method)
     assert protected.provenance.lineage == report.lineage
     assert protected.provenance.to_json()["lineage"] == report.lineage
-    assert assess_table(cube, protected, method=method).provenance == protected.provenance
+    assert (
+        assess_table(cube, protected, AssessOptions(method=method)).provenance
+        == protected.provenance
+    )
 
 
 def test_a_publication_names_the_line_of_its_store_and_can_be_attacked(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
-from sdcensus.report.publication.pages import publish
 from sdcensus.session.census.census import Census
 from sdcensus.session.commands import compile_program
 from sdcensus.session.figures.indicators import (
@@ -30,6 +29,7 @@ from sdcensus.session.figures.indicators import (
     share_product,
 )
 from sdcensus.session.publish.products import Heading, PublishedPart
+from sdcensus.session.publish.run import publish
 from sdcensus.testing.island import SECRET, island
 from tests.hamlet import write_hamlet
 

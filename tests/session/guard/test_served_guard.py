@@ -25,7 +25,8 @@ from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard.changed_menu import changes_in_menu
 from sdcensus.session.guard.changed_records import ChangedRecords
-from sdcensus.session.guard.served_guard import Asked, ServingGuard
+from sdcensus.session.guard.run import Revision
+from sdcensus.session.guard.served_guard import ServingGuard
 from sdcensus.session.guard.served_menus import menu_of_text, menu_text
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units
@@ -59,7 +60,7 @@ def opened(
         smallest_group=smallest_group,
         known=tuple(known.values()),
         events=tuple(one.event for one in before if one.event is not None),
-        asked=Asked(**asked),
+        revision=Revision(asked.pop("revision", None), **asked),
     ).decide()
 
 
@@ -234,10 +235,10 @@ def test_the_smallest_group_falls_only_under_a_name(first: Census) -> None:
 
 
 def test_what_is_asked_for_is_checked() -> None:
-    wrong: list[dict[str, Any]] = [{"rekey": True}, {"revision": " "}, {"minimum": 1}]
+    wrong: list[dict[str, Any]] = [{"rekey": True}, {"name": " "}, {"minimum": 1}]
     for asked in wrong:
         with pytest.raises(SpecError):
-            Asked(**asked)
+            Revision(**asked)
 
 
 def by_hand(menu: Menu, old: Units, new: Units, minimum: int) -> int:

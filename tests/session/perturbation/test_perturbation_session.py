@@ -14,15 +14,15 @@ from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
 from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
 from sdcensus.model.secret import Secret
-from sdcensus.session.perturbation import tables as perturbation
-from sdcensus.session.perturbation.rows import (
+from sdcensus.report.perturbation.rows import (
     first_and_last,
     large_counts,
     multiples_of,
     rows_of,
     tail_sentence,
 )
-from sdcensus.session.perturbation.words import in_words
+from sdcensus.report.perturbation.words import in_words
+from sdcensus.session.perturbation import tables as perturbation
 from sdcensus.store.owner_only import is_owner_only
 
 SECRET = Secret(bytes(range(32)))

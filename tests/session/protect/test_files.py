@@ -57,6 +57,7 @@ def test_the_audit_goes_where_the_table_cannot_be_written(
     assert sorted(tmp_path.iterdir()) == [secret]
 
 
-def test_a_registry_records_what_is_published_and_nothing_else(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="--out FILE"):
-        ProtectedFiles(registry=tmp_path / "registry").check()
+def test_a_registry_and_a_format_are_for_what_is_published(tmp_path: Path) -> None:
+    for asked in (ProtectedFiles(registry=tmp_path / "registry"), ProtectedFiles(format="px")):
+        with pytest.raises(SpecError, match="--out FILE"):
+            asked.check()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdcensus.model.progress import Progress
-from sdcensus.report.publication.pages import publish as publish_plan
-from sdcensus.session.publish.run import PublishReport
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.session.publish.run import PublishOptions, PublishReport
+from sdcensus.session.publish.run import publish as publish_plan
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_units
 from sdcensus.testing.stores import Units
@@ -102,7 +102,9 @@ class Office:
         return path
 
     def publish(self, plan: Path | None = None, **asked: Any) -> PublishReport:
-        return publish_plan(plan or self.plan, secret=asked.pop("secret", self.secret), **asked)
+        progress = asked.pop("progress", no_progress)
+        options = PublishOptions(**{"secret": self.secret, **asked})
+        return publish_plan(plan or self.plan, options, progress=progress)
 
     def replace_store(self, units: Units, **options: Any) -> None:
         shutil.rmtree(self.store)

@@ -19,6 +19,8 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.guard.guard import (
+    REVISION_MINIMUM,
+    Revision,
     TableChanges,
     open_guard,
     series_key_version,
@@ -84,7 +86,13 @@ def publish(
     said = {name: asked[name] for name in ("revision", "rekey") if name in asked}
     used = method or cell_key(series_key_version(office, None, **said))
     wanted = [census.spec(*one) for one in by] if specs is None else list(specs)
-    guard = open_guard(office, census, used, plan=plan, specs=wanted, **asked)
+    revision = Revision(
+        asked.pop("revision", None),
+        asked.pop("rekey", False),
+        asked.pop("old_store", None),
+        asked.pop("minimum", REVISION_MINIMUM),
+    )
+    guard = open_guard(office, census, used, plan=plan, specs=wanted, revision=revision, **asked)
     tables, changes = {}, []
     for spec in wanted:
         cube = census.tabulate(spec)

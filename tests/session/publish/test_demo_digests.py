@@ -24,6 +24,7 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.progress import no_progress
 from sdcensus.session.demo import country as demo_country
 from sdcensus.session.demo.country import Demonstration, make_demonstration
+from sdcensus.session.publish.run import PublishOptions
 
 #: The largest deviation and the variance of the noise of each country.
 NOISE: dict[str | int, tuple[int, float]] = {"small-island": (9, 11.0), 2_000: (8, 8.7)}
@@ -80,7 +81,8 @@ def test_the_european_tables_of_a_smaller_demo_are_those_of_before(
     plan = made.folder / "eu-plan.toml"
     text = plan.read_text(encoding="utf-8").replace('"office"', '"office-eu"')
     plan.write_text(text, encoding="utf-8", newline="\n")
-    sc.publish(plan, secret=made.secret, accept_risk="The office", reason="a test")
+    accepted = PublishOptions(secret=made.secret, accept_risk="The office", reason="a test")
+    sc.publish(plan, accepted)
     published = digests(made.folder / "published-eu")
     whole = hashlib.sha256("".join(published.values()).encode()).hexdigest()
     check("european", {"files": str(len(published)), "digest": whole})

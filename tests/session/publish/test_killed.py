@@ -66,7 +66,7 @@ def command(arguments: list[str]) -> None:
 def publishing(office: Office) -> BaseProcess:
     """Begin to publish."""
     CONTEXT.set_forkserver_preload(
-        ["sdcensus.report.publication.pages", "sdcensus.cli.shared.run", __name__]
+        ["sdcensus.session.publish.run", "sdcensus.cli.shared.run", __name__]
     )
     arguments = ["publish", str(office.plan), "--secret", str(office.secret), "--quiet"]
     process = CONTEXT.Process(target=command, args=(arguments,))

@@ -16,12 +16,12 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy, VariableRu
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.question import Question
-from sdcensus.report.publication.pages import publish
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census
 from sdcensus.session.commands import compile_program, finish
 from sdcensus.session.protect.published_spec import published_spec
 from sdcensus.session.publish.resolution import resolve
+from sdcensus.session.publish.run import PublishOptions, publish
 from tests.hamlet import SCHEMA, Hamlet, rows, write_hamlet
 
 #: No level of the hamlet has a code for it.
@@ -67,7 +67,10 @@ class Products:
         if smallest is not None:
             text = text.replace("[output]", f"smallest_group = {smallest}\n\n[output]")
         plan = self.hamlet.write(f"{name}.toml", text)
-        publish(plan, secret=self.hamlet.secret, accept_risk="The office", reason="a test")
+        accepted = PublishOptions(
+            secret=self.hamlet.secret, accept_risk="The office", reason="a test"
+        )
+        publish(plan, accepted)
         return written(self.hamlet.folder / name / "t.csv")
 
     def builder(self, where: str, *by: str, service: TableService | None = None) -> Numbers:

@@ -18,7 +18,6 @@ from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.report.publication.pages import publish
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.census.census import open_store
 from sdcensus.session.policy.design import design
@@ -26,6 +25,7 @@ from sdcensus.session.protect.smallest_group import (
     largest_private_household,
     suggested_smallest_group,
 )
+from sdcensus.session.publish.run import PublishOptions, publish
 from sdcensus.session.publish.workplace import MANIFEST
 from sdcensus.testing.island import SECRET
 from tests.hamlet import Hamlet, write_hamlet
@@ -235,7 +235,8 @@ def test_cells_of_one_household_are_withheld_where_the_policy_says_so(
     hamlet.load()
     rule = "" if action is None else f'[design]\none_household_cells = "{action}"\n'
     hamlet.write("policy.toml", f'name = "Rules"\n{rule}')
-    publish(hamlet.write("plan.toml", HOUSEHOLD_PLAN), secret=hamlet.secret, engine=engine)
+    options = PublishOptions(secret=hamlet.secret, engine=engine)
+    publish(hamlet.write("plan.toml", HOUSEHOLD_PLAN), options)
     made = Office(hamlet.folder)
     ages = {"_T": {str(one) for one in range(100)} | {"999"}, "90+": set(map(str, range(90, 100)))}
     ages |= {f"{low}-{low + 9}": set(map(str, range(low, low + 10))) for low in range(0, 90, 10)}

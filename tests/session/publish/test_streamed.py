@@ -32,7 +32,7 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.publish.evaluation import evaluated, row_from_json
 from sdcensus.session.publish.publishable import PublishableTable
-from sdcensus.session.publish.streamed import stream_table
+from sdcensus.session.publish.streamed import StreamOptions, stream_table
 
 SECRET = Secret(bytes(range(32)))
 
@@ -135,7 +135,11 @@ def test_what_is_streamed_is_what_a_held_table_publishes(tmp_path: Path, name: s
     dense, sparse = _cubes()
     method = METHODS[name]()
     result = stream_table(
-        sparse, method, _publishable(sparse.spec), tmp_path, formats=["parquet", "csv"]
+        sparse,
+        method,
+        _publishable(sparse.spec),
+        tmp_path,
+        StreamOptions(formats=["parquet", "csv"]),
     )
     expected = method.protect(dense)
     assert isinstance(expected.table, Table)
@@ -186,9 +190,7 @@ def test_neither_threads_nor_memory_change_a_byte(tmp_path: Path) -> None:
             method,
             _publishable(sparse.spec),
             folder,
-            formats=["parquet", "csv"],
-            threads=threads,
-            memory=memory,
+            StreamOptions(formats=["parquet", "csv"], threads=threads, memory=memory),
         )
         content = [one.read_bytes() for one in result.files]
         made.append((content, result.digest, result.evaluation))
@@ -209,7 +211,9 @@ def test_the_digest_is_that_of_codes_and_published_numbers(tmp_path: Path) -> No
     ):
         folder = tmp_path / str(at)
         folder.mkdir()
-        result = stream_table(cube, method, _publishable(cube.spec), folder, evaluation=False)
+        result = stream_table(
+            cube, method, _publishable(cube.spec), folder, StreamOptions(evaluation=False)
+        )
         digests.append(result.digest)
         assert result.evaluation is None
     assert digests[0] == digests[3]
@@ -235,7 +239,7 @@ def test_tables_without_axes_and_without_records(tmp_path: Path) -> None:
             ConventionalRounding(5),
             PublishableTable(name="small", spec=spec),
             folder,
-            formats=["csv"],
+            StreamOptions(formats=["csv"]),
         )
         assert result.listed == (1 if rows else 0)
         assert result.evaluation is not None
@@ -271,7 +275,11 @@ def test_a_wrong_secret_and_a_wrong_format_are_refused_before_any_work(tmp_path:
         stream_table(other, METHODS["cell-key"](), _publishable(sparse.spec), tmp_path)
     with pytest.raises(SpecError, match="'px'"):
         stream_table(
-            sparse, METHODS["cell-key"](), _publishable(sparse.spec), tmp_path, formats=["px"]
+            sparse,
+            METHODS["cell-key"](),
+            _publishable(sparse.spec),
+            tmp_path,
+            StreamOptions(formats=["px"]),
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -284,7 +292,7 @@ def test_progress_goes_from_nothing_to_everything(tmp_path: Path) -> None:
         METHODS["cell-key"](),
         _publishable(sparse.spec),
         tmp_path,
-        memory=20_000,
+        StreamOptions(memory=20_000),
         progress=lambda _, done: told.append(done),
     )
     assert told[0] == 0.0

@@ -17,7 +17,6 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.progress import no_progress
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import LONGEST, Secret
-from sdcensus.report.publication.pages import publish
 from sdcensus.session.answer import open_service
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.demo.country import make_demonstration
@@ -29,6 +28,7 @@ from sdcensus.session.protect.smallest_group import (
     suggested_smallest_group,
 )
 from sdcensus.session.publish.estimate import check_plan
+from sdcensus.session.publish.run import publish
 from sdcensus.session.recommend.plan_draft import draft_plan
 from sdcensus.session.recommend.recommendation import recommend, write_recommendation
 from sdcensus.store.secrets import write_secret

@@ -29,12 +29,14 @@ from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.published import COUNTRIES, preset_of, published, published_for
+from sdcensus.report.study.results import Candidate, Draw, Study
+from sdcensus.report.study.words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.load import load
 from sdcensus.session.study.cells import profile, worst
-from sdcensus.session.study.published import COUNTRIES, preset_of, published, published_for
-from sdcensus.session.study.study import Candidate, Draw, Study, compare, scheme_candidates
+from sdcensus.session.study.study import compare, scheme_candidates
 from sdcensus.session.study.sums import interior_sums, totals_of
 from sdcensus.session.study.tables import (
     cubes_of,
@@ -43,7 +45,6 @@ from sdcensus.session.study.tables import (
     read_tables,
     with_fresh_keys,
 )
-from sdcensus.session.study.words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
 from sdcensus.testing.island import SECRET, island
 
 AXES = ("area", "sex", "age", "married")

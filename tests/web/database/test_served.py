@@ -15,7 +15,7 @@ from sdcensus.model.published.lock import EventKind, Making
 from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
 from sdcensus.model.schema.entity import Entity
 from sdcensus.session.answer import TableService
-from sdcensus.session.guard.served_guard import Asked
+from sdcensus.session.guard.run import Revision
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units
 from sdcensus.web.database import COMMAND_LINE, Action, Database
@@ -111,7 +111,7 @@ def test_the_numbers_of_a_service_are_kept_and_guarded(place: Place, tmp_path: P
             open_numbers(other, database)
         assert database.served.all() == (kept,)
         again = service(tmp_path / "c.store", without(people(400), [3]), key_version=2)
-        open_numbers(again, database, Asked(revision="new keys", rekey=True))
+        open_numbers(again, database, Revision("new keys", rekey=True))
     with place.open() as database:
         (kept,) = database.served.all()
         assert (kept.making.key_version, kept.looks) == (2, 2)

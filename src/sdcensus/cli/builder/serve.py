@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.secret import Secret, SubSecret
     from sdcensus.session.answer import TableService
-    from sdcensus.session.guard.served_guard import Asked
+    from sdcensus.session.guard.run import Revision
     from sdcensus.web.settings import Settings
 
 EXAMPLES = examples(
@@ -184,8 +184,7 @@ def serve(
     until Ctrl+C, on this machine only unless --host says otherwise. The exit code is then 0, or 8
     if entries of the audit could not be written and are lost.
     """
-    from sdcensus.session.guard.run import REVISION_MINIMUM
-    from sdcensus.session.guard.served_guard import Asked
+    from sdcensus.session.guard.run import REVISION_MINIMUM, Revision
     from sdcensus.session.office.secret import find_any_secret
 
     output = Output(quiet=quiet)
@@ -204,12 +203,8 @@ def serve(
         raise SpecError(
             "Say once how tables are protected: --plan FILE, or the options of a method."
         )
-    asked = Asked(
-        revision=revision,
-        rekey=rekey,
-        old_store=old_store,
-        minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
-    )
+    minimum = REVISION_MINIMUM if revision_minimum is None else revision_minimum
+    event = Revision(revision, rekey, old_store, minimum)
     where = database or settings.state / DATABASE
     # What is loaded now stays to the end: nothing of it is worth looking through for garbage.
     gc.disable()
@@ -230,11 +225,11 @@ def serve(
         for caution in service.cautions:
             output.note(f"caution: {caution}")
         if check:
-            _check_numbers(output, service, where, asked)
+            _check_numbers(output, service, where, event)
             output.say("All is well: it can be opened.")
             return
         _warn(output, settings)
-        _run(output, service, settings, where, asked)
+        _run(output, service, settings, where, event)
     finally:
         gc.enable()
 
@@ -317,7 +312,9 @@ def _opened(
         )
 
 
-def _check_numbers(output: Output, service: TableService, where: str | Path, asked: Asked) -> None:
+def _check_numbers(
+    output: Output, service: TableService, where: str | Path, event: Revision
+) -> None:
     """Compare with what was given out before, if anything was; nothing is made or kept."""
     if "://" not in str(where) and not Path(where).exists():
         return
@@ -330,7 +327,7 @@ def _check_numbers(output: Output, service: TableService, where: str | Path, ask
         Database.open(where, must_exist=True) as opened,
         Stages(output, "comparing with what was served before") as stages,
     ):
-        opening = decide_numbers(service, opened, asked, progress=stages)
+        opening = decide_numbers(service, opened, event, progress=stages)
     for note in opening.notes:
         output.note(note)
 
@@ -340,7 +337,7 @@ def _run(
     service: TableService,
     settings: Settings,
     where: str | Path,
-    asked: Asked,
+    event: Revision,
 ) -> None:
     try:
         from sdcensus.web.database import Database
@@ -350,7 +347,7 @@ def _run(
         raise _missing(error) from None
     with Database.open(where) as opened:
         with Stages(output, "comparing with what was served before") as stages:
-            opening = open_numbers(service, opened, asked, progress=stages)
+            opening = open_numbers(service, opened, event, progress=stages)
         for note in opening.notes:
             output.note(note)
         server = RunningServer(service, settings, opened, say=output.say)

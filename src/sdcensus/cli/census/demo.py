@@ -90,15 +90,11 @@ def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:
     from sdcensus.errors import MissingExtra
     from sdcensus.report.assessment.files import AssessmentReport, write_reports
     from sdcensus.session.assess.assessment import assess_table
+    from sdcensus.session.assess.options import AssessOptions
 
     way = publication.ways[0]
-    assessment = assess_table(
-        publication.cube,
-        way.table,
-        method=way.method,
-        provenance=way.protected.provenance,
-        progress=progress,
-    )
+    options = AssessOptions(method=way.method, provenance=way.protected.provenance)
+    assessment = assess_table(publication.cube, way.table, options, progress=progress)
     folder = publication.comparison.parent / "assessment"
     try:
         return write_reports([("assessment", AssessmentReport(assessment))], folder)
@@ -109,7 +105,7 @@ def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:
 def _publish(made: Demonstration, progress: Progress) -> PublishReport | None:
     """Everything that the national plan names, where what writes workbooks is installed."""
     from sdcensus.errors import MissingExtra
-    from sdcensus.report.publication.pages import publish
+    from sdcensus.session.publish.run import publish
 
     try:
         return publish(made.plan, secret=made.secret, progress=progress)

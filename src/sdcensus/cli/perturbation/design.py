@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,6 +40,8 @@ from sdcensus.errors import SpecError, UnknownName
 
 if TYPE_CHECKING:
     from sdcensus.model.perturbation.design import PerturbationDesign
+    from sdcensus.report.perturbation.summary import Summary
+    from sdcensus.session.perturbation.tables import Written
 
 EXAMPLES = examples(
     "sdcensus ptable design --max-deviation 3 --variance 1.5 --stay 0.4 --out pt.csv",
@@ -155,59 +158,36 @@ def design(
     said. Without --out, the table is only shown.
     """
     from sdcensus.session.perturbation import tables as session
-    from sdcensus.session.perturbation.words import in_words
 
     output = Output(quiet=quiet)
     if out is None and (order is Order.SCRAMBLED or key_space is not None):
         raise SpecError("--order and --key-space are about a file. Say which one: --out FILE.")
-    wishes = {
-        "--max-deviation": max_deviation,
-        "--variance": variance,
-        "--blocked": blocked,
-        "--stay": stay,
-        "--not-monotone": not_monotone or None,
-        "--variance-mode": variance_mode,
-        "--strict": strict or None,
-        "--relax": relax,
-        "--scheme": scheme,
-        "--strength": strength,
-        "--source": source,
-        "--sigma": sigma,
-        "--epsilon": epsilon,
-        "--units": units,
-    }
-    _check_wishes({name: value for name, value in wishes.items() if value is not None})
+    wishes = _Wishes(
+        max_deviation=max_deviation,
+        variance=variance,
+        blocked=blocked,
+        stay=stay,
+        not_monotone=not_monotone or None,
+        variance_mode=variance_mode,
+        strict=strict or None,
+        relax=relax,
+        scheme=scheme,
+        strength=strength,
+        source=source,
+        sigma=sigma,
+        epsilon=epsilon,
+        units=units,
+    )
+    _check_wishes(wishes.given())
     with all_or_nothing(), Stages(output, "designing the rows"), _names_as_options():
-        made: PerturbationDesign
-        if scheme is not None:
-            made = session.scheme(scheme)
-        elif strength is not None:
-            made = session.strength(strength.value)
-        elif source is Source.NORMAL:
-            limit = _NORMAL_LIMIT if max_deviation is None else max_deviation
-            made = session.truncated_normal(sigma or 0.0, limit=limit)
-        elif source is Source.GEOMETRIC:
-            made = session.two_sided_geometric(epsilon or 0.0, max_deviation or 0)
-        elif source is Source.PER_UNIT:
-            made = session.per_unit_deviations(units or 0)
-        else:
-            made = session.design(
-                max_deviation or 0,
-                variance or 0.0,
-                blocked or 0,
-                stay=_stays(stay),
-                monotone=not not_monotone,
-                variance_mode=(variance_mode or VarianceMode.AT_MOST).value.replace("-", "_"),
-                strict=strict,
-                relax=(relax or Relax.REFERENCE).value,
-            )
+        designed = wishes.designed()
         if perturb_zeros is not None:
-            made = made.with_perturbed_zeros(_zeros(perturb_zeros, made.blocked + 1))
-        summary = session.summarise(made, lookups=False)
+            designed = designed.with_perturbed_zeros(_zeros(perturb_zeros, designed.blocked + 1))
+        summary = session.summarise(designed, lookups=False)
         written = None
         if out is not None:
             written = session.write(
-                made,
+                designed,
                 out,
                 file_format.value,
                 modulus=key_space,
@@ -215,7 +195,13 @@ def design(
                 secret=office_secret(secret) if order is Order.SCRAMBLED else None,
                 key_version=key_version,
             )
-    output.say(f"{made.name or 'Perturbation table'}: confidential", style="bold")
+    _show(output, designed.name, summary, written)
+
+
+def _show(output: Output, name: str, summary: Summary, written: Written | None) -> None:
+    from sdcensus.report.perturbation.words import in_words
+
+    output.say(f"{name or 'Perturbation table'}: confidential", style="bold")
     output.say(in_words(summary))
     rows = rows_up_to(summary, _COUNTS)
     show_probabilities(output, rows)
@@ -231,6 +217,59 @@ def design(
         output.say("See the risk of each look-up, and pictures, with:")
         repeat = f" --repeat {written.repeat}" if written.repeat else ""
         output.command(f"sdcensus ptable show {typed(written.path)}{repeat} --plot FILE.html")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wishes:
+    """What is asked for, by the names of the options; ``None`` where nothing was said."""
+
+    max_deviation: int | None
+    variance: float | None
+    blocked: int | None
+    stay: str | None
+    not_monotone: bool | None
+    variance_mode: VarianceMode | None
+    strict: bool | None
+    relax: Relax | None
+    scheme: str | None
+    strength: Strength | None
+    source: Source | None
+    sigma: float | None
+    epsilon: float | None
+    units: int | None
+
+    def given(self) -> dict[str, object]:
+        """What was said, as it was typed."""
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            f"--{name.replace('_', '-')}": wish for name, wish in said.items() if wish is not None
+        }
+
+    def designed(self) -> PerturbationDesign:
+        """The rows; wishes were checked before."""
+        from sdcensus.session.perturbation import tables as session
+
+        if self.scheme is not None:
+            return session.scheme(self.scheme)
+        if self.strength is not None:
+            return session.strength(self.strength.value)
+        if self.source is Source.NORMAL:
+            limit = _NORMAL_LIMIT if self.max_deviation is None else self.max_deviation
+            return session.truncated_normal(self.sigma or 0.0, limit=limit)
+        if self.source is Source.GEOMETRIC:
+            return session.two_sided_geometric(self.epsilon or 0.0, self.max_deviation or 0)
+        if self.source is Source.PER_UNIT:
+            return session.per_unit_deviations(self.units or 0)
+        return session.design(
+            self.max_deviation or 0,
+            self.variance or 0.0,
+            self.blocked or 0,
+            stay=_stays(self.stay),
+            monotone=not self.not_monotone,
+            variance_mode=(self.variance_mode or VarianceMode.AT_MOST).value.replace("-", "_"),
+            strict=bool(self.strict),
+            relax=(self.relax or Relax.REFERENCE).value,
+        )
 
 
 #: Rows of counts up to this one are shown.

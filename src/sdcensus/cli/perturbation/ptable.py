@@ -98,8 +98,8 @@ def show(
     With --secret, the figures of the scrambled look-up are those of the office's own order;
     otherwise they are a mean over several orders.
     """
+    from sdcensus.report.perturbation.words import in_words, key_space_text
     from sdcensus.session.perturbation import tables as session
-    from sdcensus.session.perturbation.words import in_words, key_space_text
 
     output = Output(quiet=quiet)
     if chart and not plot:

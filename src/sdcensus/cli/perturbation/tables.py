@@ -9,8 +9,8 @@ from sdcensus.cli.perturbation.options import CONFIDENTIAL
 from sdcensus.cli.shared.console import Output, plain_table
 
 if TYPE_CHECKING:
-    from sdcensus.session.perturbation.rows import RowSummary
-    from sdcensus.session.perturbation.summary import Summary
+    from sdcensus.report.perturbation.rows import RowSummary
+    from sdcensus.report.perturbation.summary import Summary
     from sdcensus.session.perturbation.tables import Written
 
 #: Signs between two columns.
@@ -25,8 +25,8 @@ def rows_up_to(summary: Summary, counts: int) -> tuple[RowSummary, ...]:
 
 def show_probabilities(output: Output, rows: Sequence[RowSummary]) -> None:
     """The probability of each change, in as many blocks as the width of the console asks for."""
-    from sdcensus.session.perturbation.rows import shown_deviations
-    from sdcensus.session.perturbation.words import probability, signed
+    from sdcensus.report.perturbation.rows import shown_deviations
+    from sdcensus.report.perturbation.words import probability, signed
 
     deviations = shown_deviations(rows)
     label = max(len("count"), *(len(row.counts) for row in rows))
@@ -49,7 +49,7 @@ def show_probabilities(output: Output, rows: Sequence[RowSummary]) -> None:
 
 def show_figures(output: Output, rows: Sequence[RowSummary]) -> None:
     """Each row in figures."""
-    from sdcensus.session.perturbation.words import probability, small
+    from sdcensus.report.perturbation.words import probability, small
 
     output.say("\nEach row in figures", style="bold")
     table = plain_table()
@@ -78,7 +78,7 @@ def show_relaxed(output: Output, summary: Summary) -> None:
 
 def show_lookups(output: Output, summary: Summary) -> None:
     """What the gap between a total and its parts gives away."""
-    from sdcensus.session.perturbation.words import (
+    from sdcensus.report.perturbation.words import (
         distinction_sentence,
         lookup_sentence,
         probability,
@@ -113,8 +113,8 @@ def say_hidden(output: Output, summary: Summary, rows: Sequence[RowSummary], how
 
 def say_written(output: Output, written: Written) -> None:
     """What stands in a new file, and how far it is from what was asked for."""
+    from sdcensus.report.perturbation.words import key_space_text
     from sdcensus.session.perturbation.tables import ROUNDED
-    from sdcensus.session.perturbation.words import key_space_text
 
     moved = written.moved
     keys = f"{key_space_text(written.keys)} keys"

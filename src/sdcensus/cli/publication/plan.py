@@ -131,14 +131,13 @@ def check(
 def _show_risk(output: Output, found: PlanCheck) -> None:
     """What the plan would give away, and what keeps it from being published."""
     from sdcensus.cli.shared.broken_down import show_broken_down
-    from sdcensus.session.gate.words import excused_lines
 
     output.say("\nNoise against the look budget", style="bold")
     for one in found.looks:
         output.say(one.sentence)
     show_broken_down(output, found.census, found.measures, found.gate.limit)
-    for line in excused_lines(found.gate):
-        output.say(line)
+    if found.gate.excuse:
+        output.say(found.gate.excuse)
     for risk in found.gate.risks:
         output.note(f"warning: {risk.of.plural}: {risk.sentence}")
     for remedy in dict.fromkeys(risk.remedy for risk in found.gate.risks):

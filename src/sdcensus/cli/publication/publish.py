@@ -118,14 +118,14 @@ def publish(
     where it stopped when the same command is run again. Numbers that were published before never
     change without --revision.
     """
-    from sdcensus.report.publication.pages import publish as publish_plan
+    from sdcensus.session.publish.run import PublishOptions
+    from sdcensus.session.publish.run import publish as publish_plan
 
     output = Output(quiet=quiet)
     if rekey and not revision:
         raise SpecError("--rekey changes every published number: name the event, --revision NAME.")
     with _resumable(), Stages(output, "checking the plan") as stages:
-        report = publish_plan(
-            plan,
+        options = PublishOptions(
             out=out,
             secret=secret,
             engine=None if engine is None else engine.value,
@@ -139,8 +139,8 @@ def publish(
             restart=restart,
             accept_risk=accept_risk,
             reason=reason,
-            progress=stages,
         )
+        report = publish_plan(plan, options, progress=stages)
     _say(output, report)
 
 

@@ -29,8 +29,8 @@ def show_broken_down(
         limit: The largest share of small visible groups that is accepted, if that is known.
         assumed: The noise that it was taken with, where no plan says it.
     """
+    from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
     from sdcensus.session.gate.broken_down import smallest_group_text
-    from sdcensus.session.gate.words import broken_down_lines, help_line, worst_kinds
 
     for found in measures:
         output.say(f"\nGroups that are broken down: {found.of.plural}", style="bold")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,8 +39,8 @@ from sdcensus.model.quantities import bytes_text, duration_text
 if TYPE_CHECKING:
     from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.progress import Progress
-    from sdcensus.session.assess.assessment import Assessment
-    from sdcensus.session.assess.tables import AssessOptions
+    from sdcensus.report.assessment.results import Assessment
+    from sdcensus.session.assess.options import AssessOptions, Surroundings
     from sdcensus.session.census.census import Census
 
 #: How files of plans end; a store is a folder.
@@ -175,7 +175,7 @@ def assess(
     the screen only if --confidential is said. Files can be read by their owner only; the public
     page among them holds no figure that was computed from a true count.
     """
-    from sdcensus.session.assess.tables import AssessOptions
+    from sdcensus.session.assess.options import AssessOptions, Surroundings
 
     output = Output(quiet=quiet)
     if out is not None and (out.exists() or out.is_symlink()):
@@ -190,14 +190,13 @@ def assess(
         compare=compare,
         exact=exact,
         language=language,
-        registry=registry,
-        policy=policy,
         recovery_limit=recovery_limit,
-        smallest_group=smallest_group,
     )
+    around = Surroundings(registry=registry, policy=policy, smallest_group=smallest_group)
     chosen = _Chosen(method, listed(then), method_options, secret)
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
+    question = _Question(by, of, where, published)
     with all_or_nothing(), Stages(output, "reading") as stages:
         if source.suffix.lower() in PLANS:
             if by or where or published is not None or chosen.anything:
@@ -207,17 +206,17 @@ def assess(
                 )
             from sdcensus.session.assess.tables import assess_plan
 
-            plan = assess_plan(source, table or [], secret=secret, options=options, progress=stages)
-            found, skipped = list(plan.tables), plan.skipped
+            plan = assess_plan(source, table or [], options, around, secret=secret, progress=stages)
+            assessments, skipped = list(plan.tables), plan.skipped
         elif table:
             raise SpecError("--table names a table of a plan: sdcensus assess plan.toml.")
         else:
-            found = [_of_store(source, (by, of, where), published, chosen, options, stages)]
-        again = _typed(source, by, of, where, published, table or [], chosen, options)
-        written = _write(found, out, again, date, language, stages)
+            assessments = [_of_store(source, question, chosen, options, around, stages)]
+        again = _typed(source, question, table or [], chosen, options, around)
+        written = _write(assessments, out, again, date, language, stages)
     took = time.perf_counter() - began
-    for name, assessment in found:
-        title = name if len(found) > 1 else ""
+    for name, assessment in assessments:
+        title = name if len(assessments) > 1 else ""
         say_assessment(output, title, assessment, language, examples=confidential)
     for sentence in skipped:
         output.note(f"not assessed: {sentence}")
@@ -260,36 +259,46 @@ class _Chosen:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Which table of a store: its axes, what it counts, where; or a published file."""
+
+    by: str
+    of: str
+    where: str | None
+    published: Path | None
+
+
 def _of_store(
     store: Path,
-    table: tuple[str, str, str | None],
-    published: Path | None,
+    question: _Question,
     chosen: _Chosen,
     options: AssessOptions,
+    around: Surroundings,
     progress: Progress,
 ) -> tuple[str, Assessment]:
     from sdcensus.session.assess.tables import assess_published, assess_spec, file_name
     from sdcensus.session.census.census import open_store
     from sdcensus.session.protect.published_spec import published_spec
 
-    by, of, where = table
+    by, of, published = question.by, question.of, question.published
     census = open_store(store)
     check_language(census, options.language)
     if published is not None:
-        if by or where:
+        if by or question.where:
             raise SpecError("A published file says itself what it shows: leave --by out.")
         method = chosen.build(census, of) if chosen.anything else None
         return file_name(published.stem), assess_published(
-            census, published, method=method, options=options, progress=progress
+            census, published, replace(options, method=method), around, progress=progress
         )
-    spec = published_spec(census, *listed(by), of=of, where=where)
+    spec = published_spec(census, *listed(by), of=of, where=question.where)
     return file_name(spec.title), assess_spec(
-        census, spec, chosen.build(census, of), options=options, progress=progress
+        census, spec, chosen.build(census, of), options, around, progress=progress
     )
 
 
 def _write(
-    found: list[tuple[str, Assessment]],
+    assessments: list[tuple[str, Assessment]],
     out: Path | None,
     reproduce: str,
     date: str,
@@ -301,24 +310,26 @@ def _write(
     from sdcensus.report.assessment.files import AssessmentReport, write_reports
 
     progress("writing", 0.0)
-    reports = [(name, AssessmentReport(one, reproduce, date, language)) for name, one in found]
+    reports = [
+        (name, AssessmentReport(assessment, reproduce, date, language))
+        for name, assessment in assessments
+    ]
     return write_reports(reports, out)
 
 
 def _typed(
     source: Path,
-    by: str,
-    of: str,
-    where: str | None,
-    published: Path | None,
+    question: _Question,
     tables: list[str],
     chosen: _Chosen,
     options: AssessOptions,
+    around: Surroundings,
 ) -> str:
     """The command that makes it again, for the confidential page: with all its parameters."""
-    words: list[tuple[str, object]] = [("by", by), ("of", "" if of == "persons" else of)]
-    words += [("where", where), ("published", published and published.name)]
-    words += [("table", one) for one in tables]
+    of, published = question.of, question.published
+    words: list[tuple[str, object]] = [("by", question.by), ("of", "" if of == "persons" else of)]
+    words += [("where", question.where), ("published", published and published.name)]
+    words += [("table", table) for table in tables]
     words += [("method", chosen.method), ("then", ",".join(chosen.steps))]
     for name, value in chosen.options.given().items():
         if name not in ALL_OPTIONS:
@@ -326,9 +337,9 @@ def _typed(
             continue
         each = value if isinstance(value, tuple) else (value,)
         words += [(name.replace("_", "-"), part) for part in each]
-    words += [("registry", options.registry), ("policy", options.policy)]
+    words += [("registry", around.registry), ("policy", around.policy)]
     words += [("recovery-limit", options.recovery_limit)]
-    words += [("smallest-group", options.smallest_group)]
+    words += [("smallest-group", around.smallest_group)]
     parts = [f"sdcensus assess {typed(source.name)}"]
     for name, value in words:
         if value is True:

@@ -31,8 +31,8 @@ from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.report.study.results import Study
     from sdcensus.session.census.census import Census
-    from sdcensus.session.study.study import Study
 
 EXAMPLES = examples(
     "sdcensus compare census.store --by ed@parish,sex,age --out study",
@@ -260,7 +260,7 @@ def _numbers(text: str) -> list[int] | None:
 
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
-    from sdcensus.session.study.words import sentences
+    from sdcensus.report.study.words import sentences
 
     table = study.tables[-1]
     output.say(f"{study.census}: methods compared", style="bold")

@@ -160,8 +160,6 @@ def protect(
         out=out, format=format, audit=audit, confidential=confidential, registry=registry
     )
     files.check()
-    if format is not None and out is None and groups_out is None:
-        raise SpecError("--format is the format of a file: --out FILE.")
     _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)
     check_language(census, language)

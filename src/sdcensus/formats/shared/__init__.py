@@ -1,5 +1,5 @@
 """What all files for the public share.
 
-Files that are there whole or not at all, and how workbooks look. Single formats are in
-``formats/write``.
+Files that are there whole or not at all, how workbooks look, and cells as columns of Arrow. Single
+formats are in ``formats/write``.
 """

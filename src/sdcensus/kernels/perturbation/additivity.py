@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
+from sdcensus.kernels.perturbation.slices import FAR, NOT_ALLOWED, Rule, Slice, shift, weigh
 
 Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]
@@ -32,13 +33,6 @@ Mask = npt.NDArray[np.bool_]
 #: The most rows, and the most columns, of a slice.
 LONGEST_RUN = 32
 
-#: A unit of distance outweighs everything by which equally near tables are told apart.
-_NEAR = 1 << 20
-#: The cost of what is not allowed; sums of two of them still fit.
-_FAR = 1 << 60
-_NOT_ALLOWED = 1 << 59
-#: Squares of gaps grow no further than this.
-_LARGEST_SQUARE = 64
 _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -104,7 +98,7 @@ def exchange(
             unless this is 0, by a draw of that number; so the search can leave a place where
             nothing pays.
     """
-    rule = _Rule(step, blocked, square)
+    rule = Rule(step, blocked, square)
     return int(_exchange(values, target, grid, *axes, *runs, rule, draw))
 
 
@@ -122,39 +116,6 @@ def _scattered(word: np.uint64) -> np.uint64:
     return word ^ (word >> _31)
 
 
-class _Slice(NamedTuple):
-    """A slice of a table as the kernels see it.
-
-    Attributes:
-        values, target: The table as it stands and as it was published.
-        part, weight: What each choice of blocks of the other axes adds to the number of a cell,
-            and the weight that it gives to it.
-        rows, columns: For each row (column) and block of its axis, what it adds to the number.
-        row_shared, column_shared: Which blocks hold all rows (columns) in one code.
-        free: Which cells may change.
-        noise: What tells equally near tables apart.
-    """
-
-    values: Int64
-    target: Int64
-    part: Int64
-    weight: Int64
-    rows: Int64
-    columns: Int64
-    row_shared: Mask
-    column_shared: Mask
-    free: Mask
-    noise: Int64
-
-
-class _Rule(NamedTuple):
-    """How much is exchanged at once, which counts are not allowed, how gaps count."""
-
-    step: int
-    blocked: int
-    square: bool
-
-
 @compiled
 def _exchange(
     values: Int64,
@@ -164,17 +125,16 @@ def _exchange(
     column_axis: int,
     row_runs: Runs,
     column_runs: Runs,
-    rule: _Rule,
+    rule: Rule,
     draw: int,
 ) -> int:
-    sizes, blocks, offsets, salts = grid.sizes, grid.blocks, grid.offsets, grid.salts
-    axes = sizes.size
+    sizes, blocks, offsets = grid.sizes, grid.blocks, grid.offsets
     slices, sums = 1, 1
-    for axis in range(axes):
+    for axis in range(sizes.size):
         if axis != row_axis and axis != column_axis:
             slices *= sizes[axis]
             sums *= blocks[axis]
-    place = np.zeros(axes, dtype=np.int64)
+    place = np.zeros(sizes.size, dtype=np.int64)
     part = np.zeros(sums, dtype=np.int64)
     weight = np.ones(sums, dtype=np.int64)
     side = LONGEST_RUN + 1
@@ -183,20 +143,11 @@ def _exchange(
     graph = np.zeros((4, side, side), dtype=np.int64)
     free = np.zeros((side, side), dtype=np.bool_)
     noise = np.zeros((side, side), dtype=np.int64)
-    made = 0
+    changes = 0
     for _ in range(slices):
-        # The margins over the other axes: one for each choice of their blocks.
-        known = 1
-        part[0], weight[0] = 0, 1
-        salt = np.uint64(draw) * _GOLDEN
-        for axis in range(axes):
-            if axis != row_axis and axis != column_axis:
-                salt += salts[axis, place[axis]]
-                for block in range(blocks[axis] - 1, -1, -1):
-                    for one in range(known):
-                        part[block * known + one] = part[one] + offsets[axis, block, place[axis]]
-                        weight[block * known + one] = weight[one] * (2 if block else 1)
-                known *= blocks[axis]
+        salt = np.uint64(draw) * _GOLDEN + _over_others(
+            grid, row_axis, column_axis, place, part, weight
+        )
         for row_run in range(row_runs.starts.size - 1):
             row_members = row_runs.members[row_runs.starts[row_run] : row_runs.starts[row_run + 1]]
             rows = _gathered(offsets[row_axis], blocks[row_axis], row_members)
@@ -204,7 +155,7 @@ def _exchange(
                 first, last = column_runs.starts[column_run], column_runs.starts[column_run + 1]
                 column_members = column_runs.members[first:last]
                 columns = _gathered(offsets[column_axis], blocks[column_axis], column_members)
-                here = _Slice(
+                here = Slice(
                     values,
                     target,
                     part,
@@ -216,32 +167,72 @@ def _exchange(
                     free,
                     noise,
                 )
-                open_cells = 0
-                for row, row_member in enumerate(row_members):
-                    for column, column_member in enumerate(column_members):
-                        cell = part[0] + rows[row, 0] + columns[column, 0]
-                        free[row, column] = target[cell] != 0
-                        open_cells += free[row, column]
-                        own = salts[row_axis, row_member] + salts[column_axis, column_member]
-                        drawn = _scattered(salt + own) & _THREE_BITS
-                        noise[row, column] = np.int64(drawn) if draw else 0
-                if open_cells == 0:
+                row_salts = grid.salts[row_axis][row_members] + salt
+                column_salts = grid.salts[column_axis][column_members]
+                if _opened(here, row_salts, column_salts, draw) == 0:
                     continue
                 turn = np.int64(_scattered(salt + np.uint64(row_run)) >> _32)
                 while True:
-                    _weigh(here, rule, more, less)
+                    weigh(here, rule, more, less)
                     _connect(more, less, rows.shape[0], columns.shape[0], turn, graph)
-                    found = _change(here, rule, graph)
-                    if found == 0:
+                    paying = _change(here, rule, graph)
+                    if paying == 0:
                         break
-                    made += found
-        for axis in range(axes - 1, -1, -1):
-            if axis != row_axis and axis != column_axis:
-                place[axis] += 1
-                if place[axis] < sizes[axis]:
-                    break
-                place[axis] = 0
-    return made
+                    changes += paying
+        _go_on(sizes, row_axis, column_axis, place)
+    return changes
+
+
+@compiled
+def _over_others(
+    grid: Grid, row_axis: int, column_axis: int, place: Int64, part: Int64, weight: Int64
+) -> np.uint64:
+    """The margins over the other axes, one for each choice of their blocks; the salt of the place.
+
+    Args:
+        grid: Where cells lie.
+        row_axis, column_axis: The axes of the slice.
+        place: The base group of each other axis.
+        part, weight: Are filled for every choice of blocks; see ``Slice``.
+    """
+    known = 1
+    part[0], weight[0] = 0, 1
+    salt = np.uint64(0)
+    for axis in range(grid.sizes.size):
+        if axis != row_axis and axis != column_axis:
+            salt += grid.salts[axis, place[axis]]
+            for block in range(grid.blocks[axis] - 1, -1, -1):
+                offset = grid.offsets[axis, block, place[axis]]
+                for choice in range(known):
+                    part[block * known + choice] = part[choice] + offset
+                    weight[block * known + choice] = weight[choice] * (2 if block else 1)
+            known *= grid.blocks[axis]
+    return salt
+
+
+@compiled
+def _opened(here: Slice, row_salts: UInt64, column_salts: UInt64, draw: int) -> int:
+    """Which cells of a slice may change, with their draws; how many there are."""
+    count = 0
+    for row in range(row_salts.size):
+        for column in range(column_salts.size):
+            cell = here.part[0] + here.rows[row, 0] + here.columns[column, 0]
+            here.free[row, column] = here.target[cell] != 0
+            count += here.free[row, column]
+            drawn = _scattered(row_salts[row] + column_salts[column]) & _THREE_BITS
+            here.noise[row, column] = np.int64(drawn) if draw else 0
+    return count
+
+
+@compiled
+def _go_on(sizes: Int64, row_axis: int, column_axis: int, place: Int64) -> None:
+    """The next base groups of the other axes, the last axis fastest."""
+    for axis in range(sizes.size - 1, -1, -1):
+        if axis != row_axis and axis != column_axis:
+            place[axis] += 1
+            if place[axis] < sizes[axis]:
+                break
+            place[axis] = 0
 
 
 @compiled
@@ -255,87 +246,17 @@ def _gathered(offsets: Int64, blocks: int, members: Int64) -> Int64:
 
 
 @compiled
-def _capped_square(size: int, most: int) -> int:
-    """The square up to ``most``, and a straight line from there on."""
-    return size * size if size <= most else 2 * most * size - most * most
-
-
-@compiled
-def _gap_cost(gap: int, step: int, square: bool) -> int:
-    """What it costs to change a gap to the published value by ``step``."""
-    now, then = abs(gap), abs(gap + step)
-    if not square:
-        return then - now
-    return _capped_square(then, _LARGEST_SQUARE) - _capped_square(now, _LARGEST_SQUARE)
-
-
-@compiled
-def _uneven(change: int, step: int) -> int:
-    """How much less evenly changes are spread when that of a cell grows by ``step``."""
-    return _capped_square(abs(change + step), 4) - _capped_square(abs(change), 4)
-
-
-@compiled
-def _weigh(here: _Slice, rule: _Rule, more: Int64, less: Int64) -> None:
-    """What a step more and a step less cost in each cell of a slice.
-
-    The row and column behind the last stand for the margins of columns and rows. In them "more"
-    means that the margin shrinks, so that every row and column of a change adds up to 0; the
-    corner, the margin of the whole slice, grows again.
-    """
-    height, width = here.rows.shape[0], here.columns.shape[0]
-    more[: height + 1, : width + 1] = 0
-    less[: height + 1, : width + 1] = 0
-    for row_block in range(here.rows.shape[1]):
-        for column_block in range(here.columns.shape[1]):
-            all_rows, all_columns = here.row_shared[row_block], here.column_shared[column_block]
-            factor = (2 if row_block else 1) * (2 if column_block else 1) * _NEAR
-            for row in range(1 if all_rows else height):
-                for column in range(1 if all_columns else width):
-                    if not (all_rows or all_columns or here.free[row, column]):
-                        continue
-                    up, down = 0, 0
-                    offset = here.rows[row, row_block] + here.columns[column, column_block]
-                    for one in range(here.part.size):
-                        cell = here.part[one] + offset
-                        gap = here.values[cell] - here.target[cell]
-                        up += here.weight[one] * _gap_cost(gap, rule.step, rule.square)
-                        down += here.weight[one] * _gap_cost(gap, -rule.step, rule.square)
-                    if all_rows != all_columns:
-                        up, down = down, up
-                    to_row, to_column = (
-                        height if all_rows else row,
-                        width if all_columns else column,
-                    )
-                    more[to_row, to_column] += factor * up
-                    less[to_row, to_column] += factor * down
-    for row in range(height):
-        for column in range(width):
-            cell = here.part[0] + here.rows[row, 0] + here.columns[column, 0]
-            value, change = here.values[cell], here.values[cell] - here.target[cell]
-            if here.free[row, column] and (value > 0 or rule.step > rule.blocked):
-                more[row, column] += _uneven(change, rule.step) + here.noise[row, column]
-            else:
-                more[row, column] = _FAR
-            left = value - rule.step
-            if here.free[row, column] and (left == 0 or left > rule.blocked):
-                less[row, column] += _uneven(change, -rule.step) - here.noise[row, column]
-            else:
-                less[row, column] = _FAR
-
-
-@compiled
 def _connect(
     more: Int64, less: Int64, height: int, width: int, turn: np.int64, graph: Int64
 ) -> None:
     """The cheapest row through which a step can go from one column to another."""
     cost, via = graph[0], graph[1]
-    cost[: width + 1, : width + 1] = _FAR
+    cost[: width + 1, : width + 1] = FAR
     for number in range(height + 1):
         # Rows are tried in turn from another one in every slice, or ties would all go to the first.
         row = (number + turn) % (height + 1)
         for start in range(width + 1):
-            if less[row, start] < _NOT_ALLOWED:
+            if less[row, start] < NOT_ALLOWED:
                 for end in range(width + 1):
                     through = less[row, start] + more[row, end]
                     if start != end and through < cost[start, end]:
@@ -344,27 +265,27 @@ def _connect(
 
 
 @compiled
-def _change(here: _Slice, rule: _Rule, graph: Int64) -> int:
+def _change(here: Slice, rule: Rule, graph: Int64) -> int:
     """Make the changes of two columns that pay, or else one of several columns."""
     cost, via = graph[0], graph[1]
     width = here.columns.shape[0]
     path = np.zeros(width + 2, dtype=np.int64)
     used = np.zeros(width + 1, dtype=np.bool_)
-    made = 0
-    for one in range(width + 1):
-        for other in range(one):
-            if used[one] or used[other] or cost[one, other] + cost[other, one] >= 0:
+    changes = 0
+    for first in range(width + 1):
+        for other in range(first):
+            if used[first] or used[other] or cost[first, other] + cost[other, first] >= 0:
                 continue
-            path[0], path[1] = one, other
+            path[0], path[1] = first, other
             if _apply(here, rule, via, path, 2):
-                made += 1
+                changes += 1
                 # Margins may take part several times; a column has to be weighed again first.
-                used[one], used[other] = one < width, True
-    if made == 0 and width > 1:
+                used[first], used[other] = first < width, True
+    if changes == 0 and width > 1:
         length = _cycle(graph, width + 1, path)
         if length and _apply(here, rule, via, path, length):
-            made = 1
-    return made
+            changes = 1
+    return changes
 
 
 @compiled
@@ -377,7 +298,7 @@ def _cycle(graph: Int64, size: int, path: Int64) -> int:
         best[start, start] = 0
     for middle in range(size):
         for start in range(size):
-            if best[start, middle] >= _NOT_ALLOWED:
+            if best[start, middle] >= NOT_ALLOWED:
                 continue
             for end in range(size):
                 through = best[start, middle] + best[middle, end]
@@ -402,7 +323,7 @@ def _traced(after: Int64, start: int, size: int, path: Int64) -> int:
 
 
 @compiled
-def _apply(here: _Slice, rule: _Rule, via: Int64, path: Int64, length: int) -> bool:
+def _apply(here: Slice, rule: Rule, via: Int64, path: Int64, length: int) -> bool:
     """Go along a cycle; go back if it does not pay after all.
 
     Costs of cells add up only as long as a change meets each of them, and each margin, once.
@@ -416,7 +337,7 @@ def _apply(here: _Slice, rule: _Rule, via: Int64, path: Int64, length: int) -> b
 
 @compiled
 def _walk(
-    here: _Slice, rule: _Rule, via: Int64, path: Int64, length: int, step: int
+    here: Slice, rule: Rule, via: Int64, path: Int64, length: int, step: int
 ) -> tuple[int, bool]:
     """Go along a cycle; what that costs, and whether no cell is left with what is not allowed."""
     height, width = here.rows.shape[0], here.columns.shape[0]
@@ -425,9 +346,9 @@ def _walk(
         start, end = path[number], path[(number + 1) % length]
         row = via[start, end]
         if row < height and start < width:
-            cost += _shift(here, row, start, -step, rule.square)
+            cost += shift(here, row, start, -step, rule.square)
         if row < height and end < width:
-            cost += _shift(here, row, end, step, rule.square)
+            cost += shift(here, row, end, step, rule.square)
     allowed = True
     for number in range(length):
         start, end = path[number], path[(number + 1) % length]
@@ -437,22 +358,3 @@ def _walk(
                 value = here.values[here.part[0] + here.rows[row, 0] + here.columns[column, 0]]
                 allowed = allowed and (value == 0 or value > rule.blocked)
     return cost, allowed
-
-
-@compiled
-def _shift(here: _Slice, row: int, column: int, change: int, square: bool) -> int:
-    """Change an interior cell and every margin that holds it; what that costs."""
-    values, target = here.values, here.target
-    own = here.part[0] + here.rows[row, 0] + here.columns[column, 0]
-    noise = here.noise[row, column]
-    cost: int = _uneven(values[own] - target[own], change) + (noise if change > 0 else -noise)
-    for row_block in range(here.rows.shape[1]):
-        for column_block in range(here.columns.shape[1]):
-            factor = (2 if row_block else 1) * (2 if column_block else 1) * _NEAR
-            offset = here.rows[row, row_block] + here.columns[column, column_block]
-            for one in range(here.part.size):
-                cell = here.part[one] + offset
-                gap = values[cell] - target[cell]
-                cost += factor * here.weight[one] * _gap_cost(gap, change, square)
-                values[cell] += change
-    return cost

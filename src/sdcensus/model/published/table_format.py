@@ -31,8 +31,8 @@ GROUP = "sdcensus.formats"
 #: The formats of this package, in the order in which they are shown.
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
-        "csv": "sdcensus.formats.write.delimited:CSV",
         "xlsx": "sdcensus.formats.write.xlsx:XLSX",
+        "csv": "sdcensus.formats.write.delimited:CSV",
         "json-stat": "sdcensus.formats.write.json_stat:JSON_STAT",
         "sdmx-csv": "sdcensus.formats.write.sdmx:SDMX_CSV",
         "px": "sdcensus.formats.write.px:PX",

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
 from sdcensus.model.spec.record_sets import is_product, leaves_in
@@ -30,8 +31,10 @@ OUTSIDE = "not_"
 #: What everybody outside is called beside it.
 OTHERS = Text.of({"en": "Others", "es": "Los demás", "fr": "Autres", "nl": "Overigen"})
 _NAME = re.compile(r"[^\W\d]\w*")
-#: Words of the grammar of conditions and axes.
-_TAKEN = frozenset({"and", "or", "not", "in", "total", "all"})
+#: Words of the grammars of conditions, axes and commands, and the kinds of units.
+_TAKEN = frozenset({"and", "or", "not", "in", "total", "all"}).union(
+    *({entity.value, entity.plural} for entity in Entity)
+)
 
 
 def with_universe(schema: Schema, declared: DeclaredUniverse) -> Schema:

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.shared.files import check_new, new_file
-from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.protected import Protected
-from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.schema import Schema
-from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.assessment.page import assessment_page
 from sdcensus.report.assessment.public_page import public_page
+from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.sheet import evaluation_workbook
+from sdcensus.report.assessment.words import conclusions, lead
 from sdcensus.report.charts import require_libraries
-from sdcensus.risk.looks.budget import LookBudget
-from sdcensus.session.assess.assessment import Assessment, assess_table
-from sdcensus.session.assess.together import opened_registry, others_of
-from sdcensus.session.assess.words import conclusions, lead
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
-from sdcensus.store.registry import Registry
 
 #: What the files of an assessment are called, after the name of the table.
 PAGE, PUBLIC_PAGE, SHEET = "assessment.html", "assessment.public.html", "evaluation.xlsx"
@@ -91,96 +77,6 @@ class AssessmentReport(Confidential):
     def to_xlsx(self, path: str | Path) -> Path:
         """Write the evaluation sheet to a new file that only its owner can read."""
         return write_evaluation([self], path)
-
-
-def assess(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | Protected,
-    *,
-    method: Method | None = None,
-    perturbation: Perturbation | None = None,
-    knowledge: Knowledge | None = None,
-    provenance: Provenance | None = None,
-    schema: Schema | None = None,
-    sensitive: Sequence[str] | None = None,
-    coalition: int = 1,
-    compare: bool | None = None,
-    exact: bool | None = None,
-    registry: Registry | str | Path | None = None,
-    others: Sequence[TableSpec] = (),
-    tabulate: Callable[[TableSpec], Cube | SparseCube] | None = None,
-    budgets: Sequence[LookBudget] | None = None,
-    recovery_limit: float | None = None,
-    number: int = 1,
-    title: str = "",
-    language: str | None = None,
-    date: str = "",
-    progress: Progress = no_progress,
-) -> AssessmentReport:
-    """Assess a published table with the cube that it was made from.
-
-    Args:
-        cube: True counts.
-        table: What is to be published of them: a table, or what a method gives back.
-        method: How it was protected; tells what an intruder may know. Without it the largest
-            change in the table itself is taken as known.
-        perturbation: The noise of the method, if it is not a method with one of its own.
-        knowledge: What an intruder is taken to know, instead of what the method says.
-        provenance: How the table was made.
-        schema: Tells which cells cannot hold anyone, such as ``census.schema``.
-        sensitive: The variables that tell something; by default those that the schema calls so.
-        coalition: How many members of a group may put together what they know.
-        compare: Whether to protect the table by other methods and show them beside it; by default
-            if it is not too large.
-        exact: Whether to find exact intervals by linear programs; by default for small tables.
-        registry: The tables that were published before: a registry or its folder.
-        others: Further tables with the same people, such as planned ones.
-        tabulate: Counts the other tables, such as ``census.tabulate``; without it they are counted
-            from the cube, where it is fine enough.
-        budgets: How often all tables together look at a cell; by default of this table, those of
-            the registry and the others.
-        recovery_limit: The chance of recovery that the office accepts, between 0 and 1.
-        number: The number of the table on the evaluation sheet.
-        title: What stands above the pages; by default what the table shows, in words.
-        language: The language of labels.
-        date: The date that is written into pages; no clock is read.
-        progress: Told how far it is.
-
-    Returns:
-        The report: ``lead``, ``conclusions``, every figure under ``assessment``, and what writes
-        it to files. Confidential, but for ``to_public_html``.
-
-    Examples:
-        >>> import sdcensus as sc
-        >>> from sdcensus.testing.island import SECRET, island_cube
-        >>> cube = island_cube("area", "sex")
-        >>> method = sc.CellKey(sc.design_perturbation(max_deviation=3, variance=1), SECRET)
-        >>> sc.assess(cube, method.protect(cube), method=method, compare=False)
-        <AssessmentReport of persons by area, sex: confidential>
-    """
-    opened = opened_registry(registry)
-    made = assess_table(
-        cube,
-        table,
-        method=method,
-        perturbation=perturbation,
-        knowledge=knowledge,
-        provenance=provenance,
-        schema=schema,
-        sensitive=sensitive,
-        coalition=coalition,
-        compare=compare,
-        exact=exact,
-        others=others_of(cube.spec, opened, others) if opened or others else (),
-        tabulate=tabulate,
-        budgets=budgets,
-        recovery_limit=recovery_limit,
-        number=number,
-        title=title,
-        language=language,
-        progress=progress,
-    )
-    return AssessmentReport(made, date=date, language=language)
 
 
 def write_evaluation(reports: Sequence[AssessmentReport], path: str | Path) -> Path:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from sdcensus.model.measure import Side
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.report.assessment.plots import deviations_chart, methods_map
+from sdcensus.report.assessment.results import COMPARED, Assessment
+from sdcensus.report.assessment.risk import measures
+from sdcensus.report.assessment.words import knows_text, part_text, units
 from sdcensus.report.page import Cell, Html, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.study.plots import MAP_LEGEND
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.compared import COMPARED
-from sdcensus.session.assess.words import knows_text, part_text, units
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
 from sdcensus.utility.levels import UtilityAt
@@ -46,6 +47,7 @@ def lost(assessment: Assessment, language: str | None) -> Html:
         parts.append(table("The same by level of area", ["level", *_HEAD], levels))
     if assessment.rows is not None and assessment.rows.rows:
         parts.append(_rows(assessment.rows))
+    parts.append(measures(assessment, Side.LOSS, "Loss in figures, of this table alone"))
     chart = None if assessment.deviations is None else deviations_chart(assessment.deviations)
     if chart is not None:
         drawn, words = chart

@@ -6,7 +6,20 @@ from sdcensus.model.cube.parts import Part
 from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.report.assessment.loss import lost, methods
 from sdcensus.report.assessment.public_page import made_table
-from sdcensus.report.assessment.risk import remaining, seen, with_others, without_protection
+from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.assessment.risk import (
+    remaining,
+    seen,
+    with_others,
+    without_protection,
+)
+from sdcensus.report.assessment.words import (
+    BRACKETS_BELOW,
+    conclusions,
+    lead,
+    part_text,
+    units,
+)
 from sdcensus.report.page import (
     Html,
     Tile,
@@ -20,8 +33,6 @@ from sdcensus.report.page import (
     tiles,
     together,
 )
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import BRACKETS_BELOW, conclusions, lead, part_text, units
 
 STAMP = "For the statistical office only: figures on this page come from true counts."
 
@@ -134,8 +145,8 @@ def _annex(assessment: Assessment, reproduce: str) -> Html:
         parts += ["Figures that have no meaning for this table, or need care:", bullets(reasons)]
     if assessment.cautions:
         parts += ["What the method itself warns of:", bullets(assessment.cautions)]
-    if assessment.smallest_group is not None:
-        parts += ["The smallest group:", bullets([assessment.smallest_group.sentence])]
+    if assessment.smallest_group:
+        parts += ["The smallest group:", bullets([assessment.smallest_group])]
     parts.append(made_table(assessment.provenance))
     if reproduce:
         parts.append(paragraph(together("Reproduce with ", code(reproduce), ".")))
@@ -155,7 +166,5 @@ def _reasons(assessment: Assessment) -> list[str]:
             why = getattr(assessment.rows, name).reason
             if why:
                 said.append(f"Each area by itself: {why} ({name.replace('_', ' ')}).")
-    for risk in (assessment.risk_before, assessment.risk_after):
-        if risk is not None:
-            said += [one for one in risk.warnings if one not in said]
-    return said
+    cautions = [caution for each in assessment.measured for caution in each.cautions]
+    return list(dict.fromkeys([*said, *cautions]))

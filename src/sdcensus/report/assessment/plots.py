@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sdcensus.report.charts import INK, STRONG, WEAK, altair_library
+from sdcensus.report.perturbation.words import signed
 from sdcensus.report.study.plots import Plot, risk_map
-from sdcensus.session.study.study import Study
+from sdcensus.report.study.results import Study
 from sdcensus.utility.deviations import Deviations
 
 #: More bars than this are not drawn one by one.
@@ -20,7 +21,7 @@ def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
         return None
     alt = altair_library()
     values = [
-        {"change": _signed(change), "order": change, "percent": 100 * one, "stays": change == 0}
+        {"change": signed(change), "order": change, "percent": 100 * one, "stays": change == 0}
         for change, one in zip(found.deviation.tolist(), share, strict=True)
     ]
     bars = (
@@ -43,10 +44,6 @@ def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
     chart = (bars + labels) if len(values) <= 15 else bars
     words = "; ".join(f"{one['change']}: {one['percent']:.1f} %" for one in values)
     return chart.properties(width=560, height=150), f"Share of cells by change. {words}"
-
-
-def _signed(change: int) -> str:
-    return "0" if change == 0 else f"{'+' if change > 0 else '−'}{abs(change)}"
 
 
 def methods_map(study: Study) -> Plot | None:

@@ -6,10 +6,10 @@ It takes what is published and nothing else, so that no figure in it can come fr
 from __future__ import annotations
 
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.quantities import number_text, share_text
+from sdcensus.model.quantities import number_text
+from sdcensus.report.assessment.results import PublicAssessment
+from sdcensus.report.assessment.words import public_lead
 from sdcensus.report.page import Html, Tile, bullets, page, section, table, tiles
-from sdcensus.session.assess.public import PublicAssessment
-from sdcensus.session.assess.words import public_lead
 
 
 def public_page(public: PublicAssessment, *, date: str = "") -> str:
@@ -48,10 +48,7 @@ def _tiles(public: PublicAssessment) -> list[Tile]:
     shown.append(
         Tile(number_text(sum(public.visible.visible)), f"{words}; what was counted may differ")
     )
-    if public.share_that_adds_up is not None:
-        share = share_text(public.share_that_adds_up, digits=0)
-        shown.append(Tile(share, "of totals equal the sum of their parts"))
-    return shown
+    return [*shown, *(Tile(row.value, row.label) for row in public.rows)]
 
 
 _FIELDS = {

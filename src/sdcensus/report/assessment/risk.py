@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.model.quantities import NOTHING, chance_text, decimal_text, number_text, share_text
+from sdcensus.model.measure import Side
+from sdcensus.model.quantities import NOTHING, chance_text, number_text, share_text
+from sdcensus.report.assessment.broken_down import broken_down_lines
+from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.assessment.words import (
+    finding_line,
+    groups_sentence,
+    how_text,
+    knows_text,
+    units,
+)
 from sdcensus.report.page import (
     Cell,
     Html,
@@ -21,12 +31,9 @@ from sdcensus.report.page import (
     table,
     together,
 )
+from sdcensus.report.study.results import CellFigures
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import finding_line, groups_sentence, how_text, knows_text, units
-from sdcensus.session.gate.words import broken_down_lines
-from sdcensus.session.study.cells import CellFigures
 
 #: How many findings of a kind are told as sentences.
 EXAMPLES = 4
@@ -85,7 +92,7 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
         "For every cell, the counts that still fit are worked out from the published values, their"
         " totals and what the intruder knows. A cell is given away if one count is left, or only 0"
         " and 1. Shares are of cells that hold anyone.",
-        *assessment.intruder.notes,
+        *assessment.assumed,
         table(
             "Cells that are given away, by what the intruder knows",
             ["the intruder knows", "and compares", "given away", "share", "of ones and twos"],
@@ -101,7 +108,11 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
     groups = groups_sentence(assessment)
     if groups:
         parts.append(groups)
-    parts.append(_figures(assessment))
+    parts.append(
+        measures(
+            assessment, Side.RISK, "Risk in figures, of the interior cells of this table alone"
+        )
+    )
     return section(title, *parts)
 
 
@@ -126,29 +137,10 @@ def _given_away(cells: Sequence[CellFigures]) -> Html:
     )
 
 
-def _figures(assessment: Assessment) -> Html:
-    rows = []
-    before, after = assessment.risk_before, assessment.risk_after
-    if before is not None and after is not None:
-        rows.append(
-            [
-                "composite risk R (0 to 1): of the true table, and of the published one",
-                f"{decimal_text(before.value, 3)} → {decimal_text(after.value, 3)}",
-            ]
-        )
-    stay = assessment.unperturbed
-    if stay is not None and stay.share_of_cells is not None:
-        rows += [
-            [
-                "ones and twos that are published as they are, of such cells",
-                share_text(stay.share_of_cells),
-            ],
-            [f"the same, of the {units(assessment)} in them", share_text(stay.share_of_records)],
-        ]
-    if assessment.exempt:
-        rows.append(["exempt cells, published exactly on purpose", number_text(assessment.exempt)])
-    words = "Risk in figures, of the interior cells of this table alone"
-    return table(words, ["measure", "value"], rows, wrapped=True) if rows else Html("")
+def measures(assessment: Assessment, side: Side, caption: str) -> Html:
+    """The rows of all measures in this part of the report."""
+    rows = [[row.label, row.value] for row in assessment.rows_of(side)]
+    return table(caption, ["measure", "value"], rows, wrapped=True) if rows else Html("")
 
 
 def seen(assessment: Assessment) -> Html:

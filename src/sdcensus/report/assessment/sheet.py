@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.formats.shared.sheets import NO_CLOCK, library
+from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.assessment.words import conclusions, lead, part_text
 from sdcensus.report.page import RUNNING_STAMP
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.words import conclusions, lead, part_text
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 _STAMP_ROW, _HEAD_ROW = 0, 2
@@ -48,15 +48,21 @@ def evaluation_workbook(assessments: Sequence[Assessment]) -> bytes:
         _intervals(book, formats, assessments)
         _conclusions(book, formats, assessments)
 
-    return _workbook([one.evaluation for one in assessments], more)
+    measured = [each for assessment in assessments for each in assessment.measured]
+    meanings = dict(meaning for each in measured for meaning in each.measure.meaning)
+    return _workbook([each.evaluation for each in assessments], more, meanings)
 
 
 def rows_workbook(rows: Sequence[EvaluationRow]) -> bytes:
     """A workbook with nothing but a row for each table, with margins and without."""
-    return _workbook(rows, lambda book, formats: None)
+    return _workbook(rows, lambda book, formats: None, {})
 
 
-def _workbook(rows: Sequence[EvaluationRow], more: Callable[[Any, _Formats], None]) -> bytes:
+def _workbook(
+    rows: Sequence[EvaluationRow],
+    more: Callable[[Any, _Formats], None],
+    meanings: Mapping[str, str],
+) -> bytes:
     buffer = BytesIO()
     book = plain_book(library(), buffer, {"in_memory": True})
     book.set_properties({"created": NO_CLOCK, "title": "Evaluation of tables"})
@@ -64,7 +70,7 @@ def _workbook(rows: Sequence[EvaluationRow], more: Callable[[Any, _Formats], Non
     _evaluation(book, formats, "With margins", rows, margins=True)
     _evaluation(book, formats, "Without margins", rows, margins=False)
     more(book, formats)
-    _meaning(book, formats)
+    _meaning(book, formats, {**_MEANINGS, **meanings, _NOTHING: _NO_MEANING})
     book.close()
     return buffer.getvalue()
 
@@ -289,63 +295,63 @@ def _intervals(book: Any, formats: _Formats, assessments: Sequence[Assessment]) 
 def _conclusions(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
     sheet = _sheet(book, formats, "Conclusions")
     heads = (("number", 8), ("table", 34), ("method", 22), ("what was found", 100))
-    for column, (head, width) in enumerate((*heads, ("risk R before", 10), ("risk R after", 10))):
+    figures = [_figures(each) for each in assessments]
+    columns = list(dict.fromkeys(heading for each in figures for heading in each))
+    for column, (head, width) in enumerate((*heads, *((heading, 10) for heading in columns))):
         sheet.write_string(_HEAD_ROW, column, head, formats.head)
         sheet.set_column(column, column, width)
-    sheet.set_row(_HEAD_ROW, 2 * _LINE_HEIGHT)
-    for row, one in enumerate(assessments, start=_HEAD_ROW + 1):
-        said = "\n".join([lead(one), *conclusions(one), *_left_out(one)])
-        before, after = one.risk_before, one.risk_after
-        values = (
-            one.evaluation.number,
-            one.evaluation.table,
-            one.method,
-            said,
-            None if before is None else before.value,
-            None if after is None else after.value,
-        )
-        for column, value in enumerate(values):
+    sheet.set_row(_HEAD_ROW, 3 * _LINE_HEIGHT)
+    for row, assessment in enumerate(assessments, start=_HEAD_ROW + 1):
+        said = "\n".join([lead(assessment), *conclusions(assessment), *_left_out(assessment)])
+        texts = (assessment.evaluation.number, assessment.evaluation.table, assessment.method, said)
+        for column, value in enumerate(texts):
             formats.put(sheet, row, column, "", value)
-        sheet.set_row(row, _height((said, heads[-1][1]), (one.evaluation.table, heads[1][1])))
+        for column, heading in enumerate(columns, start=len(heads)):
+            value = figures[row - _HEAD_ROW - 1].get(heading)
+            formats.put(sheet, row, column, heading, value)
+        sheet.set_row(
+            row, _height((said, heads[-1][1]), (assessment.evaluation.table, heads[1][1]))
+        )
     sheet.freeze_panes(_HEAD_ROW + 1, 2)
     sheet.repeat_rows(_HEAD_ROW)
 
 
-def _left_out(one: Assessment) -> list[str]:
-    return [f"Not measured: {why}" for why in one.left_out]
+def _figures(assessment: Assessment) -> dict[str, float | int | None]:
+    """The figures of all measures, by the headings of their columns."""
+    rows = [row for each in assessment.measured for row in each.rows]
+    return dict(figure for row in rows for figure in row.figures)
 
 
-_MEANINGS = (
-    ("number, table", "one row for each table that was assessed together, with its variables"),
-    ("hierarchy levels", "how many levels each variable has in the table, its total not counted"),
-    ("original, published", "true counts, and what readers see; stages stand side by side"),
-    ("with, without margins", "totals and subtotals are among the cells, or interior cells only"),
-    ("unsafe cells", "cells with a count from 1 up to the number that the note names"),
-    ("withheld", "cells without a published number; they are in no other figure"),
-    ("mean change", "mean of the size of the change from the true count, over the cells"),
-    ("share equal to original", "cells that are published as they are"),
-    (
-        "given away",
+def _left_out(assessment: Assessment) -> list[str]:
+    return [f"Not measured: {why}" for why in assessment.left_out]
+
+
+_MEANINGS = {
+    "number, table": "one row for each table that was assessed together, with its variables",
+    "hierarchy levels": "how many levels each variable has in the table, its total not counted",
+    "original, published": "true counts, and what readers see; stages stand side by side",
+    "with, without margins": "totals and subtotals are among the cells, or interior cells only",
+    "unsafe cells": "cells with a count from 1 up to the number that the note names",
+    "withheld": "cells without a published number; they are in no other figure",
+    "mean change": "mean of the size of the change from the true count, over the cells",
+    "share equal to original": "cells that are published as they are",
+    "given away": (
         "non-empty cells for which one count is left, or only 0 and 1, from this table alone, for"
-        " the intruder named beside it",
+        " the intruder named beside it"
     ),
-    ("small", "cells with a true count of 1 or 2"),
-    ("risk R", "composite risk of the interior cells, 0 to 1; before and after protection"),
-    ("mean absolute distance", "mean size of the change, over cells that hold anyone"),
-    (
-        "hellinger normalised",
-        "0 for identical tables; divided by the root of the sum of true counts",
-    ),
-    ("utility", "one less the normalised Hellinger distance"),
-    (_NOTHING, "has no meaning for this table; the note beside it or the page says why"),
-)
+    "small": "cells with a true count of 1 or 2",
+    "mean absolute distance": "mean size of the change, over cells that hold anyone",
+    "hellinger normalised": "0 for identical tables; divided by the root of the sum of true counts",
+    "utility": "one less the normalised Hellinger distance",
+}
+_NO_MEANING = "has no meaning for this table; the note beside it or the page says why"
 
 
-def _meaning(book: Any, formats: _Formats) -> None:
+def _meaning(book: Any, formats: _Formats, meanings: Mapping[str, str]) -> None:
     sheet = _sheet(book, formats, "Meaning")
     sheet.set_column(0, 0, 28)
     sheet.set_column(1, 1, 90)
-    for row, (name, meaning) in enumerate(_MEANINGS, start=_HEAD_ROW):
+    for row, (name, meaning) in enumerate(meanings.items(), start=_HEAD_ROW):
         sheet.write_string(row, 0, name, formats.name)
         sheet.write_string(row, 1, meaning, formats.text)
         sheet.set_row(row, _height((meaning, 90)))

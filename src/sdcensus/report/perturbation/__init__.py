@@ -1,4 +1,4 @@
-"""Pictures and pages of a perturbation.
+"""A perturbation as people see it: its rows and summary, in words, on pages, as pictures.
 
-Only their owner can read them. The summary comes from ``session/perturbation``.
+Only their owner can read them. Tables are designed, read and written in ``session/perturbation``.
 """

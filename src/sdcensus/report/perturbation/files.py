@@ -10,7 +10,7 @@ from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.report.charts import as_png, as_svg, require_libraries
 from sdcensus.report.perturbation.page import page
 from sdcensus.report.perturbation.plots import Chart, Picture, pictures, sheet
-from sdcensus.session.perturbation.summary import Summary
+from sdcensus.report.perturbation.summary import Summary
 from sdcensus.store.owner_only import create_owner_only
 
 #: What can be made, by the ending of the file.

@@ -8,9 +8,9 @@ from sdcensus.model.quantities import share_text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tone
 from sdcensus.report.perturbation.plots import CONFIDENTIAL, Picture
-from sdcensus.session.perturbation.rows import first_and_last, shown_deviations
-from sdcensus.session.perturbation.summary import Summary
-from sdcensus.session.perturbation.words import (
+from sdcensus.report.perturbation.rows import first_and_last, shown_deviations
+from sdcensus.report.perturbation.summary import Summary
+from sdcensus.report.perturbation.words import (
     distinction_sentence,
     in_words,
     key_space_text,

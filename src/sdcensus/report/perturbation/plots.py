@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from sdcensus.report.charts import (
     WEAK,
     altair_library,
 )
-from sdcensus.session.perturbation.rows import (
+from sdcensus.report.perturbation.rows import (
     RARE,
     RowSummary,
     chances_of,
@@ -37,7 +37,7 @@ from sdcensus.session.perturbation.rows import (
     multiples_of,
     rows_of,
 )
-from sdcensus.session.perturbation.words import never_published, signed
+from sdcensus.report.perturbation.words import never_published, signed
 
 if TYPE_CHECKING:
     import altair
@@ -172,7 +172,7 @@ def transitions(perturbation: Perturbation) -> Picture:
     alt = altair_library()
     chances = _matrix(perturbation)
     counts = list(chances)
-    largest = max(count + max(one) for count, one in chances.items())
+    largest = max(count + max(row) for count, row in chances.items())
     alike = perturbation.tail.period == 1 and counts[-1] >= perturbation.tail.start
     names = {count: str(count) for count in counts}
     if alike:
@@ -188,53 +188,51 @@ def transitions(perturbation: Perturbation) -> Picture:
         .title("true count")
         .axis(ticks=False, domain=False, labelPadding=6, minExtent=_LEFT),
     )
-    empty = base.properties(
-        data=alt.Data(
-            values=[
-                {"true": name, "published": target} for name in names.values() for target in never
-            ]
-        )
-    ).mark_rect(color=GREY, stroke="white", strokeWidth=2)
-    moved = base.properties(
-        data=alt.Data(
-            values=[
-                {"true": names[count], "published": count + value, "share": share}
-                for count, one in chances.items()
-                for value, share in one.items()
-            ]
-        )
-    )
-    cells = moved.mark_rect(stroke="white", strokeWidth=2, cornerRadius=3).encode(
-        color=alt.Color("share:Q").scale(range=list(RAMP), domain=[0, 1]).legend(None),
-        tooltip=_tooltip("true", "published", "share"),
-    )
-    numbers = (
-        moved.transform_calculate(label=_PERCENT_LABEL)
-        .mark_text(fontSize=9 if size < 30 else 11)
-        .encode(
-            text="label:N",
-            color=alt.condition(
-                f"datum.share > {DARK_FROM}", alt.value(ON_DARK), alt.value(ON_LIGHT)
-            ),
-        )
-    )
+    empty = [{"true": name, "published": target} for name in names.values() for target in never]
+    moved = [
+        {"true": names[count], "published": count + value, "share": share}
+        for count, row in chances.items()
+        for value, share in row.items()
+    ]
     caption = "Read a line from its true count to what may be published; it sums to 100 %."
     if alike:
         caption += f" * Larger counts change like {counts[-1]}."
     if why:
         caption += f" Grey: {why}."
+    spoken = [
+        f"{count}: {_spoken({count + value: share for value, share in row.items()}, str)}."
+        for count, row in chances.items()
+    ]
     return Picture(
         Chart.TRANSITIONS,
         "What a true count becomes",
         caption,
-        "Matrix of percentages from true counts to published counts. "
-        + " ".join(
-            f"{count}: {_spoken({count + value: share for value, share in one.items()}, str)}."
-            for count, one in chances.items()
-        ),
-        alt.layer(*([empty] if never else []), cells, numbers).properties(
+        f"Matrix of percentages from true counts to published counts. {' '.join(spoken)}",
+        alt.layer(*_matrix_layers(base, empty, moved, font=9 if size < 30 else 11)).properties(
             width=alt.Step(size), height=alt.Step(28)
         ),
+    )
+
+
+def _matrix_layers(
+    base: Any, empty: list[dict[str, Any]], moved: list[dict[str, Any]], *, font: int
+) -> Iterator[Any]:
+    """What is never published, what a count becomes, and its chance as a number."""
+    alt = altair_library()
+    if empty:
+        yield base.properties(data=alt.Data(values=empty)).mark_rect(
+            color=GREY, stroke="white", strokeWidth=2
+        )
+    filled = base.properties(data=alt.Data(values=moved))
+    yield filled.mark_rect(stroke="white", strokeWidth=2, cornerRadius=3).encode(
+        color=alt.Color("share:Q").scale(range=list(RAMP), domain=[0, 1]).legend(None),
+        tooltip=_tooltip("true", "published", "share"),
+    )
+    light = alt.condition(f"datum.share > {DARK_FROM}", alt.value(ON_DARK), alt.value(ON_LIGHT))
+    yield (
+        filled.transform_calculate(label=_PERCENT_LABEL)
+        .mark_text(fontSize=font)
+        .encode(text="label:N", color=light)
     )
 
 

@@ -11,10 +11,10 @@ from sdcensus.errors import OutputError
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.report.charts import require_libraries
 from sdcensus.report.study.page import page
+from sdcensus.report.study.published import published_for
+from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
 from sdcensus.report.study.sheets import as_csv, as_workbook, require_workbooks
-from sdcensus.session.study.published import published_for
-from sdcensus.session.study.study import Study
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 
 PAGE, WORKBOOK = "study.html", "study.xlsx"

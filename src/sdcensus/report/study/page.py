@@ -11,10 +11,10 @@ from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tile, Tone
 from sdcensus.report.study.plots import MAP_LEGEND, Plot, changes, disclosure_map, risk_map
 from sdcensus.report.study.printed import PRINTED, capital, figure, printed
+from sdcensus.report.study.published import Published
+from sdcensus.report.study.results import Draw, Study, StudyResult
 from sdcensus.report.study.rows import measures
-from sdcensus.session.study.published import Published
-from sdcensus.session.study.study import Draw, Study, StudyResult
-from sdcensus.session.study.words import (
+from sdcensus.report.study.words import (
     FALLS_FROM,
     HOLDS_BELOW,
     Verdict,

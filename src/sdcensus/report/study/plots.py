@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy.typing as npt
+
 from sdcensus.model.quantities import share_text
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, WEAK, altair_library
 from sdcensus.report.labels import Point, leader, place_labels, text_width
-from sdcensus.session.perturbation.words import signed
-from sdcensus.session.study.study import Study, StudyResult, StudyTable
-from sdcensus.session.study.words import Verdict, verdict
+from sdcensus.report.perturbation.words import signed
+from sdcensus.report.study.results import DeviationProfile, Study, StudyResult, StudyTable
+from sdcensus.report.study.words import Verdict, verdict
 
 _WIDTH, _HEIGHT = 370, 210
 _LABEL = 11
@@ -56,9 +58,9 @@ class _Mark:
 def risk_map(study: Study, table: StudyTable) -> Plot | None:
     """Each method a point: the composite risk over the mean change."""
     marks = [
-        _Mark(one.candidate.name, one.utility.mean_absolute_distance, one.risk, verdict([one]))
-        for one in study.mains(table)
-        if one.utility.mean_absolute_distance is not None and one.risk is not None
+        _Mark(result.candidate.name, change, result.risk, verdict([result]))
+        for result in study.mains(table)
+        if (change := result.utility.mean_absolute_distance) is not None and result.risk is not None
     ]
     if not marks:
         return None
@@ -68,65 +70,27 @@ def risk_map(study: Study, table: StudyTable) -> Plot | None:
 def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
     """Each method a point: the share of small cells that are given away over the mean change."""
     marks = [
-        _Mark(one.candidate.name, change, 100 * share, verdict([one]))
-        for one in study.mains(table)
-        if (change := one.utility.mean_absolute_distance) is not None
-        and (share := _told_share(one)) is not None
+        _Mark(result.candidate.name, change, 100 * share, verdict([result]))
+        for result in study.mains(table)
+        if (change := result.utility.mean_absolute_distance) is not None
+        and (share := _shown_share(result)) is not None
     ]
     if not any(mark.y for mark in marks):
         return None
-    small = any(one.small_share is not None for one in study.mains(table))
+    small = any(result.small_share is not None for result in study.mains(table))
     what = "ones and twos given away, %" if small else "cells given away, %"
     return _map(table, marks, what, from_zero=True)
 
 
-def _told_share(result: StudyResult) -> float | None:
+def _shown_share(result: StudyResult) -> float | None:
     return result.share if result.small_share is None else result.small_share
 
 
 def _map(table: StudyTable, marks: list[_Mark], what: str, *, from_zero: bool) -> Plot:
     alt = altair_library()
-    across = _span([one.x for one in marks], from_zero=False)
-    up = _span([one.y for one in marks], from_zero=from_zero)
+    across = _span([mark.x for mark in marks], from_zero=False)
+    up = _span([mark.y for mark in marks], from_zero=from_zero)
     form = f".{max(0, -math.floor(math.log10((up[1] - up[0]) / 4)))}f"
-
-    def pixels(mark: _Mark) -> Point:
-        return Point(
-            (mark.x - across[0]) / (across[1] - across[0]) * _WIDTH,
-            (up[1] - mark.y) / (up[1] - up[0]) * _HEIGHT,
-            text_width(mark.name, _LABEL),
-            _LABEL + 2,
-            _RADIUS + 1,
-        )
-
-    points = [pixels(one) for one in marks]
-    places = place_labels(points, _WIDTH, _HEIGHT)
-
-    def back(x: float, y: float) -> tuple[float, float]:
-        return (
-            across[0] + x / _WIDTH * (across[1] - across[0]),
-            up[1] - y / _HEIGHT * (up[1] - up[0]),
-        )
-
-    values, lines = [], []
-    for mark, point, place in zip(marks, points, places, strict=True):
-        form_of, edge, inside = _FORMS[mark.kind]
-        left, middle = back(place.x, place.y)
-        values.append(
-            {
-                "name": mark.name,
-                "x": mark.x,
-                "y": mark.y,
-                "left": left,
-                "middle": middle,
-                "form": form_of,
-                "edge": edge,
-                "inside": inside,
-            }
-        )
-        if place.led:
-            to_x, to_y = back(*map(float, leader(point, place.x, place.y)))
-            lines.append({"x": mark.x, "y": mark.y, "to_x": to_x, "to_y": to_y})
     x = (
         alt.X("x:Q")
         .title("mean change of a non-empty cell →")
@@ -139,6 +103,7 @@ def _map(table: StudyTable, marks: list[_Mark], what: str, *, from_zero: bool) -
         .scale(domain=list(up), nice=False, zero=False)
         .axis(tickCount=5, format=form, domain=False, ticks=False, minExtent=34)
     )
+    values, lines = _placed(marks, across, up)
     data = alt.Data(values=values)
     layers = []
     if lines:
@@ -163,12 +128,47 @@ def _map(table: StudyTable, marks: list[_Mark], what: str, *, from_zero: bool) -
         .mark_text(align="left", baseline="middle", fontSize=_LABEL, color=INK)
         .encode(x=alt.X("left:Q"), y=alt.Y("middle:Q"), text="name:N")
     )
-    spoken = "; ".join(f"{one.name}: {format(one.y, form)} at {one.x:.2f}" for one in marks)
+    spoken = "; ".join(f"{mark.name}: {format(mark.y, form)} at {mark.x:.2f}" for mark in marks)
     return Plot(
         table.name[:1].upper() + table.name[1:],
         f"Scatter chart of the {table.name} table, {what} over the mean change. {spoken}.",
         alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT),
     )
+
+
+def _placed(
+    marks: list[_Mark], across: tuple[float, float], up: tuple[float, float]
+) -> tuple[list[dict[str, Any]], list[dict[str, float]]]:
+    """Points with places for their labels, and lines to labels that had to move away."""
+
+    def pixels(mark: _Mark) -> Point:
+        return Point(
+            (mark.x - across[0]) / (across[1] - across[0]) * _WIDTH,
+            (up[1] - mark.y) / (up[1] - up[0]) * _HEIGHT,
+            text_width(mark.name, _LABEL),
+            _LABEL + 2,
+            _RADIUS + 1,
+        )
+
+    def back(x: float, y: float) -> tuple[float, float]:
+        return (
+            across[0] + x / _WIDTH * (across[1] - across[0]),
+            up[1] - y / _HEIGHT * (up[1] - up[0]),
+        )
+
+    points = [pixels(mark) for mark in marks]
+    places = place_labels(points, _WIDTH, _HEIGHT)
+    values, lines = [], []
+    for mark, point, place in zip(marks, points, places, strict=True):
+        form, edge, inside = _FORMS[mark.kind]
+        left, middle = back(place.x, place.y)
+        look = {"form": form, "edge": edge, "inside": inside}
+        label = {"name": mark.name, "left": left, "middle": middle}
+        values.append({"x": mark.x, "y": mark.y, **label, **look})
+        if place.led:
+            to_x, to_y = back(*map(float, leader(point, place.x, place.y)))
+            lines.append({"x": mark.x, "y": mark.y, "to_x": to_x, "to_y": to_y})
+    return values, lines
 
 
 def _span(values: list[float], *, from_zero: bool) -> tuple[float, float]:
@@ -182,68 +182,72 @@ def changes(study: Study) -> Plot | None:
     """Changes of the interior cells of the most detailed table, beside their design."""
     alt = altair_library()
     table = study.tables[-1]
-    panels, spoken = [], []
-    shown = [one for one in study.mains(table) if one.profile is not None]
-    shown = [one for one in shown if one.profile is not None and one.profile.observed.sum()]
+    shown = [
+        (result.candidate.name, result.profile)
+        for result in study.mains(table)
+        if result.profile is not None and result.profile.observed.sum()
+    ]
     if not shown:
         return None
-    most = max(
-        float((one.profile.observed.sum(axis=0) / one.profile.observed.sum()).max())
-        for one in shown
-        if one.profile is not None
-    )
-    width = (_WIDTH * 2 + 70 - (_COLUMNS - 1) * 44) // _COLUMNS
-    for at, one in enumerate(shown):
-        found = one.profile
-        if found is None:
-            continue
-        cells = int(found.observed.sum())
-        observed = (found.observed.sum(axis=0) / cells).tolist()
-        expected = (found.expected.sum(axis=0) / cells).tolist()
-        values = [
-            {"change": signed(value), "observed": seen, "expected": wanted}
-            for value, seen, wanted in zip(found.deviations, observed, expected, strict=True)
-        ]
-        stays = observed[found.deviations.index(0)]
-        spoken.append(f"{one.candidate.name}: {share_text(stays, digits=2)} unchanged")
-        step = 1 if len(found.deviations) <= 7 else 2
-        base = alt.Chart(alt.Data(values=values)).encode(
-            x=alt.X("change:N", sort=[signed(value) for value in found.deviations])
-            .title(None)
-            .axis(
-                labelAngle=0,
-                ticks=False,
-                domain=False,
-                labelPadding=5,
-                values=[signed(value) for value in found.deviations if value % step == 0],
-            )
-        )
-        y = (
-            alt.Y("observed:Q")
-            .title("share of cells" if at % _COLUMNS == 0 else None)
-            .scale(domain=[0, 1.05 * most], nice=False)
-            .axis(
-                labelExpr="format(datum.value * 100, 'd') + ' %'",
-                tickCount=3,
-                ticks=False,
-                domain=False,
-                minExtent=34,
-            )
-        )
-        bars = base.mark_bar(color=WEAK, cornerRadiusEnd=1).encode(y=y)
-        design = base.mark_tick(color=INK, thickness=2, width={"band": 1.1}).encode(
-            y=alt.Y("expected:Q")
-        )
-        panels.append(
-            (bars + design).properties(
-                width=width,
-                height=84,
-                title=alt.TitleParams(one.candidate.name, fontSize=12, offset=6, frame="group"),
-            )
-        )
+    most = max(max(_shares(profile.observed)) for _, profile in shown)
+    panels = [
+        _panel(name, profile, most, first=at % _COLUMNS == 0)
+        for at, (name, profile) in enumerate(shown)
+    ]
+    spoken = [
+        f"{name}:"
+        f" {share_text(_shares(profile.observed)[profile.deviations.index(0)], digits=2)} unchanged"
+        for name, profile in shown
+    ]
     return Plot(
         "Changes beside their design",
         f"Small bar charts of the changes in the {table.name} table, one for each method, with the"
         f" shares of the design as lines. {'; '.join(spoken)}.",
         alt.concat(*panels, columns=_COLUMNS, spacing=14),
+    )
+
+
+def _shares(cells: npt.NDArray[Any], of: int | None = None) -> list[float]:
+    """The share of each change, over all groups of counts."""
+    whole = int(cells.sum()) if of is None else of
+    return [float(share) for share in cells.sum(axis=0) / whole]
+
+
+def _panel(name: str, profile: DeviationProfile, most: float, *, first: bool) -> Any:
+    """The changes of one method as bars, its design as lines."""
+    alt = altair_library()
+    signs = [signed(value) for value in profile.deviations]
+    observed = _shares(profile.observed)
+    expected = _shares(profile.expected, int(profile.observed.sum()))
+    values = [
+        {"change": change, "observed": seen, "expected": wanted}
+        for change, seen, wanted in zip(signs, observed, expected, strict=True)
+    ]
+    step = 1 if len(signs) <= 7 else 2
+    labelled = [signed(value) for value in profile.deviations if value % step == 0]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("change:N", sort=signs)
+        .title(None)
+        .axis(labelAngle=0, ticks=False, domain=False, labelPadding=5, values=labelled)
+    )
+    y = (
+        alt.Y("observed:Q")
+        .title("share of cells" if first else None)
+        .scale(domain=[0, 1.05 * most], nice=False)
+        .axis(
+            labelExpr="format(datum.value * 100, 'd') + ' %'",
+            tickCount=3,
+            ticks=False,
+            domain=False,
+            minExtent=34,
+        )
+    )
+    bars = base.mark_bar(color=WEAK, cornerRadiusEnd=1).encode(y=y)
+    design = base.mark_tick(color=INK, thickness=2, width={"band": 1.1}).encode(
+        y=alt.Y("expected:Q")
+    )
+    return (bars + design).properties(
+        width=(_WIDTH * 2 + 70 - (_COLUMNS - 1) * 44) // _COLUMNS,
+        height=84,
+        title=alt.TitleParams(name, fontSize=12, offset=6, frame="group"),
     )

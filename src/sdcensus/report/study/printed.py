@@ -5,9 +5,9 @@ from __future__ import annotations
 from sdcensus.model.quantities import NOTHING
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tone
+from sdcensus.report.study.published import SOURCE, Published
+from sdcensus.report.study.results import Draw, Study, StudyTable
 from sdcensus.report.study.rows import counted_as_printed, measures
-from sdcensus.session.study.published import SOURCE, Published
-from sdcensus.session.study.study import Draw, Study, StudyTable
 
 PRINTED = "Beside the printed figures"
 

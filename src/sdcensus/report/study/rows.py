@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sdcensus.session.study.cells import GROUPS, CellFigures
-from sdcensus.session.study.published import SOURCE, Figures, Published
-from sdcensus.session.study.study import Draw, Study, StudyResult, StudyTable
-from sdcensus.session.study.words import verdict
+from sdcensus.report.study.published import SOURCE, Figures, Published
+from sdcensus.report.study.results import GROUPS, CellFigures, Draw, Study, StudyResult, StudyTable
+from sdcensus.report.study.words import verdict
 
 Value = str | int | float | None
 

@@ -14,10 +14,10 @@ from sdcensus.errors import MissingExtra
 from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.quantities import NOTHING
 from sdcensus.report.page import RUNNING_STAMP
+from sdcensus.report.study.published import Published
+from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import Form, Sheet, Value
-from sdcensus.session.study.published import Published
-from sdcensus.session.study.study import Study
-from sdcensus.session.study.words import reasons, sentences
+from sdcensus.report.study.words import reasons, sentences
 
 #: Workbooks say when they were made. Ours are the same whenever they are made.
 _NO_CLOCK = datetime(2000, 1, 1)

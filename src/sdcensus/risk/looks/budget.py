@@ -15,13 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
+from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Level
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.risk.looks.chance import recovery, variance_for
+from sdcensus.risk.looks.chance import recovery, recovery_with, variance_for
 from sdcensus.risk.looks.lattice import Codes, Lattice
 from sdcensus.risk.looks.plan import looks_at_classes
 from sdcensus.risk.looks.tables import classes_of, lines_of_tables, pair_text
@@ -71,6 +72,12 @@ class Looks:
     def recovery(self, variance: float) -> float:
         """The chance that averaging finds the count, for noise of this variance."""
         return recovery(self.looks, variance)
+
+    def chance(self, variance: float | None, noise: Perturbation | None) -> float | None:
+        """The chance to find the count, where cells have noise of their own; else ``None``."""
+        if not variance:
+            return None
+        return self.recovery(variance) if noise is None else recovery_with(self.looks, noise)
 
     def variance(self, limit: float) -> float:
         """The variance that keeps the chance at or below a limit."""

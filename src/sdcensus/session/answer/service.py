@@ -53,7 +53,7 @@ from sdcensus.session.policy import (
     decide,
 )
 from sdcensus.session.protect.smallest_group import GroupRule, in_force, judging_method
-from sdcensus.session.publish.spec_key import spec_key
+from sdcensus.session.publish.products import spec_key
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 128 << 20

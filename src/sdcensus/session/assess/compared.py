@@ -12,20 +12,13 @@ from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
+from sdcensus.report.assessment.results import COMPARED
+from sdcensus.report.study.results import Candidate, Draw, Study, StudyResult
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.session.study.cells import given_away, worst
-from sdcensus.session.study.study import (
-    Candidate,
-    Draw,
-    Study,
-    StudyResult,
-    compare_cubes,
-    scheme_candidates,
-)
+from sdcensus.session.study.study import compare_cubes, scheme_candidates
 from sdcensus.utility.distances import utility_of
 
-#: The schemes beside which a table is shown: those of the founding study.
-COMPARED = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")
 #: What the table is called among them, if it is by another method.
 ITSELF = "this table"
 

@@ -15,9 +15,10 @@ from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.table_spec import Measure
+from sdcensus.report.study.results import CellFigures
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.session.assess.knowledge import Intruder
-from sdcensus.session.study.cells import CellFigures, given_away
+from sdcensus.session.study.cells import given_away
 from sdcensus.utility.by_row import RowMeasures, per_row
 from sdcensus.utility.distances import Utility, utility_of
 from sdcensus.utility.levels import UtilityAt, by_level

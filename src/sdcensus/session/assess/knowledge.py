@@ -22,8 +22,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
-from sdcensus.risk.looks.budget import Looks
-from sdcensus.risk.looks.chance import large_variance, recovery_with
+from sdcensus.risk.looks.chance import large_variance
 
 _SUMS = (
     "Totals of this table are sums of its published cells, so they tell nothing that the cells do"
@@ -69,13 +68,6 @@ def noise_of(
 ) -> Perturbation | None:
     """The perturbation behind a method, if it has one."""
     return method.noise if perturbation is None and method is not None else perturbation
-
-
-def chance_at(cell: Looks, variance: float | None, noise: Perturbation | None) -> float | None:
-    """The chance that all tables together give a cell away, where cells have noise of their own."""
-    if not variance:
-        return None
-    return cell.recovery(variance) if noise is None else recovery_with(cell.looks, noise)
 
 
 def variance_of(method: Method | None, perturbation: Perturbation | None) -> float | None:

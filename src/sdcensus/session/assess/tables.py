@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SpecError, UnknownName
@@ -23,10 +22,12 @@ from sdcensus.model.schema.variable import Hierarchy, Variable
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.report.assessment.results import Assessment
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget
-from sdcensus.session.assess.assessment import Assessment, assess_table
+from sdcensus.session.assess.assessment import assess_table
 from sdcensus.session.assess.groups import groups_of
+from sdcensus.session.assess.options import AssessOptions, Surroundings
 from sdcensus.session.assess.together import (
     budget_of_menu,
     budgets_of,
@@ -46,39 +47,25 @@ from sdcensus.store.registry import Registry
 _KEPT_CELLS = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssessOptions:
-    """What is said about every table of an assessment; see ``assess_table``.
-
-    Attributes:
-        sensitive, coalition, compare, exact, language: As there.
-        registry: The folder of a registry of what was published before.
-        policy: The file of a policy: everything that it opens is taken together, and its limit
-            for the chance of recovery holds.
-        recovery_limit: The chance of recovery that is accepted, instead of the policy's.
-        smallest_group: Groups that are published below this are not broken down further; not below
-            what a plan or a policy says.
-    """
-
-    sensitive: tuple[str, ...] | None = None
-    coalition: int = 1
-    compare: bool | None = None
-    exact: bool | None = None
-    language: str | None = None
-    registry: str | Path | None = None
-    policy: str | Path | None = None
-    recovery_limit: float | None = None
-    smallest_group: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
-class _Surroundings:
+class _Others:
     """The other tables with the same people, what they break down, and the accepted chance."""
 
     others: tuple[TableSpec, ...] = ()
     budgets: tuple[LookBudget, ...] | None = None
     limit: float | None = None
     groups: tuple[BrokenDown, ...] = ()
+
+    def added_to(self, options: AssessOptions, census: Census) -> AssessOptions:
+        """The options of a table of this census, with what it stands beside."""
+        return replace(
+            options,
+            schema=census.schema,
+            others=self.others,
+            budgets=self.budgets,
+            groups=self.groups,
+            recovery_limit=self.limit,
+        )
 
 
 class _Counter:
@@ -102,28 +89,29 @@ def assess_spec(
     census: Census,
     spec: TableSpec,
     method: Method,
-    *,
     options: AssessOptions | None = None,
+    around: Surroundings | None = None,
+    *,
     progress: Progress = no_progress,
 ) -> Assessment:
     """Count a table, protect it, and assess what would be published."""
-    said = options or AssessOptions()
-    if said.policy is not None:
-        policy = read_policy(said.policy, census.schema)
-        smallest = in_force(policy, UserRole.PUBLIC, said.smallest_group)
-        said = replace(said, smallest_group=smallest)
-    around = _surroundings(census, spec, said, method, progress=progress)
-    return _assessed(
-        census, spec, method, said, around, _Counter(census), number=1, progress=progress
-    )
+    said = replace(options or AssessOptions(), method=method)
+    beside = around or Surroundings()
+    if beside.policy is not None:
+        policy = read_policy(beside.policy, census.schema)
+        smallest = in_force(policy, UserRole.PUBLIC, beside.smallest_group)
+        beside = replace(beside, smallest_group=smallest)
+    others = _others(census, spec, said, beside, progress=progress)
+    said = replace(others.added_to(said, census), tabulate=_Counter(census))
+    return _assessed(census, spec, method, said, beside, progress)
 
 
 def assess_published(
     census: Census,
     path: str | Path,
-    *,
-    method: Method | None = None,
     options: AssessOptions | None = None,
+    around: Surroundings | None = None,
+    *,
     progress: Progress = no_progress,
 ) -> Assessment:
     """Assess a file that was written for publication, against the census that it is from.
@@ -131,40 +119,29 @@ def assess_published(
     Args:
         census: The census.
         path: The file, as ``sdcensus protect`` wrote it.
-        method: How it was protected, if that is known.
-        options: What else is said.
+        options: How it was protected, if that is known, and what is asked.
+        around: What it is taken together with.
         progress: Told how far it is.
     """
     said = options or AssessOptions()
     published = read_published(path)
-    made = published.provenance
+    provenance = published.provenance
     progress(f"counting {published.table.spec.title}", 0.0)
     spec = in_this_census(census, published.table.spec)
     cube = census.tabulate(spec)
     version = cube.origin.data_version
-    if made is not None and made.data_version and version and made.data_version != version:
+    made_from = "" if provenance is None else provenance.data_version
+    if made_from and version and made_from != version:
         raise SpecError(
             f"{path} was made from other records than this store holds (version"
-            f" {made.data_version}, and the store has {version}). Give the store that it is from."
+            f" {made_from}, and the store has {version}). Give the store that it is from."
         )
     table = published.table
     if isinstance(table, Table):
         table = replace(table, spec=spec)
-    around = _surroundings(census, spec, said, method, progress=progress)
-    return assess_table(
-        cube,
-        table,
-        method=method,
-        provenance=made,
-        schema=census.schema,
-        others=around.others,
-        tabulate=_Counter(census),
-        budgets=around.budgets,
-        groups=around.groups,
-        recovery_limit=around.limit,
-        progress=progress,
-        **_given(said),
-    )
+    others = _others(census, spec, said, around or Surroundings(), progress=progress)
+    said = replace(others.added_to(said, census), provenance=provenance, tabulate=_Counter(census))
+    return assess_table(cube, table, said, progress=progress)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -186,9 +163,10 @@ class PlanAssessment(Confidential):
 def assess_plan(
     path: str | Path,
     names: Sequence[str] = (),
+    options: AssessOptions | None = None,
+    around: Surroundings | None = None,
     *,
     secret: str | Path | None = None,
-    options: AssessOptions | None = None,
     progress: Progress = no_progress,
 ) -> PlanAssessment:
     """Assess tables of a plan, each together with all others.
@@ -201,55 +179,49 @@ def assess_plan(
         names: The tables to assess, also of the programme; one among them that cannot be assessed
             is refused. All ``[[table]]`` of the plan if none is named; those that cannot be
             assessed are then left out.
+        options: What is asked.
+        around: What else they are taken together with.
         secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
-        options: What else is said.
         progress: Told how far it is.
     """
-    said = options or AssessOptions()
+    said, beside = options or AssessOptions(), around or Surroundings()
     plan, census = opened_plan(path)
-    products = {one.name: one for one in planned_products(plan, census.schema)}
-    chosen = _chosen(path, products, names or [one.name for one in plan.tables])
-    planned = tuple({spec.hash(): spec for one in products.values() for spec in one.specs}.values())
+    products = {product.name: product for product in planned_products(plan, census.schema)}
+    chosen = _chosen(path, products, names or [table.name for table in plan.tables])
+    specs = (spec for product in products.values() for spec in product.specs)
+    planned = tuple({spec.hash(): spec for spec in specs}.values())
     policy = None if plan.policy is None else plan.path(plan.policy.file)
     smallest = planned_smallest_group(plan, census.schema)
-    if said.smallest_group is not None and said.smallest_group < (smallest or 0):
+    if beside.smallest_group is not None and beside.smallest_group < (smallest or 0):
         raise SpecError(f"The plan says smallest_group = {smallest}: it can be raised only.")
-    said = replace(said, smallest_group=said.smallest_group or smallest)
-    found: list[tuple[str, Assessment]] = []
+    beside = replace(beside, smallest_group=beside.smallest_group or smallest)
+    assessments: list[tuple[str, Assessment]] = []
     skipped: list[str] = []
-    arounds: dict[Entity, _Surroundings] = {}
-    counter = _Counter(census)
+    by_unit: dict[Entity, _Others] = {}
+    said = replace(said, tabulate=_Counter(census))
     for number, (name, title, spec) in enumerate(chosen, start=1):
         method = planned_method(plan, census, spec.of, secret=secret)
-        if spec.of not in arounds:
-            arounds[spec.of] = _surroundings(
-                census, spec, said, method, planned=planned, obeyed=policy, progress=progress
+        said = replace(said, method=method, number=number, title=title.show(said.language))
+        if spec.of not in by_unit:
+            by_unit[spec.of] = _others(
+                census, spec, said, beside, planned=planned, obeyed=policy, progress=progress
             )
-        around = arounds[spec.of]
-        others = {other.hash(): other for other in (*around.others, *planned)}
-        others.pop(spec.hash(), None)
-        around = replace(around, others=tuple(others.values()))
+        tables = {table.hash(): table for table in (*by_unit[spec.of].others, *planned)}
+        tables.pop(spec.hash(), None)
+        others = replace(by_unit[spec.of], others=tuple(tables.values()))
         try:
-            made = _assessed(
-                census,
-                spec,
-                method,
-                said,
-                around,
-                counter,
-                number=number,
-                title=title.show(said.language),
-                progress=progress,
+            assessment = _assessed(
+                census, spec, method, others.added_to(said, census), beside, progress
             )
         except SpecError as error:
             if names:
                 raise
             skipped.append(f"{name}: {error}")
         else:
-            found.append((file_name(name), made))
-    if not found:
+            assessments.append((file_name(name), assessment))
+    if not assessments:
         raise SpecError(f"No table of {path} can be assessed. {skipped[0]}")
-    return PlanAssessment(tuple(found), tuple(skipped))
+    return PlanAssessment(tuple(assessments), tuple(skipped))
 
 
 def _chosen(
@@ -276,66 +248,48 @@ def _assessed(
     census: Census,
     spec: TableSpec,
     method: Method,
-    said: AssessOptions,
-    around: _Surroundings,
-    counter: _Counter,
-    *,
-    number: int,
-    title: str = "",
+    options: AssessOptions,
+    around: Surroundings,
     progress: Progress,
 ) -> Assessment:
     protected = protect_table(
-        census, spec, method, smallest_group=said.smallest_group, progress=progress
+        census, spec, method, smallest_group=around.smallest_group, progress=progress
     )
-    return assess_table(
-        protected.audit.cube,
-        protected,
-        method=method,
-        schema=census.schema,
-        others=around.others,
-        tabulate=counter,
-        budgets=around.budgets,
-        groups=around.groups,
-        recovery_limit=around.limit,
-        number=number,
-        title=title,
-        progress=progress,
-        **_given(said),
-    )
+    return assess_table(protected.audit.cube, protected, options, progress=progress)
 
 
-def _surroundings(
+def _others(
     census: Census,
     spec: TableSpec,
     said: AssessOptions,
-    method: Method | None,
+    around: Surroundings,
     *,
     planned: Sequence[TableSpec] = (),
     obeyed: Path | None = None,
     progress: Progress,
-) -> _Surroundings:
+) -> _Others:
     """What a table stands beside: a registry, a plan, the menu of a policy.
 
     Args:
         census: The census.
         spec: The table, or one of a plan.
         said: What was said on the command line or in Python.
-        method: How it is protected, if that is known.
+        around: What it is taken together with, besides the plan.
         planned: All tables of the plan, if there is one.
         obeyed: The file of the policy that the plan obeys: its limit holds, its menu is not meant.
         progress: Told how far it is.
     """
-    registry = opened_registry(said.registry)
+    registry = opened_registry(around.registry)
     others = others_of(spec, registry, planned)
     budgets: list[LookBudget] = []
     if others or planned:
-        alike = sum(one.of is spec.of for one in planned)
+        alike = sum(table.of is spec.of for table in planned)
         budgets += budgets_of(spec, others, _scope(alike, registry))
     limit = None
     if obeyed is not None:
         limit = read_policy(obeyed, census.schema).online.recovery
-    if said.policy is not None:
-        budget, limit = budget_of_menu(said.policy, census.schema, spec.of)
+    if around.policy is not None:
+        budget, limit = budget_of_menu(around.policy, census.schema, spec.of)
         budgets.append(budget)
     if said.recovery_limit is not None:
         limit = said.recovery_limit
@@ -343,12 +297,12 @@ def _surroundings(
         census,
         spec,
         others,
-        method,
-        smallest_group=said.smallest_group,
-        policy=said.policy,
+        said.method,
+        smallest_group=around.smallest_group,
+        policy=around.policy,
         progress=progress,
     )
-    return _Surroundings(others, tuple(budgets), limit, groups)
+    return _Others(others, tuple(budgets), limit, groups)
 
 
 def _scope(planned: int, registry: Registry | None) -> str:
@@ -371,11 +325,6 @@ def file_name(name: str) -> str:
     made = re.sub(r"\W+", "-", name.casefold()).strip("-")
     # Names of many axes are longer than file systems allow.
     return made[:80].rstrip("-") or "table"
-
-
-def _given(said: AssessOptions) -> dict[str, Any]:
-    names = ("sensitive", "coalition", "compare", "exact", "language")
-    return {name: getattr(said, name) for name in names}
 
 
 def in_this_census(census: Census, spec: TableSpec) -> TableSpec:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.entity import Entity
@@ -18,10 +17,10 @@ from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.differencing.differences import differences_between
 from sdcensus.risk.differencing.published_before import differences_with
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
+from sdcensus.session.assess.options import Tabulate
 from sdcensus.session.looks.budget import budget_in
 from sdcensus.store.registry import Registry
 
-Tabulate = Callable[[TableSpec], Cube | SparseCube]
 #: Larger tables are not compared with themselves and others cell by cell.
 COMPARED_CELLS = 2_000_000
 

@@ -59,11 +59,6 @@ class GroupScore(Confidential):
     def __repr__(self) -> str:
         return "<GroupScore: confidential>"
 
-    @property
-    def found_share(self) -> float | None:
-        """Which share of the visible groups was found."""
-        return self.found / self.visible if self.visible and self.found is not None else None
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Judged(Confidential):

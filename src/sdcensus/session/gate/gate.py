@@ -149,6 +149,18 @@ class GateReport(Confidential):
     def __repr__(self) -> str:
         return f"<GateReport: {len(self.risks)} risks>"
 
+    @property
+    def excuse(self) -> str:
+        """What tables break down that must deliver every cell, and the advice; else empty."""
+        if not self.excused:
+            return ""
+        units = joined([risk.of.plural for risk in self.excused])
+        return (
+            f"{units}: the programme must deliver every cell, so what its tables break down does"
+            " not keep the plan from being published. Swap records before the tables are made, and"
+            " tell readers that it was done."
+        )
+
 
 def risks_of_menus(
     census: Census,

@@ -11,16 +11,16 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
-from sdcensus.session.assess.knowledge import chance_at, noise_of, variance_of
+from sdcensus.session.assess.knowledge import noise_of, variance_of
 from sdcensus.session.gate.broken_down import (
     broken_down_in_tables,
     group_noise,
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import GateReport, risks_of_tables
-from sdcensus.session.gate.words import broken_down_lines, excused_lines, help_line
 from sdcensus.session.looks.budget import LIMIT
 from sdcensus.session.publish.resolution import Resolved
 
@@ -109,7 +109,8 @@ def small_group_lines(resolved: Resolved) -> Iterator[str]:
     for measure in measures:
         for line in broken_down_lines(measure, limit):
             yield f"{measure.of.plural}: {line}"
-    yield from excused_lines(gate_of(resolved))
+    excuse = gate_of(resolved).excuse
+    yield from [excuse] if excuse else []
     if measures:
         helps = help_line(measures, smallest_group_text(resolved.census, measures[0].noise))
         yield from [helps] if helps else []
@@ -126,7 +127,7 @@ def _looks(resolved: Resolved, specs: list[TableSpec]) -> Iterator[PlanLooks]:
     limit = LIMIT if policy is None else policy.online.recovery or LIMIT
     for budget in look_budget_of_tables(specs):
         method = resolved.method(budget.of)
-        chance = chance_at(budget.asked, variance_of(method, None), noise_of(method))
+        chance = budget.asked.chance(variance_of(method, None), noise_of(method))
         yield PlanLooks(budget.of, budget.asked, chance, limit)
 
 

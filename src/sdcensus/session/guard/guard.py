@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sdcensus.errors import Refused, SpecError
+from sdcensus.errors import Refused
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.people_mark import PeopleMark
@@ -35,6 +35,7 @@ from sdcensus.session.guard.run import (
     REGISTRY_FOLDER,
     REVISION_MINIMUM,
     GuardRun,
+    Revision,
     open_registry,
     read_lock,
     series_key_version,
@@ -49,6 +50,7 @@ __all__ = [
     "REDRAWN_SHARE",
     "REVISION_MINIMUM",
     "Guard",
+    "Revision",
     "TableChanges",
     "open_guard",
     "open_registry",
@@ -66,10 +68,7 @@ def open_guard(
     plan: str,
     specs: Sequence[TableSpec] = (),
     date: str = "",
-    revision: str | None = None,
-    rekey: bool = False,
-    old_store: Path | None = None,
-    minimum: int = REVISION_MINIMUM,
+    revision: Revision | None = None,
     progress: Progress = no_progress,
 ) -> Guard:
     """Open the lock and the registry of an office folder, and check what is asked for.
@@ -82,21 +81,10 @@ def open_guard(
         plan: The name of the plan.
         specs: All tables of the run; without them, what the lock says is of the plan.
         date: The date of the publication, from the plan.
-        revision: The name under which published numbers may change.
-        rekey: Whether all numbers are drawn anew; only with a name.
-        old_store: The store from which was published, if it is no longer where it was.
-        minimum: How many changed records must stand behind every changed number.
+        revision: Whether published numbers may change, and how; by default they may not.
         progress: Told what is done.
     """
-    if rekey and not revision:
-        raise SpecError("Re-keying is an event with a name: --rekey needs --revision NAME.")
-    if revision is not None and not revision.strip():
-        raise SpecError("A revision needs a name, such as --revision 2026-corrections.")
-    if type(minimum) is not int or minimum < 2:
-        raise SpecError(
-            "The number of changed records behind a changed number (--revision-minimum) is at"
-            " least 2; with 1 every correction would be shown."
-        )
+    event = revision or Revision()
     make_owner_only_folder(office)
     return Guard(
         office,
@@ -106,10 +94,10 @@ def open_guard(
             specs=tuple(specs),
             plan=plan,
             date=date,
-            revision=revision,
-            rekey=rekey,
-            old_store=old_store,
-            minimum=minimum,
+            revision=event.name,
+            rekey=event.rekey,
+            old_store=event.old_store,
+            minimum=event.minimum,
             progress=progress,
         ),
     )

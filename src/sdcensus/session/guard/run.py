@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdcensus.errors import OutputError, Refused, StoreError
+from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.plan.plan import Plan, PlanOutput
 from sdcensus.model.progress import Progress, no_progress
@@ -153,6 +153,34 @@ def series_lookup(
     return lock.lookup(None if info is None else lock.series_of(info), plan)
 
 
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Under which name published numbers may change; without a name they may not.
+
+    Attributes:
+        name: The name of the event.
+        rekey: Whether all numbers are drawn anew; only with a name.
+        old_store: The store from which was published, if it is no longer where it was.
+        minimum: How many changed records must stand behind every changed number.
+    """
+
+    name: str | None = None
+    rekey: bool = False
+    old_store: Path | None = None
+    minimum: int = REVISION_MINIMUM
+
+    def __post_init__(self) -> None:
+        if self.rekey and not self.name:
+            raise SpecError("Re-keying is an event with a name: --rekey needs --revision NAME.")
+        if self.name is not None and not self.name.strip():
+            raise SpecError("A revision needs a name, such as --revision 2026-corrections.")
+        if type(self.minimum) is not int or self.minimum < 2:
+            raise SpecError(
+                "The number of changed records behind a changed number (--revision-minimum) is at"
+                " least 2; with 1 every correction would be shown."
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GuardRun:
     """What a run is about.
@@ -162,8 +190,8 @@ class GuardRun:
         methods: How, by what is counted.
         specs: All its tables.
         plan, date: The name of the plan, and its date.
-        revision, rekey: As in ``open_guard``.
-        old_store, minimum, progress: As in ``open_guard``.
+        revision, rekey, old_store, minimum: As a ``Revision`` has them.
+        progress: Told what is done.
     """
 
     census: Census

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sdcensus._version import __version__
-from sdcensus.errors import Refused, SdcensusError, SpecError, StoreError
+from sdcensus.errors import Refused, SdcensusError, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.perturbation.lookups import Lookup
@@ -34,37 +34,9 @@ from sdcensus.session.guard.changed_menu import changes_in_menu
 from sdcensus.session.guard.changed_records import ChangedRecords
 from sdcensus.session.guard.lineage import line_text
 from sdcensus.session.guard.renamed_census import renamed_from
-from sdcensus.session.guard.run import REVISION_MINIMUM
+from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_menus import menu_of_text, menu_text
 from sdcensus.store.census_store import CensusStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What whoever starts a server says about numbers that change.
-
-    Attributes:
-        revision: The name under which numbers may change.
-        rekey: Whether all of them are drawn anew; only with a name.
-        old_store: The store that was served before, if it is no longer where it was.
-        minimum: How many changed records must stand behind every changed number.
-    """
-
-    revision: str | None = None
-    rekey: bool = False
-    old_store: Path | None = None
-    minimum: int = REVISION_MINIMUM
-
-    def __post_init__(self) -> None:
-        if self.rekey and not self.revision:
-            raise SpecError("Re-keying is an event with a name: --rekey needs --revision NAME.")
-        if self.revision is not None and not self.revision.strip():
-            raise SpecError("A revision needs a name, such as --revision 2026-corrections.")
-        if type(self.minimum) is not int or self.minimum < 2:
-            raise SpecError(
-                "The number of changed records behind a changed number (--revision-minimum) is at"
-                " least 2; with 1 every correction would be shown."
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -76,7 +48,7 @@ class ServingGuard:
         smallest_group: Groups of fewer are not broken down; ``None`` without that rule.
         known: What was served so far from the same database.
         events: What happened to it.
-        asked: What whoever starts the server says.
+        revision: Under which name numbers may change, as whoever starts the server says.
         progress: Told how far it is.
     """
 
@@ -86,7 +58,7 @@ class ServingGuard:
     known: Sequence[ServedNumbers]
     smallest_group: int | None = None
     events: Sequence[ServedEvent] = ()
-    asked: Asked = field(default_factory=Asked)
+    revision: Revision = field(default_factory=Revision)
     progress: Progress = field(default=no_progress)
 
     def __repr__(self) -> str:
@@ -121,12 +93,12 @@ class ServingGuard:
         if renamed is None:
             return self._opening(now, EventKind.FIRST, EventKind.FIRST.value)
         looks = max(one.looks for one in self.known if one.making == renamed)
-        if not self.asked.rekey:
+        if not self.revision.rekey:
             raise Refused(guard_words.renamed(renamed.census, info, looks=looks))
         return self._redrawn(now, looks)
 
     def _again(self, before: ServedNumbers, now: ServedNumbers) -> Opening:
-        asked = self.asked
+        revision = self.revision
         now = replace(
             now,
             looks=before.looks,
@@ -135,9 +107,9 @@ class ServingGuard:
         )
         why = _differences(before.making, now.making)
         if why:
-            if asked.rekey:
+            if revision.rekey:
                 self._check_redrawn(before.making, now.making)
-            elif asked.revision is None:
+            elif revision.name is None:
                 line = self.census.origin.lineage
                 reasons = (*why, f"they come from {line_text(line)}") if line else why
                 raise Refused(serving_words.would_change(reasons, looks=before.looks))
@@ -148,7 +120,7 @@ class ServingGuard:
                 self._check_revised(before, now.menus)
             if before.making.data_version != now.making.data_version:
                 now = replace(now, making=self._with_people(now.making, self._people()))
-            if asked.rekey:
+            if revision.rekey:
                 return self._redrawn(now, before.looks)
             return self._opening(now, EventKind.REVISION)
         if before.smallest_group == now.smallest_group:
@@ -157,9 +129,9 @@ class ServingGuard:
         lower = before.smallest_group is not None and (
             now.smallest_group is None or now.smallest_group < before.smallest_group
         )
-        if lower and asked.revision is None and before.smallest_group is not None:
+        if lower and revision.name is None and before.smallest_group is not None:
             raise Refused(serving_words.lower_group(before.smallest_group, now.smallest_group))
-        own = "" if asked.revision else f"smallest group {now.smallest_group}"
+        own = "" if revision.name else f"smallest group {now.smallest_group}"
         return self._opening(now, EventKind.REVISION, own)
 
     def _redrawn(self, now: ServedNumbers, looks: int) -> Opening:
@@ -168,7 +140,7 @@ class ServingGuard:
 
     def _opening(self, now: ServedNumbers, kind: EventKind, own: str = "") -> Opening:
         """What is opened by an event: with a name of its own, or with that of the revision."""
-        name = own or self.asked.revision or ""
+        name = own or self.revision.name or ""
         if not own and any(one.name == name for one in self.events):
             raise Refused(serving_words.name_taken(name))
         return Opening(numbers=now, event=ServedEvent(name=name, kind=kind, series=now.series))
@@ -217,7 +189,7 @@ class ServingGuard:
 
     def _check_revised(self, before: ServedNumbers, menus: Sequence[str]) -> None:
         """Every number of a menu that a correction changes needs enough of them behind it."""
-        minimum, looks = self.asked.minimum, before.looks
+        minimum, looks = self.revision.minimum, before.looks
         try:
             changed = self._changed_since(before.making)
             found = []
@@ -255,18 +227,18 @@ class ServingGuard:
             for spec in specs:
                 cells = np.arange(spec.cells, dtype=np.uint64)
                 counts = changed.behind(spec, cells)
-                exposed += int(((counts > 0) & (counts < self.asked.minimum)).sum())
+                exposed += int(((counts > 0) & (counts < self.revision.minimum)).sum())
         except SdcensusError as error:
             uncounted = str(error)
         if exposed or uncounted:
-            raise Refused(serving_words.exposed(exposed, self.asked.minimum, uncounted))
+            raise Refused(serving_words.exposed(exposed, self.revision.minimum, uncounted))
 
     def _changed_since(self, before: Making) -> ChangedRecords:
         new = self.census.kept_store
         if new is None:
             raise StoreError("the census that would be served has no store on this machine")
         tried = []
-        for path in (self.asked.old_store, Path(before.store) if before.store else None):
+        for path in (self.revision.old_store, Path(before.store) if before.store else None):
             if path is None:
                 continue
             try:

@@ -1,5 +1,5 @@
-"""Perturbation tables at work: designed, read, written, checked, summarised.
+"""Perturbation tables at work: designed, read, written, checked.
 
-Joins ``methods/perturbation`` with ``formats/perturbation``. Pictures are in
-``report/perturbation``.
+Joins ``methods/perturbation`` with ``formats/perturbation``. Summaries and
+pictures are in ``report/perturbation``.
 """

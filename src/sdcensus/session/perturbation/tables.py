@@ -47,8 +47,8 @@ from sdcensus.model.perturbation.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation.rows import Perturbation, Tail
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.session.perturbation.rows import chances_of
-from sdcensus.session.perturbation.summary import Summary, summarise
+from sdcensus.report.perturbation.rows import chances_of
+from sdcensus.report.perturbation.summary import Summary, summarise
 
 __all__ = [
     "SCHEMES",

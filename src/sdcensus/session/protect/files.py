@@ -44,8 +44,10 @@ class ProtectedFiles:
             The public files that will be written: the table, and what stands beside it.
         """
         public = () if self.out is None else table_target(self.out, self.format).files
-        if self.registry is not None and not public:
+        if not public and self.registry is not None:
             raise SpecError("--registry records what is published: --out FILE.")
+        if not public and self.format is not None:
+            raise SpecError("--format is the format of the published table: --out FILE.")
         if self.audit is not None:
             check_target(self.audit, confidential=self.confidential, what="An audit")
             if self.audit.resolve() in [path.resolve() for path in public]:

@@ -15,6 +15,7 @@ from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.plan.plan import Plan
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.headings import table_heading
@@ -27,11 +28,9 @@ from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.protect.smallest_group import GroupRule, too_large
 from sdcensus.session.publish.evaluation import evaluated
-from sdcensus.session.publish.notes import with_office_notes
-from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct
+from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
-from sdcensus.session.publish.spec_key import spec_key
-from sdcensus.session.publish.streamed import stream_table
+from sdcensus.session.publish.streamed import StreamOptions, stream_table
 from sdcensus.session.publish.workplace import Finished, Workplace, WrittenFile
 
 Office = dict[str, Any]
@@ -188,7 +187,7 @@ class Maker:
         once = [parts[key] for key in dict.fromkeys(keys)]
         delivered = product.delivered([part for part, _ in ordered], resolved.heading)
         if resolved.output.notes:
-            delivered = replace(delivered, notes=with_office_notes(delivered.notes, resolved.plan))
+            delivered = replace(delivered, notes=_with_office_notes(delivered.notes, resolved.plan))
         paths = write_delivered(
             delivered,
             self._workplace.hidden,
@@ -231,19 +230,16 @@ class Maker:
         method = resolved.method(cube.spec.of)
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
         notes = notes_for(nothing, method.claims()) if resolved.output.notes else ()
-        result = stream_table(
-            cube,
-            method,
-            product.table,
-            self._workplace.hidden,
+        options = StreamOptions(
             formats=resolved.output.formats,
             languages=resolved.output.languages,
             labels=resolved.labels(product),
-            notes=with_office_notes(notes, resolved.plan),
+            notes=_with_office_notes(notes, resolved.plan),
             heading=resolved.heading,
             evaluation=resolved.output.evaluation,
             memory=self._memory,
         )
+        result = stream_table(cube, method, product.table, self._workplace.hidden, options)
         changes = self._guard.look_streamed(
             product.name, cube.spec, result.digest, result.provenance
         )
@@ -267,3 +263,9 @@ class Maker:
 
 def _written(paths: Sequence[Any]) -> tuple[WrittenFile, ...]:
     return tuple(WrittenFile.of(path) for path in paths)
+
+
+def _with_office_notes(notes: Sequence[Text], plan: Plan) -> tuple[Text, ...]:
+    """The notes that stand beside a delivered table: its own, then the office's, each once."""
+    office = [plan.office.legal_basis] if plan.office.legal_basis else []
+    return tuple(dict.fromkeys([*notes, *office]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -260,3 +262,16 @@ def with_marks(table: DeliveredTable, cells: Mask, mark: Mark) -> DeliveredTable
     marks[cells] = mark
     values = table.values if mark.has_number else np.where(cells, 0, table.values)
     return replace(table, values=values, marks=marks)
+
+
+def spec_key(spec: TableSpec) -> str:
+    """The same for tables with the same cells in the same order.
+
+    Axes in another order are other cells.
+    """
+    axes = [
+        [axis.variable.name, [block.level for block in axis.blocks], axis.digest()]
+        for axis in spec.axes
+    ]
+    text = json.dumps(axes, sort_keys=True, ensure_ascii=False)
+    return f"{spec.hash()} {hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"

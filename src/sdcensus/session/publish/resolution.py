@@ -46,11 +46,11 @@ from sdcensus.session.publish.products import (
     Product,
     StatisticsProduct,
     TableProduct,
+    spec_key,
 )
 from sdcensus.session.publish.programme import open_programme, programme_tables
 from sdcensus.session.publish.publishable import Publishable, PublishableTable
 from sdcensus.session.publish.refusals import check_large_tables, check_names, check_smallest_group
-from sdcensus.session.publish.spec_key import spec_key
 from sdcensus.session.publish.workplace import MANIFEST, read_json
 from sdcensus.store.schema_json import schema_digest
 

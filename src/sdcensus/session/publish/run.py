@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
-from sdcensus.formats.shared.files import new_file
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
@@ -19,9 +18,8 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.census.census import Census, EngineName, default_threads
+from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (
-    AcceptedRisk,
     nothing_to_accept,
     refuse_publishing,
     willing_to_accept,
@@ -30,6 +28,7 @@ from sdcensus.session.gate.group_risk import gate_of, looks_of
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
     Guard,
+    Revision,
     TableChanges,
     open_guard,
     series_key_version,
@@ -38,24 +37,19 @@ from sdcensus.session.guard.guard import (
 from sdcensus.session.policy.builder_rules import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
-from sdcensus.session.publish.manifest import as_bytes, manifest_of
-from sdcensus.session.publish.office_folder import ACCEPTED_RISK, OFFICE_FILE
+from sdcensus.session.publish.last_files import LastFiles, write_last_files
+from sdcensus.session.publish.office_folder import OFFICE_FILE
 from sdcensus.session.publish.product_files import Maker
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.schedule import Schedule, schedule
 from sdcensus.session.publish.workplace import (
-    FORMAT_NAME,
-    FORMAT_VERSION,
     MANIFEST,
     Finished,
     Workplace,
     WrittenFile,
     read_json,
 )
-from sdcensus.store.owner_only import write_owner_only
 
-#: Gives further files of a publication, by name.
-Pages = Callable[[Resolved, Sequence[Finished]], Mapping[str, bytes]]
 #: Memory that a run keeps within unless it is told otherwise.
 DEFAULT_MEMORY = "4GB"
 #: How many times slower other engines go through the records than the engine memory.
@@ -101,34 +95,16 @@ class PublishReport(Confidential):
         return f"<PublishReport of {len(self.products)} products: confidential>"
 
 
-def publish(
-    plan: str | Path,
-    *,
-    out: str | Path | None = None,
-    secret: str | Path | None = None,
-    census: Census | None = None,
-    engine: str | None = None,
-    memory: str | int = DEFAULT_MEMORY,
-    threads: int | None = None,
-    revision: str | None = None,
-    rekey: bool = False,
-    old_store: str | Path | None = None,
-    revision_minimum: int | None = None,
-    restart: bool = False,
-    accept_risk: str | None = None,
-    reason: str = "",
-    pages: Pages | None = None,
-    office_pages: Pages | None = None,
-    progress: Progress = no_progress,
-) -> PublishReport:
-    """Publish everything that a plan names.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOptions:
+    """How a plan is published.
 
-    Args:
-        plan: The plan: ``.toml``, or an Excel workbook.
+    Attributes:
         out: The published folder, instead of the one that the plan names.
         secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
-        census: The census, if it is not the store that the plan names.
-        engine: Where tables are counted; the numbers are the same.
+        engine: Where tables are counted: ``memory``, ``duckdb`` or ``spark``; the numbers are the
+            same.
+        data: Encoded files that ``sdcensus export`` wrote, instead of the store of the plan.
         memory: How much memory the run keeps within, such as ``"4GB"``.
         threads: How many threads work; as many as there are processors by default.
         revision: The name of a revision: published numbers may change, as far as the guard lets
@@ -139,45 +115,82 @@ def publish(
         restart: Throw away what an interrupted run has left.
         accept_risk: The name of who accepts that the plan would give people away, where it would.
         reason: Why; kept with the name for those who approve.
-        pages: Gives further public files: names and contents, made from what is published.
-        office_pages: The same for files that only the office may see.
+    """
+
+    out: str | Path | None = None
+    secret: str | Path | None = None
+    engine: str | None = None
+    data: str | None = None
+    memory: str | int = DEFAULT_MEMORY
+    threads: int | None = None
+    revision: str | None = None
+    rekey: bool = False
+    old_store: str | Path | None = None
+    revision_minimum: int | None = None
+    restart: bool = False
+    accept_risk: str | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        parse_bytes(self.memory, what="The memory")
+        if type(self.workers) is not int or self.workers < 1:
+            raise SpecError("Tables need at least one thread.")
+        if self.engine is not None:
+            option(EngineName, "engine", self.engine)
+
+    @property
+    def memory_limit(self) -> int:
+        """The memory in bytes."""
+        return parse_bytes(self.memory, what="The memory")
+
+    @property
+    def workers(self) -> int:
+        """How many threads work."""
+        return default_threads() if self.threads is None else self.threads
+
+    @property
+    def event(self) -> Revision:
+        """How published numbers may change."""
+        store = None if self.old_store is None else Path(self.old_store)
+        minimum = REVISION_MINIMUM if self.revision_minimum is None else self.revision_minimum
+        return Revision(self.revision, self.rekey, store, minimum)
+
+
+def publish(
+    plan: str | Path,
+    options: PublishOptions | None = None,
+    *,
+    secret: str | Path | None = None,
+    progress: Progress = no_progress,
+) -> PublishReport:
+    """Publish everything that a plan names, with notes for readers and, if the plan asks for it,
+    an evaluation for the office.
+
+    Args:
+        plan: The plan: ``.toml``, or an Excel workbook.
+        options: How it is published.
+        secret: The file of the office secret; the same as in the options.
         progress: Called with the stage and how much of it is done.
 
     Raises:
         Refused: The policy, the lock, the gate or the revision guard does not let it pass.
     """
     began = time.perf_counter()
-    limit = parse_bytes(memory, what="The memory")
-    workers = default_threads() if threads is None else threads
-    if type(workers) is not int or workers < 1:
-        raise SpecError("Tables need at least one thread.")
-    if engine is not None:
-        option(EngineName, "engine", engine)
-    willing = willing_to_accept(accept_risk, reason)
-
-    def ready() -> Resolved:
-        return resolve(
-            plan,
-            out=out,
-            secret=secret,
-            census=census,
-            memory_limit=f"{limit}B",
-            key_version=lambda office, asked, info, publication: series_key_version(
-                office, asked, info=info, plan=publication, revision=revision, rekey=rekey
-            ),
-            lookup=lambda office, info, publication: series_lookup(
-                office, info=info, plan=publication, rekey=rekey
-            ),
-        )
-
+    said = options or PublishOptions()
+    said = said if secret is None else replace(said, secret=secret)
+    willing = willing_to_accept(said.accept_risk, said.reason)
+    census = None
+    if said.data is not None:
+        limit = str(said.memory)
+        census = open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=limit)
     progress("checking the plan", 0.0)
-    resolved = ready()
+    resolved = _resolved(plan, said, census)
     workplace = Workplace(resolved.published, resolved.office, resolved.publication)
     _check_published(resolved, workplace)
     with workplace.taken():
         if workplace.complete():
             # What was published meanwhile decides which series of numbers goes on.
-            resolved = ready()
+            resolved = _resolved(plan, said, census)
         _check_published(resolved, workplace)
         guard = open_guard(
             resolved.office,
@@ -186,67 +199,90 @@ def publish(
             plan=resolved.publication,
             specs=resolved.specs(),
             date=resolved.heading.date,
-            revision=revision,
-            rekey=rekey,
-            old_store=None if old_store is None else Path(old_store),
-            minimum=REVISION_MINIMUM if revision_minimum is None else revision_minimum,
+            revision=said.event,
             progress=progress,
         )
         ties = resolved.check_identities(guard.registry.specs())
         identity = resolved.identity()
-        if not restart and _is_published(resolved, workplace, identity):
+        if not said.restart and _is_published(resolved, workplace, identity):
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
         accepted = refuse_publishing(gate_of(resolved, progress), willing)
-        finished = workplace.begin(
-            {
-                **identity,
-                "the revision": [revision or "", rekey],
-                "what was published before": _digest_of(resolved.office / LOCK_FILE),
-            },
-            restart=restart,
-            usable=lambda one: _is_usable(one, guard),
-        )
+        finished = _begun(resolved, workplace, guard, said, identity)
         resumed = len(finished)
         with _kept_or_forgotten(workplace, guard):
-            scans = _make(
-                resolved,
-                workplace,
-                guard,
-                finished,
-                engine=engine,
-                memory=limit,
-                threads=workers,
-                progress=progress,
-            )
+            scans = _make(resolved, workplace, guard, finished, said, progress)
             ordered = [finished[product.name] for product in resolved.products]
             progress("comparing with what was published", 0.0)
             changes = list(_changes(ordered))
             warnings = guard.decide(changes)
             progress("putting it into its place", 0.0)
-            files = _prepare(resolved, workplace, ordered, identity, accepted, pages, office_pages)
-            recorded = guard.prepare(changes, workplace.notes)
-            if not recorded:
-                guard.registry.batch().forget_others()
-            own = workplace.own.name
-            kept = {name: f"{own}/{name}" for name in (OFFICE_FILE, *files.office)}
-            workplace.commit({**kept, **recorded})
+            files = write_last_files(resolved, workplace, ordered, identity, accepted)
+            _commit(workplace, guard, changes, files)
     return PublishReport(
         published=resolved.published,
         office=workplace.own,
-        products=tuple(one.name for one in ordered),
+        products=tuple(product.name for product in ordered),
         made=len(ordered) - resumed,
-        cells=sum(int(one.public["cells"]) for one in ordered),
+        cells=sum(int(product.public["cells"]) for product in ordered),
         files=len(files.public) + 1,
-        size=sum(one.size for one in files.public),
+        size=sum(file.size for file in files.public),
         scans=scans,
-        changed=sum(one.changed for one in changes),
+        changed=sum(table.changed for table in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
         cautions=(*ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
-        looks=tuple(one.sentence for one in looks_of(resolved)),
+        looks=tuple(looks.sentence for looks in looks_of(resolved)),
     )
+
+
+def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> Resolved:
+    """The plan, with the series of numbers that goes on."""
+    return resolve(
+        plan,
+        out=said.out,
+        secret=said.secret,
+        census=census,
+        memory_limit=f"{said.memory_limit}B",
+        key_version=lambda office, asked, info, publication: series_key_version(
+            office, asked, info=info, plan=publication, revision=said.revision, rekey=said.rekey
+        ),
+        lookup=lambda office, info, publication: series_lookup(
+            office, info=info, plan=publication, rekey=said.rekey
+        ),
+    )
+
+
+def _begun(
+    resolved: Resolved,
+    workplace: Workplace,
+    guard: Guard,
+    said: PublishOptions,
+    identity: Mapping[str, Any],
+) -> dict[str, Finished]:
+    """Begin, or go on where the same run was interrupted; gives what is finished."""
+    return workplace.begin(
+        {
+            **identity,
+            "the revision": [said.revision or "", said.rekey],
+            "what was published before": _digest_of(resolved.office / LOCK_FILE),
+        },
+        restart=said.restart,
+        usable=lambda product: _is_usable(product, guard),
+    )
+
+
+def _commit(
+    workplace: Workplace, guard: Guard, changes: Sequence[TableChanges], files: LastFiles
+) -> None:
+    """Put everything into its place, with what the guard recorded."""
+    recorded = guard.prepare(changes, workplace.notes)
+    if not recorded:
+        guard.registry.batch().forget_others()
+    own = workplace.own.name
+    kept = {name: f"{own}/{name}" for name in (OFFICE_FILE, *files.office)}
+    workplace.commit({**kept, **recorded})
 
 
 @contextmanager
@@ -294,22 +330,20 @@ def _make(
     workplace: Workplace,
     guard: Guard,
     finished: dict[str, Finished],
-    *,
-    engine: str | None,
-    memory: int,
-    threads: int,
+    said: PublishOptions,
     progress: Progress,
 ) -> int:
     """Make every product that is not finished; returns how many scans that took."""
-    missing = [one for one in resolved.products if one.name not in finished]
+    missing = [product for product in resolved.products if product.name not in finished]
     if not missing:
         return 0
     total = len(resolved.products)
 
-    def done(one: Finished) -> None:
-        finished[one.name] = one
+    def done(product: Finished) -> None:
+        finished[product.name] = product
         progress("making the tables", len(finished) / total)
 
+    memory, threads, engine = said.memory_limit, said.workers, said.engine
     maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
     specs = maker.specs()
     plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=maker.counted())
@@ -321,56 +355,6 @@ def _make(
     households = withholds_households(resolved.policy)
     count_tables(resolved.census, plan, work, engine=engine, threads=threads, households=households)
     return len(plan.scans)
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """The files of a publication: all public ones, and the names of the office's pages."""
-
-    public: list[WrittenFile]
-    office: tuple[str, ...]
-
-
-def _prepare(
-    resolved: Resolved,
-    workplace: Workplace,
-    products: Sequence[Finished],
-    identity: Mapping[str, Any],
-    accepted: AcceptedRisk | None,
-    pages: Pages | None,
-    office_pages: Pages | None,
-) -> _Files:
-    """Write the last public files, the manifest, and what the office keeps."""
-    files = [one for product in products for one in product.files]
-    for name, content in ({} if pages is None else pages(resolved, products)).items():
-        with new_file(workplace.hidden / name) as file:
-            file.write(content)
-        files.append(WrittenFile.of(workplace.hidden / name))
-    with new_file(workplace.hidden / MANIFEST) as file:
-        file.write(manifest_of(resolved, products, files))
-    private = {} if office_pages is None else office_pages(resolved, products)
-    for name, content in private.items():
-        write_owner_only(workplace.notes / name, content)
-    policy = resolved.plan.policy
-    kept = {
-        "format": FORMAT_NAME,
-        "version": FORMAT_VERSION,
-        "publication": resolved.publication,
-        "identity": dict(identity),
-        "manifest": WrittenFile.of(workplace.hidden / MANIFEST).to_json(),
-        "plan": _named(resolved.file),
-        "policy": None if policy is None else _named(resolved.plan.path(policy.file)),
-        "office": [WrittenFile.of(workplace.notes / name).to_json() for name in private],
-    }
-    if accepted is not None:
-        kept[ACCEPTED_RISK] = accepted.to_json()
-    write_owner_only(workplace.notes / OFFICE_FILE, as_bytes(kept))
-    return _Files(files, tuple(private))
-
-
-def _named(path: Path) -> dict[str, str | int]:
-    """A document that a publication was made from: what it held, and where it lies."""
-    return {**WrittenFile.of(path).to_json(), "path": str(path.resolve())}
 
 
 def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,7 @@ from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.publish.evaluation import row_to_json
 from sdcensus.session.publish.products import Heading
 from sdcensus.session.publish.publishable import PublishableTable
-from sdcensus.utility.evaluation import UNSAFE
-from sdcensus.utility.tallies import Tally, tallied_row
+from sdcensus.utility.evaluation import UNSAFE, Tally, tallied_row
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
@@ -74,32 +73,11 @@ class StreamedResult(Confidential):
         return f"<StreamedResult of {self.cells:,} cells: confidential>"
 
 
-def stream_table(
-    cube: SparseCube,
-    method: Method,
-    publishable: PublishableTable,
-    folder: Path,
-    *,
-    formats: Sequence[str] = ("parquet",),
-    languages: Sequence[str] = (),
-    labels: bool = False,
-    notes: Sequence[Text] = (),
-    heading: Heading | None = None,
-    evaluation: bool = True,
-    unsafe: int = UNSAFE,
-    memory: int = DEFAULT_MEMORY,
-    threads: int | None = None,
-    progress: Progress = no_progress,
-) -> StreamedResult:
-    """Protect every margin of a very large table and write it, part by part.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOptions:
+    """How a very large table is written. Neither memory nor threads change a byte of it.
 
-    Neither ``memory`` nor ``threads`` changes a byte of what is written.
-
-    Args:
-        cube: The finest cells.
-        method: How it is protected: one that looks at each cell alone.
-        publishable: What the table is called and how its axes are delivered.
-        folder: Where the files go; it exists.
+    Attributes:
         formats: ``parquet``, ``csv`` or both; others need a whole table and are refused.
         languages, labels: Of columns of labels.
         notes: What readers should know.
@@ -108,31 +86,61 @@ def stream_table(
         unsafe: Counts from 1 to this are unsafe, for the evaluation.
         memory: How many bytes the parts may take that are under way at the same time.
         threads: How many threads; as many as there are processors by default.
+    """
+
+    formats: Sequence[str] = ("parquet",)
+    languages: Sequence[str] = ()
+    labels: bool = False
+    notes: Sequence[Text] = ()
+    heading: Heading = field(default_factory=Heading)
+    evaluation: bool = True
+    unsafe: int = UNSAFE
+    memory: int = DEFAULT_MEMORY
+    threads: int | None = None
+
+
+def stream_table(
+    cube: SparseCube,
+    method: Method,
+    publishable: PublishableTable,
+    folder: Path,
+    options: StreamOptions | None = None,
+    *,
+    progress: Progress = no_progress,
+) -> StreamedResult:
+    """Protect every margin of a very large table and write it, part by part.
+
+    Args:
+        cube: The finest cells.
+        method: How it is protected: one that looks at each cell alone.
+        publishable: What the table is called and how its axes are delivered.
+        folder: Where the files go; it exists.
+        options: How it is written.
         progress: Told how much is done.
     """
-    check_streamed_formats(formats, publishable.name)
-    stream = _Stream(cube, _cell_method(method, cube), publishable.axes, evaluation)
+    said = options or StreamOptions()
+    check_streamed_formats(said.formats, publishable.name)
+    stream = _Stream(cube, _cell_method(method, cube), publishable.axes, said.evaluation)
     provenance = method.provenance(cube)
-    above = heading or Heading()
     table = StreamedTable(
         name=publishable.name,
         title=publishable.title or heading_of(publishable.spec, publishable.axes),
         axes=publishable.axes,
         spec=cube.spec,
         provenance=provenance,
-        unit=Text.of({one: units_text(cube.spec, one) for one in LANGUAGES}),
-        notes=tuple(notes),
-        source=above.source,
-        date=above.date,
+        unit=Text.of({language: units_text(cube.spec, language) for language in LANGUAGES}),
+        notes=tuple(said.notes),
+        source=said.heading.source,
+        date=said.heading.date,
     )
     progress(STAGE, 0.0)
     files = write_streamed(
         table,
-        stream.cells(memory, threads, progress),
+        stream.cells(said.memory, said.threads, progress),
         folder,
-        formats=formats,
-        languages=languages,
-        labels=labels,
+        formats=said.formats,
+        languages=said.languages,
+        labels=said.labels,
     )
     progress(STAGE, 1.0)
     return StreamedResult(
@@ -141,7 +149,7 @@ def stream_table(
         stream.listed,
         stream.digest(),
         provenance,
-        stream.evaluation(publishable.name, unsafe) if evaluation else None,
+        stream.evaluation(publishable.name, said.unsafe) if said.evaluation else None,
     )
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import positions_of
 from sdcensus.model.cube.pairs import pair_of
@@ -18,8 +16,9 @@ from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.headings import code_label, variable_heading
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.results import GROUPS, CellFigures, DeviationProfile
 from sdcensus.risk.feasibility import SMALL
-from sdcensus.utility.against_design import ChiSquare, chi_square_of_pair
+from sdcensus.utility.against_design import chi_square_of_pair
 from sdcensus.utility.deviations import Worst, worst_cells
 
 Int64 = npt.NDArray[np.int64]
@@ -27,53 +26,6 @@ Float64 = npt.NDArray[np.float64]
 
 #: Cells of each kind that are told.
 MOST_CELLS = 5
-#: Small counts are looked at apart: a one cannot shrink by two.
-GROUPS = ("1", "2", "3 and more")
-
-
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class CellFigures(Confidential):
-    """One cell with what is true of it and what is published.
-
-    Attributes:
-        codes, labels: Of each axis.
-        words: The cell in words, totals left out.
-        true, published: The counts.
-        lower, upper: The counts that an intruder finds possible, where that is told.
-    """
-
-    codes: tuple[str, ...]
-    labels: tuple[str, ...]
-    words: str
-    true: int
-    published: int
-    lower: int | None = None
-    upper: int | None = None
-
-    def __repr__(self) -> str:
-        return f"<CellFigures {'×'.join(self.codes)}: confidential>"
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class DeviationProfile(Confidential):
-    """How changes are distributed over the non-empty interior cells, beside the design.
-
-    Interior cells share no records, so that their changes are independent whatever the look-up.
-
-    Attributes:
-        deviations: From the largest decrease to the largest increase.
-        observed: Cells by group (a true count of 1, of 2, of 3 and more) and deviation.
-        expected: The same as the design has it, for the same true counts.
-        test: The chi-square test of the changes against the rows of the design.
-    """
-
-    deviations: tuple[int, ...]
-    observed: Int64
-    expected: Float64
-    test: ChiSquare
-
-    def __repr__(self) -> str:
-        return "<DeviationProfile: confidential>"
 
 
 def profile(cube: Cube, table: Table, perturbation: Perturbation) -> DeviationProfile:

@@ -10,9 +10,9 @@ from sdcensus.errors import SpecError
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import parsed_settings
 from sdcensus.model.secret import Secret
+from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.method import build_method
-from sdcensus.session.study.study import Candidate
 
 _THEN = "then="
 

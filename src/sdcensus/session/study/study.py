@@ -10,224 +10,38 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
-from sdcensus.methods.method import Method, member
+from sdcensus.methods.method import member
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.report.study.published import preset_of
+from sdcensus.report.study.results import Candidate, Draw, Original, Study, StudyResult, StudyTable
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL
 from sdcensus.session.assess.knowledge import fitting, given_intruder, intruder_of
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import GroupRule
-from sdcensus.session.study.cells import CellFigures, DeviationProfile, given_away, profile, worst
+from sdcensus.session.study.cells import given_away, profile, worst
 from sdcensus.session.study.grouped import Grouped
-from sdcensus.session.study.published import preset_of
-from sdcensus.session.study.sums import InteriorSums, interior_sums
+from sdcensus.session.study.sums import interior_sums
 from sdcensus.session.study.tables import cubes_of, with_fresh_keys
-from sdcensus.utility.distances import Utility, utility_of
+from sdcensus.utility.distances import utility_of
 
 #: The generator that draws independent noise begins here, so that a study can be repeated.
 SEED = 20_260_301
 #: More threads than this gain nothing: memory is what they wait for.
 _MOST_WORKERS = 8
-
-
-class Draw(StrEnum):
-    """How the change of a cell is drawn, and with it how that of a total hangs on its parts.
-
-    ``ascending``: by the cell key, in ascending order of changes, as the founding study and other
-    programs do. Noise of a total is coupled with that of its parts.
-    ``independent``: fresh noise for every cell, also for two cells with the same people. Nobody
-    should publish like this; it shows what the keys are worth.
-    ``hashed``: by a keyed hash of the cell key. The same people have the same noise, otherwise
-    the noise of different cells is independent.
-    """
-
-    ASCENDING = "ascending"
-    INDEPENDENT = "independent"
-    HASHED = "hashed"
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Candidate(Confidential):
-    """A method that takes part in a study.
-
-    Attributes:
-        name: What it is called; the same for all draws of a scheme.
-        method: How a cube becomes a table.
-        knowledge: What an intruder is taken to know about it; ``None`` for what the method says.
-        draw: How its noise is drawn; ``None`` for a method that is no scheme.
-        perturbation: What its changes should look like, if that is known.
-    """
-
-    name: str
-    method: Method
-    knowledge: Knowledge | None = None
-    draw: Draw | None = None
-    perturbation: Perturbation | None = None
-
-    def __repr__(self) -> str:
-        return f"<Candidate {self.title}: confidential parameters>"
-
-    @property
-    def title(self) -> str:
-        """The name and how it is drawn."""
-        return self.name if self.draw is None else f"{self.name}, {self.draw}"
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Original(Confidential):
-    """A table as it is before protection: how detailed, how sparse.
-
-    Attributes:
-        population: How many units are counted in it.
-        interior_cells: Cells of which all others are sums.
-        mean_cell_size: Units in an interior cell, on average.
-        share_small: The share of interior cells with 1 or 2 units.
-        share_small_or_empty: The same with empty ones.
-        risk: The composite risk ``R``; ``None`` where it has no meaning.
-        warnings: What to know before reading the risk.
-    """
-
-    population: int
-    interior_cells: int
-    mean_cell_size: float
-    share_small: float
-    share_small_or_empty: float
-    risk: float | None
-    warnings: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return "<Original: confidential>"
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class StudyResult(Confidential):
-    """What one method gives away of one table, and what it costs.
-
-    Attributes:
-        candidate: The method.
-        disclosed, cells: Non-empty cells that can be narrowed down to one count, or to 0 and 1,
-            of all non-empty cells, totals included.
-        small_disclosed, small_cells: The same for cells with a true count of 1 or 2.
-        risk: The composite risk ``R`` of the interior cells; ``None`` where it has no meaning.
-        utility: How far published counts are from true ones: means over non-empty cells.
-        profile: How changes of interior cells are distributed, beside the design.
-        worst: The cells that are changed most.
-        given_away: Small cells that are disclosed, the most prominent first.
-        by_interior: What sums of interior cells alone give away, to be compared with the printed
-            figures of the founding study; ``None`` where nothing was printed.
-    """
-
-    candidate: Candidate
-    disclosed: int
-    cells: int
-    small_disclosed: int
-    small_cells: int
-    risk: float | None
-    utility: Utility
-    profile: DeviationProfile | None
-    worst: tuple[CellFigures, ...]
-    given_away: tuple[CellFigures, ...]
-    by_interior: InteriorSums | None = None
-
-    def __repr__(self) -> str:
-        return f"<StudyResult of {self.candidate.title}: confidential>"
-
-    @property
-    def share(self) -> float | None:
-        """The share of non-empty cells that are given away; ``None`` if all cells are empty."""
-        return self.disclosed / self.cells if self.cells else None
-
-    @property
-    def small_share(self) -> float | None:
-        """The share of small cells that are given away; ``None`` if no cell counts 1 or 2."""
-        return self.small_disclosed / self.small_cells if self.small_cells else None
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class StudyTable(Confidential):
-    """One table with the results of all methods.
-
-    Attributes:
-        spec: The table.
-        name: What it is called in the study.
-        original: The table before protection.
-        results: One for each method, in the order of the study.
-    """
-
-    spec: TableSpec
-    name: str
-    original: Original
-    results: tuple[StudyResult, ...]
-
-    def __repr__(self) -> str:
-        return f"<StudyTable {self.spec.title}: confidential>"
-
-    def result(self, name: str, draw: Draw | None) -> StudyResult | None:
-        """The result of a method, if it took part."""
-        for one in self.results:
-            if (one.candidate.name, one.candidate.draw) == (name, draw):
-                return one
-        return None
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Study(Confidential):
-    """Methods compared on tables of a census.
-
-    Attributes:
-        census: The name of the census.
-        data_version, secret_id: Which data, and under which secret its keys were made.
-        tables: From the fewest axes to the most.
-        candidates: The methods that were compared.
-        zeros_known: Whether the intruder knows that empty cells are published as 0.
-    """
-
-    census: str
-    data_version: str
-    secret_id: str
-    tables: tuple[StudyTable, ...]
-    candidates: tuple[Candidate, ...]
-    zeros_known: bool
-
-    def __repr__(self) -> str:
-        return f"<Study of {len(self.tables)} tables: confidential>"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the methods, each once, in their order."""
-        return tuple(dict.fromkeys(one.name for one in self.candidates))
-
-    @property
-    def draws(self) -> tuple[Draw, ...]:
-        """How schemes were drawn, in the order of the study."""
-        drawn = {one.draw for one in self.candidates}
-        return tuple(draw for draw in Draw if draw in drawn)
-
-    @property
-    def main(self) -> Draw | None:
-        """The draw that stands for a scheme where one has to: that of the founding study."""
-        return next(iter(self.draws), None)
-
-    def mains(self, table: StudyTable) -> tuple[StudyResult, ...]:
-        """One result for each method: in the main draw, or as the method is."""
-        return tuple(one for one in table.results if one.candidate.draw in (self.main, None))
 
 
 def scheme_candidates(

@@ -7,34 +7,16 @@ inference from the figures: the study does not say it. All sums together give aw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.results import InteriorSums
 from sdcensus.risk.feasibility import SMALL
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class InteriorSums(Confidential):
-    """Cells that sums of interior cells give away, over all non-empty cells.
-
-    Attributes:
-        share: Of the non-empty cells, totals included; ``None`` if there is none.
-        small_share: Of the cells with a true count of 1 or 2; ``None`` if there is none.
-    """
-
-    share: float | None
-    small_share: float | None
-
-    def __repr__(self) -> str:
-        return "<InteriorSums: confidential>"
 
 
 def interior_sums(cube: Cube, table: Table, knowledge: Knowledge) -> InteriorSums:

@@ -19,7 +19,7 @@ from sdcensus.demo import PRESETS, study_axes, study_shape
 from sdcensus.model.spec.table_spec import TableSpec
 
 if TYPE_CHECKING:
-    from sdcensus.session.study.study import Study, StudyTable
+    from sdcensus.report.study.results import Study, StudyTable
 
 SOURCE = "ECLAC (2020), Tables 9, 10, 12, A1 and A2"
 #: Which census each preset of the demo country resembles.
@@ -82,7 +82,7 @@ def _same(spec: TableSpec, axes: tuple[str, ...], sizes: tuple[int, ...]) -> boo
 @cache
 def published(country: str) -> Published:
     """The printed figures of one census."""
-    text = (files("sdcensus.session.study") / "published_study.csv").read_text(encoding="utf-8")
+    text = (files("sdcensus.report.study") / "published_study.csv").read_text(encoding="utf-8")
     figures = {}
     for row in csv.DictReader(text.splitlines()):
         if row["country"] == country:

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.headings import joined
-from sdcensus.session.study.published import Published
-from sdcensus.session.study.study import Draw, Study, StudyResult, StudyTable
+from sdcensus.report.study.published import Published
+from sdcensus.report.study.results import Draw, Study, StudyResult, StudyTable
 
 #: From this share of the cells on, or of the small ones, a method falls.
 FALLS_FROM = 0.01

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.spec.headings import joined
 from sdcensus.risk.groups.broken_down import FEW_ATTRIBUTES, BrokenDown, KindFigures
-from sdcensus.session.gate.gate import GateReport
 
 #: Kinds of cells that are listed, those with the most small groups first.
 MOST_LISTED = 8
@@ -111,17 +109,6 @@ def help_line(measures: Sequence[BrokenDown], text: str) -> str:
     if any(not one.proven and one.share > 0 for one in measures):
         remedies.append(f"a smallest group ({text})")
     return f"What would help: {' and '.join(remedies)}." if remedies else ""
-
-
-def excused_lines(gate: GateReport) -> Iterator[str]:
-    """What the tables of a programme break down that must deliver every cell, and the advice."""
-    if gate.excused:
-        units = joined([risk.of.plural for risk in gate.excused])
-        yield (
-            f"{units}: the programme must deliver every cell, so what its tables break down does"
-            " not keep the plan from being published. Swap records before the tables are made, and"
-            " tell readers that it was done."
-        )
 
 
 def _number(value: int) -> str:

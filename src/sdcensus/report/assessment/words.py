@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from sdcensus.model.cube.parts import Part
+from sdcensus.model.measure import Side
 from sdcensus.model.quantities import chance_text, number_text, share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.headings import units_text
+from sdcensus.report.assessment.results import Assessment, PublicAssessment
 from sdcensus.risk.detection.findings import FindingKind, Findings
+from sdcensus.risk.exempt import ExemptCells
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.looks.budget import NOT_COVERED
-from sdcensus.session.assess.assessment import Assessment
-from sdcensus.session.assess.public import PublicAssessment
 
 #: Published values below this are to be read with care: a fixed number, not one of the method.
 BRACKETS_BELOW = 10
@@ -51,11 +52,11 @@ def lead(assessment: Assessment) -> str:
 
 
 def _alone(assessment: Assessment) -> str:
-    found = assessment.main
+    found, exempt = assessment.main, assessment.result(ExemptCells)
     if found is None:
         return "What an intruder can work out of this table alone could not be measured."
     if not found.cells:
-        if assessment.exempt:
+        if exempt:
             return "Every cell that holds anyone is exempt, and published exactly on purpose."
         return "The table is empty: there is nobody in it who could be given away."
     scope = f"to an intruder who knows {knows_text(found)}"
@@ -69,9 +70,9 @@ def _alone(assessment: Assessment) -> str:
             f" {share_text(found.share)} of {of} that"
             f" {'holds' if found.cells == 1 else 'hold'} anyone."
         )
-    if assessment.exempt:
-        cells = "cell is" if assessment.exempt == 1 else "cells are"
-        text += f" {number_text(assessment.exempt)} exempt {cells} not counted among them."
+    if exempt:
+        cells = "cell is" if exempt.cells == 1 else "cells are"
+        text += f" {number_text(exempt.cells)} exempt {cells} not counted among them."
     whole = assessment.sharpest
     if whole is not None and whole.disclosed > found.disclosed:
         text += (
@@ -213,12 +214,8 @@ def conclusions(assessment: Assessment) -> tuple[str, ...]:
             f"{finding_line(assessment.withheld)} Where totals are sums of published cells, these"
             " values are exactly what was withheld."
         )
-    if assessment.exempt_small:
-        word = "cell holds" if assessment.exempt_small == 1 else "cells hold"
-        said.append(
-            f"{number_text(assessment.exempt_small)} exempt {word} one or two {units(assessment)},"
-            " and will be published exactly. Exempt only totals of large groups."
-        )
+    for side in Side:
+        said += [row.sentence for row in assessment.rows_of(side) if row.sentence]
     said += _of_looks(assessment)
     differences = sum(one.count for one in assessment.differences)
     if differences:
@@ -264,12 +261,7 @@ def public_lead(public: PublicAssessment) -> str:
     if public.withheld:
         cells = "cell has" if public.withheld == 1 else "cells have"
         said.append(f"{number_text(public.withheld)} {cells} no number.")
-    adds_up = public.share_that_adds_up
-    if adds_up is not None and adds_up < 1:
-        said.append(
-            f"In {share_text(1 - adds_up, digits=0)} of its lines the total is not the sum of its"
-            " parts: use published totals rather than sums of your own."
-        )
+    said += [row.sentence for row in public.rows if row.sentence]
     said.append(
         f"Read values below {BRACKETS_BELOW} with care: the true count may be somewhat larger or"
         " smaller."

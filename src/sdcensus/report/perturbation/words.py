@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from sdcensus.model.quantities import share_text
-from sdcensus.session.perturbation.summary import Summary
+from sdcensus.report.perturbation.summary import Summary
 
 #: A bias below this comes from the number of keys, not from the design.
 _UNAVOIDABLE = 1e-6

@@ -12,7 +12,7 @@ from sdcensus.model.perturbation.lookups import INDEPENDENT_FROM, Lookup, defaul
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.session.perturbation.rows import (
+from sdcensus.report.perturbation.rows import (
     RowSummary,
     large_counts,
     multiples_of,

@@ -1,0 +1,58 @@
+"""Cells that the office exempts: they are published exactly, on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.measure import Measure, MeasureContext, Row, Side
+from sdcensus.model.quantities import number_text
+from sdcensus.model.spec.headings import units_text
+from sdcensus.risk.feasibility import SMALL
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExemptCells(Confidential):
+    """How many non-empty cells are published exactly on purpose, and how many hold 1 or 2."""
+
+    cells: int
+    small: int
+
+    def __repr__(self) -> str:
+        return "<ExemptCells: confidential>"
+
+
+class ExemptMeasure(Measure[ExemptCells]):
+    """Exempt cells as a row of a report."""
+
+    name = "exempt-cells"
+    title = "Exempt cells"
+    side = Side.RISK
+    meaning = (("exempt cells", "cells that hold anyone and are published exactly on purpose"),)
+
+    def measure(self, context: MeasureContext) -> ExemptCells | None:
+        """Of the cells that hold anyone; nothing where none is exempt."""
+        if context.exempt is None:
+            return None
+        counts = context.cube.count[context.exempt]
+        counts = counts[counts > 0]
+        return ExemptCells(counts.size, int((counts <= SMALL).sum())) if counts.size else None
+
+    def rows(self, result: ExemptCells, context: MeasureContext) -> tuple[Row, ...]:
+        """How many there are; a warning where small ones are among them."""
+        sentence = ""
+        if result.small:
+            holds = "cell holds" if result.small == 1 else "cells hold"
+            units = units_text(context.table.spec).lower()
+            sentence = (
+                f"{number_text(result.small)} exempt {holds} one or two {units}, and will be"
+                " published exactly. Exempt only totals of large groups."
+            )
+        return (
+            Row(
+                "exempt cells, published exactly on purpose",
+                number_text(result.cells),
+                sentence,
+                (("exempt cells", result.cells),),
+            ),
+        )
