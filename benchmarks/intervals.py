@@ -89,7 +89,7 @@ def _known(census: Any, by: list[str]) -> tuple[Any, Any, Any]:
     from sdcensus.model.inference.knowledge import Knowledge
 
     cube = census.tabulate(*by)
-    method = sc.CellKey(sc.perturbation.scheme("CP3(EU)"), lookup="ascending")
+    method = sc.methods.CellKey(sc.perturbation.scheme("CP3(EU)"), lookup="ascending")
     table: Any = method.protect(cube).table
     return cube, *Knowledge(max_deviation=3).bounds(table)
 

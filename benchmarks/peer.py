@@ -36,7 +36,7 @@ def measure() -> list[Line]:
 
     people = frame()
     table = generate_ptable_10_5_rule()
-    space = sc.KeySpace(modulus=256)
+    space = sc.census.KeySpace(modulus=256)
     axes = [f"{name}-total" for name in _AXES]
     census = sc.from_frame(people, key="record_key", key_space=space)
 

@@ -97,5 +97,5 @@ def secret_file(folder: Path) -> Path:
 
     path = folder / "bench.secret"
     if not path.exists():
-        sc.new_secret(path)
+        sc.census.new_secret(path)
     return path

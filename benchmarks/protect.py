@@ -52,10 +52,10 @@ def measure(cells: int = 10_000_000) -> list[Line]:
     first, second = (draw.integers(0, 1_000, table.spec.cells) for _ in range(2))
     design = sc.perturbation.scheme("CP3(EU)")
     methods = [
-        ("Cell key, ascending", sc.CellKey(design, lookup="ascending"), 10),
-        ("Cell key, scrambled", sc.CellKey(design, secret, "scrambled"), 10),
-        ("Cell key, hashed", sc.CellKey(design, secret, "hashed"), 20),
-        ("Cell key, by definition", sc.CellKey(design, secret, "definition"), 30),
+        ("Cell key, ascending", sc.methods.CellKey(design, lookup="ascending"), 10),
+        ("Cell key, scrambled", sc.methods.CellKey(design, secret, "scrambled"), 10),
+        ("Cell key, hashed", sc.methods.CellKey(design, secret, "hashed"), 20),
+        ("Cell key, by definition", sc.methods.CellKey(design, secret, "definition"), 30),
         ("Random rounding to base 3", sc.methods.RandomRounding(base=3), 10),
     ]
     adding = seconds(lambda: first + second)
@@ -85,9 +85,9 @@ def measure_peer() -> list[Line]:
         file = Path(folder) / "ptable.csv"
         theirs.to_csv(file, index=False)
         table = sc.perturbation.read(file, allow_bias=True)
-    space = sc.KeySpace(modulus=table.modulus)
+    space = sc.census.KeySpace(modulus=table.modulus)
     census = sc.from_frame(people, key="record_key", key_space=space)
-    method = sc.CellKey(table, lookup="ascending")
+    method = sc.methods.CellKey(table, lookup="ascending")
     axes = ["area-total", "age-total", "sex-total"]
 
     def peer() -> Any:

@@ -32,8 +32,8 @@ def measure(preset: str = "mid-country") -> list[Line]:
 def main() -> None:
     from sdcensus.demo import make_country, write_country
     from sdcensus.model.secret import Secret
+    from sdcensus.model.vocabulary import NoiseDraw
     from sdcensus.report.study.files import write_study
-    from sdcensus.report.study.results import Draw
     from sdcensus.session.census.census import open_store
     from sdcensus.session.census.load import load
     from sdcensus.session.study.study import compare, scheme_candidates
@@ -47,7 +47,7 @@ def main() -> None:
         census = open_store(folder / "census.store")
         start = time.perf_counter()
         specs = prefixes(census, made.study_axes)
-        study = compare(census, specs, scheme_candidates(draws=list(Draw), secret=secret))
+        study = compare(census, specs, scheme_candidates(draws=list(NoiseDraw), secret=secret))
         compared = time.perf_counter()
         write_study(study, folder / "study")
         written = time.perf_counter()

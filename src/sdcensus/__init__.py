@@ -6,89 +6,61 @@ so that importing the package costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sdcensus._version import __version__
+from sdcensus._names import offer
+from sdcensus._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sdcensus.api import (
-        CellKey,
-        Census,
-        Cube,
-        KeySpace,
-        SdcensusError,
-        SparseCube,
-        TableSpec,
-        assess,
-        attack,
-        connect,
-        describe,
-        design_perturbation,
-        export,
-        from_frame,
-        load,
-        methods,
-        new_secret,
-        open_files,
-        open_parquet,
-        open_store,
-        perturbation,
-        policy,
-        publish,
-        read_schema,
-        read_secret,
-        recommend,
-        risk,
-        study,
-        utility,
-        write_audit,
-        write_confidential,
-        write_table,
+    from sdcensus import (
+        attack as attack,
     )
+    from sdcensus import (
+        census as census,
+    )
+    from sdcensus import (
+        confidential as confidential,
+    )
+    from sdcensus import (
+        methods as methods,
+    )
+    from sdcensus import (
+        risk as risk,
+    )
+    from sdcensus import (
+        utility as utility,
+    )
+    from sdcensus.client import connect as connect
+    from sdcensus.errors import SdcensusError as SdcensusError
+    from sdcensus.formats.write.table_file import write_table as write_table
+    from sdcensus.session import perturbation as perturbation
+    from sdcensus.session import policy as policy
+    from sdcensus.session import study as study
+    from sdcensus.session.assess.assessment import assess as assess
+    from sdcensus.session.census.census import from_frame as from_frame
+    from sdcensus.session.census.census import open_store as open_store
+    from sdcensus.session.census.load import load as load
+    from sdcensus.session.publish.run import publish as publish
+    from sdcensus.store.secrets import read_secret as read_secret
 
-__all__ = [
-    "CellKey",
-    "Census",
-    "Cube",
-    "KeySpace",
-    "SdcensusError",
-    "SparseCube",
-    "TableSpec",
-    "__version__",
-    "assess",
-    "attack",
-    "connect",
-    "describe",
-    "design_perturbation",
-    "export",
-    "from_frame",
-    "load",
-    "methods",
-    "new_secret",
-    "open_files",
-    "open_parquet",
-    "open_store",
-    "perturbation",
-    "policy",
-    "publish",
-    "read_schema",
-    "read_secret",
-    "recommend",
-    "risk",
-    "study",
-    "utility",
-    "write_audit",
-    "write_confidential",
-    "write_table",
-]
+#: Names of version 0.1, with what they are called now.
+_FORMER = {
+    "CellKey": "methods.CellKey",
+    "Census": "census.Census",
+    "Cube": "confidential.Cube",
+    "KeySpace": "census.KeySpace",
+    "SparseCube": "confidential.SparseCube",
+    "TableSpec": "census.TableSpec",
+    "describe": "confidential.describe",
+    "design_perturbation": "perturbation.design",
+    "export": "census.export",
+    "new_secret": "census.new_secret",
+    "open_files": "census.open_files",
+    "open_parquet": "census.open_parquet",
+    "read_schema": "census.read_schema",
+    "recommend": "study.recommend",
+    "write_audit": "confidential.write_audit",
+    "write_confidential": "confidential.write_confidential",
+}
 
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(import_module("sdcensus.api"), name)
-    raise AttributeError(f"module 'sdcensus' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = offer(__name__, _FORMER)

@@ -1,83 +1,83 @@
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import ast
 import string
-from collections.abc import Iterator, Mapping
-from types import ModuleType
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+import sdcensus
+from sdcensus.model.catalogue import FOLDER, LANGUAGES, catalogue, lines
 from sdcensus.model.quantities import figure_text, number_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.headings import entity_text, joined
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import Text
 
-#: Breakdowns of a programme are told in the language of the programme.
-_OWN_LANGUAGES = ("sdcensus.model.plan.mapping", "sdcensus.session.publish.programme")
-#: Whole packages that public words stand in.
-_PUBLIC = ("model", "methods", "formats", "session", "report")
+SOURCE = Path(sdcensus.__file__).parent
+#: Sentences for offices, which are written in English and Spanish.
+OFFICE = {"findings": ("en", "es")}
+#: Marks and single words may be the same in several languages.
+FEW_WORDS = 3
+#: A format is one module, with what it says of itself.
+FORMATS = {
+    f"formats/write/{name}.py"
+    for name in ("delimited", "json_stat", "parquet", "px", "sdmx", "xlsx")
+}
 
-
-def modules() -> Iterator[ModuleType]:
-    for part in _PUBLIC:
-        package = importlib.import_module(f"sdcensus.{part}")
-        for found in pkgutil.walk_packages(package.__path__, f"sdcensus.{part}."):
-            yield importlib.import_module(found.name)
-
-
-def constants(value: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every text in several languages below a value, with its place."""
-    if isinstance(value, Text):
-        if value:
-            yield where, dict(value.by_language)
-    elif isinstance(value, Mapping):
-        if {"en", "es"} <= set(value):
-            yield where, dict(value)
-        for key, one in value.items():
-            yield from constants(one, f"{where}[{key!r}]")
-    elif isinstance(value, (tuple, list)):
-        for at, one in enumerate(value):
-            yield from constants(one, f"{where}[{at}]")
+AREAS = sorted(
+    {
+        path.relative_to(FOLDER / language).with_suffix("").as_posix()
+        for language in LANGUAGES
+        for path in (FOLDER / language).rglob("*.toml")
+    }
+)
 
 
-def texts() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for module in modules():
-        if module.__name__.startswith(_OWN_LANGUAGES):
-            continue
-        for name, value in vars(module).items():
-            if not name.startswith("__"):
-                found |= dict(constants(value, f"{module.__name__}.{name}"))
-    return found
+def places(text: str) -> set[str]:
+    """What has to be filled in."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-TEXTS = texts()
+def test_every_language_has_a_folder_and_there_is_no_other() -> None:
+    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(LANGUAGES)
+    assert {"headings", "notes", "publication", "web/pages"} <= set(AREAS)
 
 
-def _shape(value: Any) -> Any:
-    """What has to be alike in all languages: keys, the number of sentences, places to fill."""
-    if isinstance(value, str):
-        return {name for _, name, _, _ in string.Formatter().parse(value) if name is not None}
-    if isinstance(value, Mapping):
-        return {key: _shape(one) for key, one in value.items()}
-    return [_shape(one) for one in value]
+@pytest.mark.parametrize("area", AREAS)
+def test_every_text_speaks_all_languages(area: str) -> None:
+    languages = OFFICE.get(area, LANGUAGES)
+    first = catalogue(area, languages[0])
+    assert first
+    for language in LANGUAGES:
+        assert list(catalogue(area, language)) == (list(first) if language in languages else [])
+    for key, text in first.items():
+        spoken = [catalogue(area, language)[key] for language in languages]
+        assert all(places(other) == places(text) for other in spoken), key
+        if len(text.split()) > FEW_WORDS:
+            assert len(set(spoken)) == len(languages), key
 
 
-def test_public_words_were_found() -> None:
-    assert len(TEXTS) > 60
-    assert "sdcensus.methods.notes_words.PROTECTED" in TEXTS
+def in_code(path: Path) -> bool:
+    """Whether a module holds texts by language."""
+    return any(
+        isinstance(node, ast.Dict)
+        and {"en", "es"} <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
 
 
-@pytest.mark.parametrize("where", TEXTS)
-def test_every_public_text_speaks_all_languages(where: str) -> None:
-    text = TEXTS[where]
-    assert set(LANGUAGES) <= set(text), where
-    shapes = [_shape(text[language]) for language in LANGUAGES]
-    assert all(one == shapes[0] for one in shapes), where
-    if not isinstance(text["en"], str) or len(text["en"].split()) > 3:
-        assert len({str(text[language]) for language in LANGUAGES}) == len(LANGUAGES), where
+def test_words_stand_in_catalogues_and_not_in_code() -> None:
+    own = ("demo", "testing")  # what a country writes is its own
+    modules = {path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if in_code(path)}
+    assert {path.as_posix() for path in modules if path.parts[0] not in own} == FORMATS
+
+
+def test_a_text_is_read_by_its_key() -> None:
+    spoken = {language: Text.named("headings.and").show(language) for language in LANGUAGES}
+    assert spoken == {"en": "and", "es": "y", "fr": "et", "nl": "en"}
+    assert len(lines(catalogue("publication", "nl"), "for_users.sums")) == 3
+    with pytest.raises(KeyError, match="nothing_of_this_name"):
+        Text.named("headings.nothing_of_this_name")
 
 
 def test_numbers_and_lists_are_written_as_each_language_does() -> None:

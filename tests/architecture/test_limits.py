@@ -8,19 +8,8 @@ from __future__ import annotations
 
 from scripts import house
 
-LONG_MODULES = {
-    "kernels/keys/record_keys.py",
-    "kernels/perturbation/additivity.py",
-}
+LONG_MODULES: set[str] = set()
 LONG_FUNCTIONS = {
-    "cli/perturbation/design.py design",
-    "kernels/perturbation/additivity.py _exchange",
-    "report/perturbation/plots.py transitions",
-    "report/study/plots.py _map",
-    "report/study/plots.py changes",
-    "session/assess/assessment.py assess_table",
-    "session/publish/run.py publish",
-    "utility/distances.py measure",
     "web/api/account.py account_router",
     "web/api/datasets.py datasets_router",
     "web/api/schemas.py _accounts",
@@ -30,7 +19,7 @@ LONG_FUNCTIONS = {
     "web/api/tables.py tables_router",
     "web/pages.py pages_router",
 }
-FULL_FOLDERS = {"session/publish"}
+FULL_FOLDERS: set[str] = set()
 SILENT_ROOMS = {"formats/perturbation", "web/catalogues"}
 
 

@@ -19,7 +19,7 @@ from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import CensusInfo, Schema
@@ -72,7 +72,7 @@ def _watched(folder: Path) -> Iterator[list[int]]:
         watcher.join()
 
 
-def _same(one: Cube | SparseCube, other: Cube | SparseCube) -> bool:
+def _same(one: AnyCube, other: AnyCube) -> bool:
     assert isinstance(one, SparseCube)
     assert isinstance(other, SparseCube)
     return (
@@ -162,7 +162,9 @@ def test_files_larger_than_memory_that_are_never_loaded(tmp_path: Path, spilled:
     variables = "".join(f"\n[variable.{name}]\ncodes = {{ {listed} }}\n" for name in sizes)
     schema = tmp_path / "schema.toml"
     schema.write_text(SCHEMA + variables, encoding="utf-8", newline="\n")
-    census = sc.open_files(schema, secret=Secret(SECRET), memory_limit=f"{FILES_LIMIT >> 20}MiB")
+    census = sc.census.open_files(
+        schema, secret=Secret(SECRET), memory_limit=f"{FILES_LIMIT >> 20}MiB"
+    )
     cube = census.tabulate(*(f"{name}-total" for name in NAMES[:3]))
     assert isinstance(cube, Cube)
     numbers = (codes["v00"] * 100 + codes["v01"]) * 100 + codes["v02"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import Combine
 from sdcensus.model.schema.variable import Variable
@@ -44,9 +44,7 @@ def engine_over(census: SmallCensus, *, largest_dense: int = DENSE) -> Iterator[
         del store
 
 
-def cube_of(
-    census: SmallCensus, table: TableRequest, *, largest_dense: int = DENSE
-) -> Cube | SparseCube:
+def cube_of(census: SmallCensus, table: TableRequest, *, largest_dense: int = DENSE) -> AnyCube:
     with engine_over(census, largest_dense=largest_dense) as engine:
         return engine.tabulate(tabulate_request(census.schema, table))
 

@@ -25,8 +25,7 @@ from sdcensus.engine.requests import Can, Engine, Tabulate
 from sdcensus.engine.spark import SparkEngine
 from sdcensus.engine.spark_session import request_session, stop_own_session
 from sdcensus.errors import EngineError, SpecError, StoreError
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
@@ -77,7 +76,7 @@ def spark() -> Iterator[SparkSession]:
         stop_own_session()
 
 
-def _same(*cubes: Cube | SparseCube) -> bool:
+def _same(*cubes: AnyCube) -> bool:
     """Whether cubes have the same cells with the same accumulators, in the same order."""
     first = cubes[0]
     for other in cubes[1:]:
@@ -226,10 +225,10 @@ def test_a_sum_that_leaves_64_bits_is_refused_whatever_the_caller_has_set(
 
 def test_addresses_and_folders_are_opened_alike(spark: SparkSession, tmp_path: Path) -> None:
     store = _store(tmp_path / "s", KeySpace(), persons=50)
-    sc.export(tmp_path / "s", tmp_path / "p")
-    by_address = sc.open_parquet((tmp_path / "p").as_uri(), engine="spark", session=spark)
-    by_folder = sc.open_parquet(tmp_path / "p", engine="spark")
-    by_duckdb = sc.open_parquet(tmp_path / "p")
+    sc.census.export(tmp_path / "s", tmp_path / "p")
+    by_address = sc.census.open_parquet((tmp_path / "p").as_uri(), engine="spark", session=spark)
+    by_folder = sc.census.open_parquet(tmp_path / "p", engine="spark")
+    by_duckdb = sc.census.open_parquet(tmp_path / "p")
     assert by_address.rows("households") == by_folder.rows(H) == by_duckdb.rows("household") == 16
     cubes = [one.tabulate("area", of="households") for one in (by_address, by_folder, by_duckdb)]
     assert _same(MemoryEngine(store).tabulate(Tabulate(spec=cubes[0].spec)), *cubes)
@@ -239,9 +238,9 @@ def test_addresses_and_folders_are_opened_alike(spark: SparkSession, tmp_path: P
     with pytest.raises(StoreError, match="engine duckdb does not read"):
         by_address.tabulate("age", engine="duckdb")
     with pytest.raises(StoreError, match="Spark cannot read the exported census"):
-        sc.open_parquet((tmp_path / "nothing").as_uri(), engine="spark")
+        sc.census.open_parquet((tmp_path / "nothing").as_uri(), engine="spark")
     with pytest.raises(SpecError, match="can be verified"):
-        sc.open_parquet((tmp_path / "p").as_uri(), engine="spark", verify=True)
+        sc.census.open_parquet((tmp_path / "p").as_uri(), engine="spark", verify=True)
 
 
 def test_a_store_is_exported_for_as_long_as_it_is_asked(

@@ -28,9 +28,11 @@ def frames() -> list[object]:
 
 @pytest.mark.parametrize("frame", frames(), ids=["arrow", "pandas from arrow", "pandas"])
 def test_a_frame_is_counted_and_keyed(frame: object) -> None:
-    census = sc.from_frame(frame, key="key", weight="weight", key_space=sc.KeySpace(modulus=256))
+    census = sc.from_frame(
+        frame, key="key", weight="weight", key_space=sc.census.KeySpace(modulus=256)
+    )
     cube = census.tabulate("area-total", "age-total", "sex-total", weights=True)
-    assert isinstance(cube, sc.Cube)
+    assert isinstance(cube, sc.confidential.Cube)
     found = {cell.codes: (cell.count, cell.key) for cell in cube.cells() if cell.count}
     assert found == {
         ("north", "30", "f"): (2, (5 + 255) % 256),
@@ -55,7 +57,7 @@ def test_a_large_frame_equals_a_plain_count() -> None:
         }
     )
     cube = sc.from_frame(frame, key="key").tabulate("a-total", "b-total")
-    assert isinstance(cube, sc.Cube)
+    assert isinstance(cube, sc.confidential.Cube)
     pairs = list(zip(frame["a"], frame["b"], strict=True))
     assert {cell.codes: cell.count for cell in cube.cells()} == Counter(pairs)
     keys: Counter[tuple[str, str]] = Counter()
@@ -73,7 +75,7 @@ def test_wrong_frames_are_refused() -> None:
     with pytest.raises(SpecError, match="no column 'keyy'"):
         sc.from_frame(table, key="keyy")
     with pytest.raises(InputError, match="from 0 to 99"):
-        sc.from_frame(table, key="key", key_space=sc.KeySpace(modulus=100))
+        sc.from_frame(table, key="key", key_space=sc.census.KeySpace(modulus=100))
     with pytest.raises(InputError, match="whole number in every row"):
         sc.from_frame(table, key="sex")
     with pytest.raises(StoreError, match="no store on disk"):

@@ -39,7 +39,7 @@ from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin, finish
-from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube, assemble
 from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.key_space import KeySpace
@@ -299,9 +299,7 @@ def with_sums() -> Cube:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("cube", [sparse_cube, of_another_secret, of_few_keys, with_sums])
-def test_errors_and_their_tracebacks_show_no_count(
-    name: str, cube: Callable[[], Cube | SparseCube]
-) -> None:
+def test_errors_and_their_tracebacks_show_no_count(name: str, cube: Callable[[], AnyCube]) -> None:
     given = cube()
     hidden = {number for _, array in given.values.items() for number in array.reshape(-1).tolist()}
     hidden -= {0, 1}  # keys of a cube that has but two

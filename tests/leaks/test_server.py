@@ -30,6 +30,7 @@ import pytest
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.cube.cube import Cube, Origin, finish
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
@@ -41,7 +42,6 @@ from sdcensus.session.answer import Answer, Checked, TableService, form_names
 from sdcensus.session.census.census import open_store
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.web import jobs
-from sdcensus.web.catalogues import LANGUAGES
 from tests.leaks.test_publication import COUNTS, SPEC, numbers_in, people, schema, sums_of
 from tests.web.servers import Place, new_client, opened, until
 

@@ -403,7 +403,7 @@ def test_wrong_arguments_are_refused_in_words() -> None:
         CellKey(SMALL, SECRET, "hash")
     with pytest.raises(SpecError, match="treatment of zeros"):
         CellKey(SMALL, zeros="drop")
-    with pytest.raises(SpecError, match="design_perturbation"):
+    with pytest.raises(SpecError, match=r"perturbation\.design"):
         CellKey("ptable.csv")  # type: ignore[arg-type]
     with pytest.raises(SecretError, match="not its file"):
         CellKey(SMALL, "office.secret")  # type: ignore[arg-type]

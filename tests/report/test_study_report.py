@@ -17,13 +17,14 @@ from python_calamine import CalamineWorkbook
 from sdcensus.demo import make_country, write_country
 from sdcensus.errors import MissingExtra, OutputError
 from sdcensus.methods.perturbation.schemes import SCHEMES
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.charts import as_svg
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.files import check_study_target, write_study
 from sdcensus.report.study.page import STAMP, page
 from sdcensus.report.study.plots import changes, disclosure_map, risk_map
 from sdcensus.report.study.published import published, published_for
-from sdcensus.report.study.results import Draw, Study
+from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
 from sdcensus.report.study.sheets import as_csv
 from sdcensus.report.study.words import lead
@@ -52,7 +53,7 @@ def study() -> Study:
     return compare(
         census,
         prefixes(census, ["area", "sex", "age"]),
-        scheme_candidates(SCHEMES, list(Draw), secret=SECRET),
+        scheme_candidates(SCHEMES, list(NoiseDraw), secret=SECRET),
     )
 
 
@@ -140,7 +141,7 @@ def test_a_missing_library_is_named_at_once(
 
 def test_csv_files_hold_every_result(study: Study, written: Path) -> None:
     found = rows_of(written / "all_results.csv")
-    assert len(found) == len(study.tables) * len(SCHEMES) * len(Draw)
+    assert len(found) == len(study.tables) * len(SCHEMES) * len(NoiseDraw)
     pairs = [(table, one) for table in study.tables for one in table.results]
     for row, (table, one) in zip(found, pairs, strict=True):
         assert (row["table"], row["scheme"]) == (table.name, one.candidate.name)
@@ -161,7 +162,7 @@ def test_tables_have_the_layout_of_the_founding_study(study: Study, written: Pat
     assert [row["scheme"] for row in ten] == [*SCHEMES, *SCHEMES]
     twelve = rows_of(written / "totals.csv")
     assert [name for name in twelve[0] if name.startswith("disclosed_pct_")] == [
-        f"disclosed_pct_{draw}" for draw in Draw
+        f"disclosed_pct_{draw}" for draw in NoiseDraw
     ]
     for row, other in zip(ten, twelve, strict=True):
         assert row["disclosed_cells_pct"] == other["disclosed_pct_ascending"]

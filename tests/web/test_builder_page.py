@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import sdcensus.web
-from sdcensus.web.catalogues import LANGUAGES, texts
+from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.web.languages import texts
 
 WEB = Path(sdcensus.web.__file__).parent
 SCRIPTS = sorted(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import sdcensus.web
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.session.watch import Pattern
-from sdcensus.web.catalogues import LANGUAGES, texts
+from sdcensus.web.languages import texts
 
 WEB = Path(sdcensus.web.__file__).parent
 PAGES = ("about", "api", "commands", "login", "account", "staff", "error")

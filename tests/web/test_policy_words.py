@@ -24,19 +24,16 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.policy import Outcome, ReasonCode, StepKind, Verdict, Withheld, ask, show
+from sdcensus.session.policy import ReasonCode, StepKind, Verdict, ask, show
 from sdcensus.testing.island import island_schema
 from sdcensus.web.policy_words import (
-    areas_text,
     note_text,
     reason_text,
     remedy_text,
-    status_text,
-    withheld_text,
 )
 
 LABELS = {
@@ -55,7 +52,7 @@ SCHEMA = replace(
 
 
 def texts(language: str) -> dict[str, str]:
-    path = files("sdcensus.web").joinpath("catalogues", language, "policy.toml")
+    path = files("sdcensus").joinpath("words", language, "web", "policy.toml")
     found = {}
     for key, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
         if isinstance(value, str):
@@ -93,7 +90,7 @@ def whole(by: tuple[str, ...], each: int) -> Callable[[TableSpec], Table]:
 SOME = [[9, 9]] * 6 + [[1, 0]]  # the last parish is sparse
 
 
-def shown(made: Policy, given: Table | SparseTable, each: int = 0) -> Verdict:
+def shown(made: Policy, given: AnyTable, each: int = 0) -> Verdict:
     return show(made, given, published=whole((), each)).verdict
 
 
@@ -301,35 +298,6 @@ def test_remedies_say_the_same_in_english_and_tell_every_step() -> None:
                 ) or any(one.kind is StepKind.KEEP_ONLY for one in remedy.steps)
                 assert not re.search(r"\b(show|leave|keep|the|level|areas|ask|and)\b", text)
     assert kinds == set(StepKind)
-
-
-def test_the_status_counts_areas() -> None:
-    verdict = VERDICTS["sparse-area.withheld"]
-    assert verdict.outcome is Outcome.WITHHELD
-    assert status_text(verdict, "en", TEXTS["en"]) == verdict.sentence
-    assert status_text(verdict, "fr", TEXTS["fr"]) == (
-        "Ce tableau peut être publié en partie. 6 zones sur 7 sont disponibles"
-        "\N{NARROW NO-BREAK SPACE}; non publiées pour protéger les données personnelles"
-        "\N{NARROW NO-BREAK SPACE}: 1."
-    )
-    one_left = replace(verdict, available=1)
-    assert "1 of 7 areas is available" in areas_text(one_left, "en", TEXTS["en"])
-    for language in LANGUAGES:
-        refused = VERDICTS["too-many-cells"]
-        assert (
-            status_text(refused, language, TEXTS[language])
-            == (TEXTS[language]["policy.status.refused"])
-        )
-        assert areas_text(Verdict(), language, TEXTS[language]) == ""
-
-
-def test_withheld_codes_are_named_by_their_labels_and_cut() -> None:
-    (withheld,) = VERDICTS["sparse-area.withheld"].withheld
-    assert withheld_text(withheld, SCHEMA, "nl", TEXTS["nl"]) == (
-        "Niet gepubliceerd van Parochie: P 6."
-    )
-    many = Withheld("area", "parish", tuple(f"P{at}" for at in range(7)) * 3)
-    assert withheld_text(many, SCHEMA, "es", TEXTS["es"]).endswith("P 4 y 9 más.")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

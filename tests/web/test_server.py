@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from sdcensus.errors import InputError
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.session.watch import Watch, WatchLimits
 from sdcensus.web.app import default_watch
-from sdcensus.web.catalogues import LANGUAGES, preferred, texts
 from sdcensus.web.database import Database
+from sdcensus.web.languages import preferred, texts
 from sdcensus.web.server import RunningServer
 from sdcensus.web.settings import Settings
 from tests.session.answer.services import service

@@ -9,7 +9,7 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.testing.island import SECRET, island
 from sdcensus.web.api.staff import told_groups
-from sdcensus.web.catalogues import texts
+from sdcensus.web.languages import texts
 
 
 def opened() -> TableService:

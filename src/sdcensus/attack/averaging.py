@@ -328,15 +328,3 @@ def _claims(one: Averages, assumptions: Assumptions) -> list[Claims]:
             probability[chosen],
         )
     ]
-
-
-def needed_precision(probability: float) -> float:
-    """The precision at which an estimate rounds to the truth with this probability.
-
-    Examples:
-        >>> round(float(chance(np.array(needed_precision(0.9)))), 6)
-        0.9
-    """
-    from scipy.special import ndtri
-
-    return float(4 * ndtri((1 + probability) / 2) ** 2) if probability < 1 else math.inf

@@ -67,8 +67,7 @@ def _target(one: PublishedTable) -> Target:
     if made is not None:
         making = (made.method, made.method_version, made.fingerprint, str(made.key_version))
     data = f"{one.table.spec.of}:{'' if made is None else made.data_version}"
-    table = one.table if isinstance(one.table, Table) else one.table.whole()
-    return Target(one.name, table, data, making)
+    return Target(one.name, one.table.whole(), data, making)
 
 
 def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:

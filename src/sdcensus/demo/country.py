@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.vocabulary import DemoCountry
 
 MOST_PERSONS = 20_000_000
 FEWEST_PERSONS = 100
@@ -115,10 +116,10 @@ def _among(kind: str, value: str, known: Iterable[str]) -> None:
 #: Countries of the sizes of the founding study: Saint Kitts and Nevis 2011, Belize 2010 and
 #: Jamaica 2011. Persons by ``study_axes`` have its numbers of interior cells: 162,960, 346,290
 #: and 228,144.
-PRESETS = MappingProxyType(
+PRESETS: Mapping[str, Country] = MappingProxyType(
     {
-        "small-island": Country(persons=47_142),
-        "mid-country": Country(
+        DemoCountry.SMALL: Country(persons=47_142),
+        DemoCountry.MID: Country(
             persons=303_222,
             name="Tierra Coral",
             regions=3,
@@ -126,7 +127,7 @@ PRESETS = MappingProxyType(
             parishes=17,
             ethnic_profile="fifteen",
         ),
-        "large-island": Country(
+        DemoCountry.LARGE: Country(
             persons=2_200_000,
             name="Gran Coral",
             regions=3,

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from sdcensus.demo.census import Census
@@ -20,17 +19,11 @@ from sdcensus.demo.files import CsvWriter, ParquetWriter, RecordWriter, Together
 from sdcensus.demo.land.maps import extent_of_grid, write_map
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.progress import Progress
+from sdcensus.model.vocabulary import DemoFormat
 
 THREADS = 2
 #: Pieces that may be made before the one that is written; more would only take memory.
 AHEAD = 3
-
-
-class DemoFormat(StrEnum):
-    """How the records of a demo country are written."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,8 @@ from sdcensus.engine.records import Records, StoreRecords, registering
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
 from sdcensus.engine.sql import DUCKDB, finest_query
 from sdcensus.errors import EngineError, InputError, SdcensusError
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, check_size
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.store.column import RecordSource
@@ -150,7 +150,7 @@ class DuckdbEngine:
         """The schema for which tables are to be made."""
         return self._records.schema
 
-    def tabulate(self, request: Tabulate) -> Cube | SparseCube:
+    def tabulate(self, request: Tabulate) -> AnyCube:
         """The cube of a table."""
         check_ability(self, request)
         spec = request.spec

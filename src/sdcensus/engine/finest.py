@@ -38,9 +38,9 @@ from sdcensus.model.cube.accumulators import (
     SUM_OF,
     WEIGHT,
 )
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.layout import mixed_radix
-from sdcensus.model.cube.sparse_cube import SparseCube, assemble
+from sdcensus.model.cube.sparse_cube import AnyCube, assemble
 from sdcensus.store.parquet_census import ParquetCensus
 
 Integers = npt.NDArray[Any]
@@ -135,7 +135,7 @@ def check_complete(rows: Any, request: Tabulate, known: int | None) -> None:
 
 def cube_of(
     rows: Any, request: Tabulate, needs: Needs, origin: Origin, *, largest_dense: int
-) -> Cube | SparseCube:
+) -> AnyCube:
     """The cube of a table from the answer to its query, a table of Arrow with a row per cell."""
 
     def column(name: str, dtype: npt.DTypeLike) -> Integers:

@@ -45,7 +45,13 @@ from sdcensus.model.cube.accumulators import (
 )
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.layout import Layout, mixed_radix
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble, check_size
+from sdcensus.model.cube.sparse_cube import (
+    LARGEST_DENSE_GRID,
+    AnyCube,
+    SparseCube,
+    assemble,
+    check_size,
+)
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
@@ -92,7 +98,7 @@ class MemoryEngine:
         """Where its numbers come from."""
         return self._store.origin
 
-    def tabulate(self, request: Tabulate) -> Cube | SparseCube:
+    def tabulate(self, request: Tabulate) -> AnyCube:
         """The cube of a table."""
         check_ability(self, request)
         spec = request.spec

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 from sdcensus.errors import EngineError
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: What every engine says where a sum would leave 64 bits.
@@ -68,7 +68,7 @@ class Engine(Protocol):
         """Where its numbers come from."""
         ...
 
-    def tabulate(self, request: Tabulate) -> Cube | SparseCube:
+    def tabulate(self, request: Tabulate) -> AnyCube:
         """The cube of a table: dense where the grid fits, else its non-empty cells."""
         ...
 

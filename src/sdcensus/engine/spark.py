@@ -23,8 +23,8 @@ from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
 from sdcensus.engine.spark_session import request_session
 from sdcensus.engine.sql import SPARK, finest_query
 from sdcensus.errors import EngineError, SdcensusError, SpecError, StoreError
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, check_size
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, check_size
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE
@@ -109,7 +109,7 @@ class SparkEngine:
         """Where its numbers come from."""
         return self._census.origin
 
-    def tabulate(self, request: Tabulate) -> Cube | SparseCube:
+    def tabulate(self, request: Tabulate) -> AnyCube:
         """The cube of a table."""
         check_ability(self, request)
         spec = request.spec

@@ -111,25 +111,8 @@ _ENTITIES: dict[Entity, frozenset[str]] = {
 }
 _PRIVATE = _words("private particular particulares ordinaire ordinaires particulier particuliere")
 #: What the usual universes are called in schemas.
-AND_OVER = {
-    age: Text.of(
-        {
-            "en": f"{age} and over",
-            "es": f"{age} años y más",
-            "fr": f"{age} ans et plus",
-            "nl": f"{age} jaar en ouder",
-        }
-    )
-    for age in (15, 65)
-}
-PRIVATE_HOUSEHOLDS = Text.of(
-    {
-        "en": "Private households",
-        "es": "Hogares particulares",
-        "fr": "Ménages ordinaires",
-        "nl": "Particuliere huishoudens",
-    }
-)
+AND_OVER = {age: Text.named("universes.and_over").filled(age=str(age)) for age in (15, 65)}
+PRIVATE_HOUSEHOLDS = Text.named("universes.private_households")
 _NOT_APPLICABLE = re.compile(
     r"not appl|no aplica|no correspond|^n\.? ?/? ?a\.?$|sans objet|non appl|nao se aplica|nao aplic"
     r"|\bniu\b|not in universe|fuera del universo|under (?:\d+|age)|menor(?:es)? de \d+"

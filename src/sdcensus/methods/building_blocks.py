@@ -17,7 +17,7 @@ from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.methods.method import AnySecret, Kind, Method
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
@@ -301,19 +301,19 @@ class LargeAreasExact(Method):
             ),
         )
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish small areas by the method, large ones exactly."""
         self.check(cube)
         done = self.method.protect(cube)
-        if not isinstance(cube, Cube) or not isinstance(done.table, Table):
-            raise SpecError(f"The method {self.name!r} needs the whole table.")
+        purpose = f"the method {self.name!r}"
+        cube, whole = cube.held_for(purpose), done.table.held_for(purpose)
         exact = self.exact_cells(cube)
-        published, flags = done.table.published.copy(), done.table.flags
+        published, flags = whole.published.copy(), whole.flags
         published[exact] = cube.count[exact]
         if flags is not None:
             flags = flags.copy()
             flags[exact] = 0
-        table = replace(done.table, published=published, flags=flags)
+        table = replace(whole, published=published, flags=flags)
         audit = Audit(cube, done.audit.effective_keys, ((self.method.name, done.table),))
         return Protected(table, self.provenance(cube), audit)
 

@@ -43,7 +43,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.perturbation.schemes import SCHEMES, strength
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Support
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind
@@ -150,7 +150,7 @@ class CellKey(CellMethod):
     def __post_init__(self) -> None:
         if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
             raise SpecError(
-                "CellKey needs a perturbation: sc.design_perturbation(...),"
+                "CellKey needs a perturbation: sc.perturbation.design(...),"
                 " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
             )
         check_secret(self.secret, type(self).__name__)
@@ -176,7 +176,7 @@ class CellKey(CellMethod):
         if self.secret is None:
             raise SecretError("To perturb empty cells, the office secret is needed.")
 
-    def check(self, cube: Cube | SparseCube) -> None:
+    def check(self, cube: AnyCube) -> None:
         """Refuse a cube that cannot be protected like this."""
         CellMethod.check(self, cube)
         if self.zeros is Zeros.PERTURB and cube.spec.measure is Measure.WEIGHTED:
@@ -311,7 +311,7 @@ class CellKey(CellMethod):
             published = _weighted(cells, published, spec)
         return Outcome(published)
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts with the keys that were looked up."""
         empty_keys = None
         spec, origin = cube.spec, cube.origin

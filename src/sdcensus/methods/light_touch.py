@@ -30,7 +30,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.interior import interior, with_totals
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Support
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter
@@ -79,7 +79,7 @@ class LightTouch(TableMethod):
     def __post_init__(self) -> None:
         if not isinstance(self.perturbation, PerturbationDesign | PerturbationTable):
             raise SpecError(
-                "LightTouch needs a perturbation: sc.design_perturbation(...),"
+                "LightTouch needs a perturbation: sc.perturbation.design(...),"
                 " sc.perturbation.scheme(...) or sc.perturbation.read(FILE)."
             )
         check_secret(self.secret, type(self).__name__)
@@ -148,7 +148,7 @@ class LightTouch(TableMethod):
         )
         return Outcome(with_totals(cube.spec, inner))
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts with the keys that were looked up."""
         return Audit(cube, self._ready(cube.origin).replayed(cube.spec, cube.origin))
 

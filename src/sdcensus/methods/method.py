@@ -21,7 +21,7 @@ from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
+from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.inference.knowledge import Support
@@ -33,7 +33,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.provenance import Provenance, fingerprint
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
@@ -215,17 +215,17 @@ class Method(ABC):
         """What the published numbers are promised to be."""
 
     @abstractmethod
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish a cube."""
 
     def effective_keys(self, key: UInt32) -> UInt32:
         """The keys that are really looked up, for the audit."""
         return key
 
-    def check(self, cube: Cube | SparseCube) -> None:
+    def check(self, cube: AnyCube) -> None:
         """Refuse a cube that this method cannot protect."""
         given: object = cube
-        if not isinstance(given, Cube | SparseCube):
+        if not isinstance(given, AnyCube):
             raise SpecError(
                 f"The method {self.name!r} protects a cube: method.protect(census.tabulate(...))."
             )
@@ -241,7 +241,7 @@ class Method(ABC):
                 f"The method {self.name!r} is for counts of records. Weighted counts are protected"
                 " by the method 'cell-key'."
             )
-        if isinstance(cube, SparseCube) and not self.claims().takes_sparse:
+        if cube.dense is None and not self.claims().takes_sparse:
             raise SpecError(
                 f"{cube.spec.title}: the table is too large to be held whole, which"
                 f" {self.described_name!r} needs. Take fewer or coarser axes, or the method"
@@ -256,7 +256,7 @@ class Method(ABC):
                 " again."
             )
 
-    def provenance(self, cube: Cube | SparseCube) -> Provenance:
+    def provenance(self, cube: AnyCube) -> Provenance:
         """How the published numbers were made."""
         return Provenance(
             method=self.name,
@@ -272,11 +272,11 @@ class Method(ABC):
             lineage=cube.origin.lineage,
         )
 
-    def finished(self, cube: Cube | SparseCube, table: Table | SparseTable) -> Protected:
+    def finished(self, cube: AnyCube, table: AnyTable) -> Protected:
         """The published table with its provenance and the office's audit."""
         return Protected(table, self.provenance(cube), self.audit(cube))
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """What the office needs to replay every number."""
         return Audit(cube, lambda keys, _: self.effective_keys(keys))
 
@@ -314,7 +314,7 @@ class CellMethod(Method):
         """The true values, for exempt cells."""
         return cells.count
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish every cell on its own."""
         self.check(cube)
         if isinstance(cube, SparseCube):
@@ -392,12 +392,10 @@ class TableMethod(Method):
     def publish(self, cube: Cube) -> Outcome:
         """What is published for the cells of a cube."""
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish the whole table."""
         self.check(cube)
-        if isinstance(cube, SparseCube):  # refused by check unless a method claims to take it
-            raise SpecError(f"The method {self.name!r} needs the whole table.")
-        outcome = self.publish(cube)
+        outcome = self.publish(cube.held_for(f"the method {self.name!r}"))
         return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
 
 

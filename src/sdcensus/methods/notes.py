@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.methods import notes_words as words
+from sdcensus.model.catalogue import catalogue
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.marks import Mark, marks_in
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
@@ -53,9 +53,7 @@ class Example:
         return sum(value for _, value in self.parts)
 
 
-def notes_for(
-    table: Table | SparseTable, claims: Claims, *, legend: bool = True
-) -> tuple[Text, ...]:
+def notes_for(table: AnyTable, claims: Claims, *, legend: bool = True) -> tuple[Text, ...]:
     """What readers of a published table should know, as notes in every language that we write.
 
     Args:
@@ -63,21 +61,21 @@ def notes_for(
         claims: What its method promises.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    notes = [words.PROTECTED]
+    notes = [Text.named("notes.protected")]
     if claims.grows_empty_cells:
-        notes.append(words.ZEROS_GROW)
-    elif isinstance(table, SparseTable) or _shows_zeros(table):
-        notes.append(words.TRUE_ZEROS if claims.zeros_are_true else words.ZEROS)
+        notes.append(Text.named("notes.zeros_grow"))
+    elif table.dense is None or _shows_zeros(table.dense):
+        notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
     notes += _about_sums(table, claims)
     # The same words for every look-up: which one it is would tell how large the noise is.
-    notes.append(words.CONSISTENT if claims.consistent else words.INCONSISTENT)
-    signs = () if isinstance(table, SparseTable) or not legend else marks_in(table.flags)
+    notes.append(Text.named("notes.consistent" if claims.consistent else "notes.inconsistent"))
+    signs = marks_in(table.flags) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
 
 
-def find_example(table: Table | SparseTable) -> Example | None:
+def find_example(table: AnyTable) -> Example | None:
     """The clearest place where published parts do not add up to their published total.
 
     Few parts come first, and totals of the other axes, so that little has to be said about where
@@ -85,7 +83,7 @@ def find_example(table: Table | SparseTable) -> Example | None:
     totals of all other axes are tried.
     """
     best = _best(table, at_totals=True)
-    if isinstance(table, Table) and (best is None or best[0][0]):
+    if table.dense is not None and (best is None or best[0][0]):
         further = _best(table, at_totals=False)
         best = min((one for one in (best, further) if one is not None), default=None, key=_rank)
     return None if best is None else best[1]
@@ -99,40 +97,39 @@ def _rank(one: _Ranked) -> Rank:
     return one[0]
 
 
-def _about_sums(table: Table | SparseTable, claims: Claims) -> list[Text]:
+def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
     if claims.shown_cells_add_up:
-        withheld = isinstance(table, Table) and table.flags is not None
-        return [words.SHOWN_ADD_UP if withheld else words.ADDS_UP]
+        return [Text.named("notes.adds_up" if table.flags is None else "notes.shown_add_up")]
     if not any(_relations(axis) for axis in table.spec.axes):
-        return [] if claims.additive else [words.NOT_ADDITIVE]
+        return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
         return [Text.of({language: _told(example, language) for language in LANGUAGES})]
-    if isinstance(table, SparseTable) or table.flags is not None:
-        return [] if claims.additive else [words.NOT_ADDITIVE]
-    return [words.ADDS_UP if claims.additive else words.HAPPENS_TO]
+    if table.dense is None or table.flags is not None:
+        return [] if claims.additive else [Text.named("notes.not_additive")]
+    return [Text.named("notes.adds_up" if claims.additive else "notes.happens_to")]
 
 
 def _told(example: Example, language: str) -> str:
     """The note about sums, with its example."""
-    said = words.WORDS[language]
+    said = catalogue("notes", language)
 
     def label(code: AxisCode) -> str:
         return code.label.show(language) or code.code
 
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
-        parts = said["counted"].format(count=len(example.parts), axis=heading)
+        parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
         values = [f"{label(code)} ({number_text(one, language)})" for code, one in example.parts]
-        parts = said["listed"].format(parts=joined(values, language))
-    whole = said["total"]
+        parts = said["example.listed"].format(parts=joined(values, language))
+    whole = said["example.total"]
     if not example.whole.is_total:
-        whole = said["value"].format(code=label(example.whole))
+        whole = said["example.value"].format(code=label(example.whole))
     place = pairs_text(
         [(axis_heading(axis, language), label(at)) for axis, at in example.place], language
     )
-    return said["note"].format(
+    return said["example.note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
         sum=number_text(example.sum, language),
@@ -175,7 +172,7 @@ def _between(fine: Block, coarse: Block) -> Iterator[_Relation]:
             yield _Relation(coarse.start + code, fine.start + parts)
 
 
-def _best(table: Table | SparseTable, *, at_totals: bool) -> _Ranked | None:
+def _best(table: AnyTable, *, at_totals: bool) -> _Ranked | None:
     """The best example, at the totals of all other axes or anywhere."""
     found: list[_Ranked] = []
     for at, axis in enumerate(table.spec.axes):
@@ -209,7 +206,7 @@ class _Lines:
     distance: Int64
 
 
-def _at_totals(table: Table | SparseTable, at: int) -> _Lines | None:
+def _at_totals(table: AnyTable, at: int) -> _Lines | None:
     """The one line at the totals of all other axes; ``None`` where one of them has no total."""
     axes = table.spec.axes
     if not all(axis.total for other, axis in enumerate(axes) if other != at):
@@ -222,17 +219,13 @@ def _at_totals(table: Table | SparseTable, at: int) -> _Lines | None:
     )
     steps = np.arange(len(axes[at].codes), dtype=np.uint64) * np.uint64(weights[at])
     numbers = steps + np.uint64(start)
-    missing = None
-    if isinstance(table, SparseTable):
-        missing = table.flags_at(numbers)[None, :] != 0
-    elif table.flags is not None:
-        missing = table.flags.reshape(1, -1)[:, numbers.astype(np.int64)] != 0
+    missing = table.flags_at(numbers)[None, :] != 0
     distance = np.zeros(1, dtype=np.int64)
     return _Lines(table.at(numbers)[None, :], missing, (1,) * len(axes), distance)
 
 
-def _everywhere(table: Table | SparseTable, at: int) -> _Lines | None:
-    if isinstance(table, SparseTable):
+def _everywhere(table: AnyTable, at: int) -> _Lines | None:
+    if table.dense is None:
         return None
     shape = tuple(1 if other == at else size for other, size in enumerate(table.shape))
     distance = np.zeros(shape, dtype=np.int64)
@@ -249,7 +242,7 @@ def _everywhere(table: Table | SparseTable, at: int) -> _Lines | None:
 
 
 def _example(
-    table: Table | SparseTable, at: int, relation: _Relation, lines: _Lines
+    table: AnyTable, at: int, relation: _Relation, lines: _Lines
 ) -> tuple[int, int, int, Example] | None:
     """The first line, by its distance from totals and by zeros, in which a relation fails."""
     parts, whole = lines.values[:, relation.parts], lines.values[:, relation.whole]

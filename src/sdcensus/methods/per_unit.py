@@ -25,9 +25,9 @@ from sdcensus.methods.method import (
 )
 from sdcensus.methods.perturbation.sources import check_units
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.interior import interior, with_totals
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
@@ -160,9 +160,9 @@ class PerUnitDeviations(CellMethod):
         moved += cells.count
         return Outcome(moved)
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish every cell, or the interior cells and their sums."""
-        if self.totals is Totals.OWN or isinstance(cube, SparseCube):  # which check refuses
+        if self.totals is Totals.OWN or cube.dense is None:  # which check refuses
             return CellMethod.protect(self, cube)
         self.check(cube)
         # The ellipsis keeps a table of one cell an array.

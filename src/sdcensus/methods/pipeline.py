@@ -9,12 +9,11 @@ from typing import ClassVar
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import AnySecret, Kind, Mask, Method, Numbers, Step
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
 
 _ARROW = " → "
@@ -131,7 +130,7 @@ class Pipeline(Method):
         # Steps look at a whole table: absent cells of a sparse one have no number to change.
         return replace(claims, takes_sparse=claims.takes_sparse and not self.steps)
 
-    def provenance(self, cube: Cube | SparseCube) -> Provenance:
+    def provenance(self, cube: AnyCube) -> Provenance:
         """How the published numbers were made: every part by name and version."""
         versions = [self.first.version, *(step.version for step in self.steps)]
         # The method's own provenance, under the names and the parameters of the whole.
@@ -141,16 +140,15 @@ class Pipeline(Method):
             method_version=_ARROW.join(map(str, versions)),
         )
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """Publish a cube by the method, then change the published table step by step."""
         self.check(cube)
         done = self.first.protect(cube)
         table, stages = done.table, []
         for name, step in zip(self._names, self.steps, strict=False):
-            if not isinstance(table, Table):  # refused by check
-                raise SpecError(f"The step {step.name!r} needs a whole table.")
-            stages.append((name, table))
-            table = step.apply(table)
+            whole = table.held_for(f"the step {step.name!r}")
+            stages.append((name, whole))
+            table = step.apply(whole)
         audit = replace(done.audit, stages=tuple(stages))
         return Protected(table, self.provenance(cube), audit)
 

@@ -37,8 +37,8 @@ from sdcensus.methods.method import (
 )
 from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.lookups import Lookup
@@ -236,7 +236,7 @@ class RandomRounding(CellMethod):
         modulus = origin.key_space.modulus
         return multiplied(key, key_multiplier(modulus, self.secret, self.key_version), modulus)
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """Independent draws leave no key behind with which they could be replayed."""
         if self.draw is Draw.INDEPENDENT:
             return Audit(cube)
@@ -311,7 +311,7 @@ class ConventionalRounding(CellMethod):
         """Round every cell on its own."""
         return Outcome(round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP))
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""
         return Audit(cube)
 

@@ -15,8 +15,8 @@ from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.method import CellMethod, Kind, Outcome, member
 from sdcensus.methods.rounding import Tie, base_parameter, check_base
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.marks import Mark
@@ -131,6 +131,6 @@ class ThresholdRounding(CellMethod):
         flags = np.where(small, np.uint8(Mark.BELOW_THRESHOLD), np.uint8(Mark.NONE))
         return Outcome(published, flags)
 
-    def audit(self, cube: Cube | SparseCube) -> Audit:
+    def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""
         return Audit(cube)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-#: The languages that the product speaks. Labels of a census come in the languages of the census.
-LANGUAGES = ("en", "es", "fr", "nl")
+from sdcensus.model.catalogue import LANGUAGES as LANGUAGES
+from sdcensus.model.catalogue import by_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,16 @@ class Text:
         if isinstance(value, str):
             return cls(((language, value),) if value else ())
         return cls(tuple((key, text) for key, text in value.items() if text))
+
+    @classmethod
+    def named(cls, key: str) -> Self:
+        """A text of the product by its area and key, in every language in which there is one.
+
+        Examples:
+            >>> Text.named("files.sheets.table").show("fr")
+            'Tableau'
+        """
+        return cls(by_language(key))
 
     def show(self, language: str | None = None) -> str:
         """The text in ``language``, or in the first language there is."""

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import (
     Counts,
     Pair,
@@ -27,10 +26,10 @@ from sdcensus.model.cube.pairs import (
     pair_of_values,
 )
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.options import option
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.quantities import decimal_text
 
 Int64 = npt.NDArray[np.int64]
@@ -140,8 +139,8 @@ def composite_risk_protected(
 
 
 def composite_risk_of(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | None = None,
+    cube: AnyCube,
+    table: AnyTable | None = None,
     *,
     reading: Reading | str = Reading.VARIANCE,
     weights: Sequence[float] = WEIGHTS,

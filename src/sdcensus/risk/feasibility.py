@@ -11,15 +11,14 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.cube.pairs import check_match, only_counts, true_values
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import Knowledge, cell_mask
 from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import share_text
 
 Int64 = npt.NDArray[np.int64]
@@ -90,8 +89,8 @@ class Feasibility(Confidential):
 
 
 def feasibility(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     knowledge: Knowledge,
     *,
     how: How | str = How.SHUTTLE,
@@ -158,7 +157,7 @@ def feasibility(
     )
 
 
-def _dense(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Int64, Table]:
+def _dense(cube: AnyCube, table: AnyTable) -> tuple[Int64, Table]:
     """Counts and published values of every cell, empty ones included."""
     spec = cube.spec
     if spec.cells > LARGEST_DENSE_GRID:
@@ -166,6 +165,4 @@ def _dense(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Int64, 
             f"{spec.title}: {spec.cells:,} cells are too many to be looked at together (at most"
             f" {LARGEST_DENSE_GRID:,}). Take fewer axes, coarser levels or a part of the areas."
         )
-    if isinstance(table, SparseTable):
-        table = table.whole()
-    return true_values(cube), table
+    return true_values(cube), table.whole()

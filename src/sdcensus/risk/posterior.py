@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import (
     Counts,
     Pair,
@@ -26,9 +25,9 @@ from sdcensus.model.cube.pairs import (
     pair_of_values,
 )
 from sdcensus.model.cube.parts import Part, region
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -205,7 +204,7 @@ def posterior(
 
 def posterior_of(
     perturbation: Perturbation,
-    cube: Cube | SparseCube,
+    cube: AnyCube,
     *,
     published: Sequence[int] = SMALL_VALUES,
     margins: bool = False,
@@ -265,8 +264,8 @@ def posterior_observed(
 
 
 def posterior_observed_of(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     published: Sequence[int] = SMALL_VALUES,
     margins: bool = False,
@@ -293,7 +292,7 @@ def _observed(pair: Pair, published: Sequence[int]) -> Posterior:
 
 
 def visible_small(
-    table: Table | SparseTable, *, values: Sequence[int] = SEEMINGLY_FEW, margins: bool = False
+    table: AnyTable, *, values: Sequence[int] = SEEMINGLY_FEW, margins: bool = False
 ) -> VisibleSmall:
     """How many cells of a published table show ones and twos. Public.
 
@@ -309,8 +308,8 @@ def visible_small(
 
 
 def perceived_disclosure(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     values: Sequence[int] = SEEMINGLY_FEW,
     margins: bool = False,
@@ -332,7 +331,7 @@ def perceived_disclosure(
     )
 
 
-def _shown_values(table: Table | SparseTable, margins: bool) -> Int64:
+def _shown_values(table: AnyTable, margins: bool) -> Int64:
     """The published numbers of interior cells or of all, withheld ones left out."""
     where = region(table.spec, Part.with_margins(margins))
     if isinstance(table, SparseTable):

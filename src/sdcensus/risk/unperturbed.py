@@ -14,13 +14,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.headings import units_text
 
@@ -85,8 +84,8 @@ def unperturbed_small(
 
 
 def unperturbed_small_of(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     small: int = SMALL,
     margins: bool = False,

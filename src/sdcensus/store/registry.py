@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
@@ -144,7 +144,7 @@ class Registry:
         """Every table that was published, once."""
         return tuple({one.spec_hash: one.spec for one in self._entries()}.values())
 
-    def tables(self) -> Iterator[Table | SparseTable]:
+    def tables(self) -> Iterator[AnyTable]:
         """Every publication whose values are kept, in the order in which they were added."""
         for entry in self.entries():
             if entry.has_values:
@@ -157,7 +157,7 @@ class Registry:
             self._known[identity] = entry_from(self.path, identity, content, self._lists)
         return self._known[identity]
 
-    def table(self, entry: Entry) -> Table | SparseTable:
+    def table(self, entry: Entry) -> AnyTable:
         """The published values of one publication."""
         return self.values(entry).table(entry.spec)
 
@@ -205,7 +205,7 @@ class Registry:
 
     def add(
         self,
-        published: PublishedTable | Table | SparseTable,
+        published: PublishedTable | AnyTable,
         *,
         provenance: Provenance | None = None,
         name: str = "",
@@ -224,12 +224,12 @@ class Registry:
         Raises:
             Refused: Cells were published before with another value.
         """
-        table: Table | SparseTable
+        table: AnyTable
         if isinstance(published, PublishedTable):
             table = published.table
             provenance = provenance or published.provenance
             name = name or published.name
-        elif isinstance(published, Table | SparseTable):
+        elif isinstance(published, AnyTable):
             table = published
         else:
             raise SpecError("A registry takes published tables only, never true counts.")
@@ -243,7 +243,7 @@ class Registry:
         batch.commit(name or table.spec.title)
         return self.entries()[-1]
 
-    def _same(self, table: Table | SparseTable, provenance: Provenance | None) -> Entry | None:
+    def _same(self, table: AnyTable, provenance: Provenance | None) -> Entry | None:
         """The same numbers, made in the same way, if they were published before."""
         own = Values.of(table)
         wanted = table.spec.hash()
@@ -275,7 +275,7 @@ class Registry:
 
     def conflicts(
         self,
-        table: Table | SparseTable,
+        table: AnyTable,
         *,
         provenance: Provenance | None = None,
         consistent: bool = False,
@@ -312,7 +312,7 @@ class Registry:
             seen[kept] = True
         return withheld[seen]
 
-    def refuse_conflicts(self, table: Table | SparseTable) -> None:
+    def refuse_conflicts(self, table: AnyTable) -> None:
         """Refuse a table with numbers that contradict what was published before."""
         found = self.conflicts(table)
         if found:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from sdcensus.errors import StoreError
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import open_owner_only, write_owner_only
@@ -49,7 +49,7 @@ class Batch:
 
     def add(
         self,
-        table: Table | SparseTable,
+        table: AnyTable,
         *,
         provenance: Provenance | None = None,
         name: str = "",

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.layout import values_at
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.spec.shared_cells import same_layout, shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -39,7 +39,7 @@ class Values:
     flags: Flags | None
 
     @classmethod
-    def of(cls, table: Table | SparseTable) -> Values:
+    def of(cls, table: AnyTable) -> Values:
         """The values of a table."""
         if isinstance(table, SparseTable):
             if table.small is not None:
@@ -64,7 +64,7 @@ class Values:
             return np.zeros(cells.size, dtype=np.uint8)
         return self.flags[cells.astype(np.int64)]
 
-    def table(self, spec: TableSpec) -> Table | SparseTable:
+    def table(self, spec: TableSpec) -> AnyTable:
         """The same as a table."""
         if self.numbers is not None:
             return SparseTable(spec, self.numbers, self.published)

@@ -14,12 +14,11 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, pair_of
 from sdcensus.model.cube.parts import Int64, Part
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.distances import mid_ranks
 
 #: Classes that are expected less often are put together with others.
@@ -54,8 +53,8 @@ class ChiSquare(Confidential):
 
 
 def chi_square(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     perturbation: Perturbation,
     part: Part | str = Part.INTERIOR,
 ) -> ChiSquare:
@@ -167,8 +166,8 @@ class StayTests(Confidential):
 
 
 def stay_tests(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     perturbation: Perturbation,
     part: Part | str = Part.INTERIOR,
 ) -> StayTests:
@@ -216,8 +215,8 @@ class SignedRank(Confidential):
 
 
 def signed_rank(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     part: Part | str = Part.INTERIOR,
 ) -> SignedRank:
     """Test whether changes up and down balance, without knowing the perturbation.

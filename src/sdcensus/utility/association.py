@@ -12,12 +12,11 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import whole_numbers
 from sdcensus.model.cube.parts import Int64
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.bases import Source
 from sdcensus.utility.coarser import on_axes, whole_table
 
@@ -96,8 +95,8 @@ class AssociationChange(Confidential):
 
 
 def association_change(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     source: Source | str = Source.PUBLISHED,
 ) -> tuple[AssociationChange, ...]:
     """The change of Cramér's V for every pair of axes, at their finest levels."""
@@ -169,8 +168,8 @@ class BetweenGroups(Confidential):
 
 
 def between_groups(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     groups: str,
     target: str,
     source: Source | str = Source.PUBLISHED,

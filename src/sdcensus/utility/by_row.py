@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.rows import Rows, rows_of
 
 Float64 = npt.NDArray[np.float64]
@@ -77,8 +76,8 @@ class RowMeasures(Confidential):
 
 
 def per_row(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     axis: str | None = None,
     level: str | None = None,

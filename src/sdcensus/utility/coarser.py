@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.pairs import (
     check_match,
@@ -18,17 +17,15 @@ from sdcensus.model.cube.pairs import (
     true_values,
 )
 from sdcensus.model.cube.parts import Int64, Mask
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.utility.bases import Source
 
 Cells = npt.NDArray[np.int64]
 
 
-def whole_table(
-    cube: Cube | SparseCube, table: Table | SparseTable
-) -> tuple[Int64, Int64, Mask | None]:
+def whole_table(cube: AnyCube, table: AnyTable) -> tuple[Int64, Int64, Mask | None]:
     """True and published values of every cell, and which cells are withheld."""
     check_match(cube, table)
     if isinstance(cube, SparseCube):

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, pair_of
 from sdcensus.model.cube.parts import Int64, Numbers, Part, known_axes
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.bases import Base
 
 Float64 = npt.NDArray[np.float64]
@@ -49,8 +48,8 @@ class Deviations(Confidential):
 
 
 def deviation_distribution(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     part: Part | str = Part.ALL,
     base: Base | str = Base.NONZERO,
 ) -> Deviations:
@@ -112,8 +111,8 @@ class WorstCells(Confidential):
 
 
 def worst_cells(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     limit: int = 10,
     *,
     by: Worst | str = Worst.ABSOLUTE,

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Int64, Part
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.bases import Base
 
 #: Counts from 1 to this are the small ones.
@@ -125,8 +124,8 @@ _SAME = {"utility": "hellinger_normalised"}
 
 
 def utility_of(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     part: Part | str = Part.ALL,
     base: Base | str = Base.NONZERO,
     *,

@@ -11,11 +11,10 @@ import numpy as np
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tallies import tally_pairs
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
 from sdcensus.model.cube.parts import Int64, Part
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.table_spec import TableSpec
 
 #: Counts from 1 to this are unsafe, unless said otherwise.
@@ -157,11 +156,11 @@ class EvaluationRow(Confidential):
 
 def evaluation_row(
     number: int,
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     unsafe: int = UNSAFE,
-    others: Sequence[tuple[Stage, Table | SparseTable]] = (),
+    others: Sequence[tuple[Stage, AnyTable]] = (),
 ) -> EvaluationRow:
     """The row of a table on the sheet.
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import check_match, pair_in
 from sdcensus.model.cube.parts import Part, block_of, region_at
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.area_axis import area_axis
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import SMALL, Utility, measure
@@ -38,8 +37,8 @@ class UtilityAt(Confidential):
 
 
 def by_level(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     part: Part | str = Part.ALL,
     base: Base | str = Base.NONZERO,
     *,
@@ -71,8 +70,8 @@ def by_level(
 
 
 def by_code(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     part: Part | str = Part.ALL,
     base: Base | str = Base.NONZERO,
     *,

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.bases import Source
 from sdcensus.utility.coarser import on_axes, whole_table
 
@@ -44,8 +43,8 @@ class MarginalChange(Confidential):
 
 
 def marginal_change(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     source: Source | str = Source.PUBLISHED,
 ) -> tuple[MarginalChange, ...]:
     """The change of the margin of every axis.

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Int64, Mask, Part
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.rows import Rows, rows_of
 
 #: Groups of equal size, as ONS 2011 has them.
@@ -44,8 +43,8 @@ class RankChange(Confidential):
 
 
 def rank_change(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     groups: int = GROUPS,
     axis: str | None = None,

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import (
     check_match,
     check_published,
@@ -21,8 +20,8 @@ from sdcensus.model.cube.pairs import (
     whole_numbers,
 )
 from sdcensus.model.cube.parts import Int64, Mask, Part, block_of, region_at
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.area_axis import area_axis
 
 
@@ -51,8 +50,8 @@ class Rows(Confidential):
 
 
 def rows_of(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     *,
     axis: str | None = None,
     level: str | None = None,

@@ -2,31 +2,20 @@
 
 ``api`` for programs, ``pages`` with templates and static files for people, ``database`` for
 accounts and audit, ``middleware`` around both. No rule about disclosure stands here: every answer
-comes from ``session/answer``.
+comes from ``session/answer``. Names are loaded when they are first used: whoever needs the
+database only does not wait for a server.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from sdcensus._names import offer
+
 if TYPE_CHECKING:
-    from sdcensus.web.app import create_app
-    from sdcensus.web.server import RunningServer, serve
-    from sdcensus.web.settings import Settings
+    from sdcensus.web.app import create_app as create_app
+    from sdcensus.web.server import RunningServer as RunningServer
+    from sdcensus.web.server import serve as serve
+    from sdcensus.web.settings import Settings as Settings
 
-__all__ = ["RunningServer", "Settings", "create_app", "serve"]
-
-# Loaded when they are asked for: whoever needs the database only does not wait for a server.
-_PLACES = {
-    "create_app": "app",
-    "RunningServer": "server",
-    "serve": "server",
-    "Settings": "settings",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name in _PLACES:
-        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = offer(__name__)

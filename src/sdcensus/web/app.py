@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, NamedTuple
 
 import orjson
 from starlette.applications import Starlette
@@ -17,23 +18,21 @@ from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import TableService
 from sdcensus.session.watch import Watch, WatchLimits
-from sdcensus.web.api.account import account_router
-from sdcensus.web.api.commands import commands_router
-from sdcensus.web.api.datasets import datasets_router
+from sdcensus.web import pages as page_routes
+from sdcensus.web.api import account, commands, datasets, staff, tables
 from sdcensus.web.api.documents import openapi
 from sdcensus.web.api.errors import ApiError, as_api_error, busy
 from sdcensus.web.api.requests import JSON, made_response, public_json, request_id
 from sdcensus.web.api.site import SERVER, Site
-from sdcensus.web.api.staff import staff_router
-from sdcensus.web.api.tables import FastTables, tables_router
+from sdcensus.web.api.tables import FastTables
 from sdcensus.web.caching import Busy
-from sdcensus.web.catalogues import language_of
 from sdcensus.web.database import Action, Database
 from sdcensus.web.database import Entry as AuditEntry
 from sdcensus.web.housekeeping import keep_house
+from sdcensus.web.languages import language_of
 from sdcensus.web.middleware.limits import Limits
 from sdcensus.web.middleware.shell import Shell, log_failure
-from sdcensus.web.pages import Pages, pages_router
+from sdcensus.web.pages import Pages
 from sdcensus.web.quotas import QuotaExceeded
 from sdcensus.web.routing import Routes
 from sdcensus.web.security import ServerKeys, read_keys
@@ -70,13 +69,13 @@ def create_app(
     pages = Pages(site)
     files = StaticFiles(settings.state)
     routes = [
-        *datasets_router(site).under(API),
-        *tables_router(site).under(API),
-        *commands_router(site).under(API),
-        *account_router(site).under(API),
-        *staff_router(site).under(API),
-        *pages_router(site, pages).under(),
-        *_small_router(site, files).under(),
+        *datasets.routes.of(site, API),
+        *tables.routes.of(site, API),
+        *commands.routes.of(site, API),
+        *account.routes.of(site, API),
+        *staff.routes.of(site, API),
+        *page_routes.routes.of(pages),
+        *_small_routes.of(Service(site, files, openapi(site))),
     ]
     app = Starlette(routes=routes, lifespan=_lifespan(site, files))
     # An address with one stroke too many is another address, and not sent elsewhere.
@@ -127,34 +126,43 @@ def _lifespan(
     return lifespan
 
 
-def _small_router(site: Site, files: StaticFiles) -> Routes:
-    router = Routes()
-    document = openapi(site)
+class Service(NamedTuple):
+    """What the addresses need that are neither a page nor a table."""
 
-    @router.get("/api/v1/openapi.json")
-    async def api_document(request: Request) -> Response:
-        return public_json(request, site, document, "en")
+    site: Site
+    files: StaticFiles
+    document: dict[str, Any]
 
-    @router.get("/static/{path:path}")
-    async def static(request: Request) -> Response:
-        return await files.response(request)
 
-    @router.get("/health")
-    async def health(request: Request) -> Response:
-        # Whoever cannot be noted is not answered: such a server serves nobody.
-        return _state(200, "ok") if site.writer.healthy else _state(503, "audit")
+_small_routes = Routes[Service]()
 
-    @router.get("/ready")
-    async def ready(request: Request) -> Response:
-        if site.stopping or not site.writer.healthy:
-            return _state(503, "not-ready")
-        try:
-            await site.in_thread(site.database.check)
-        except SdcensusError:
-            return _state(503, "not-ready")
-        return _state(200, "ready")
 
-    return router
+@_small_routes.get("/api/v1/openapi.json")
+async def _api_document(service: Service, request: Request) -> Response:
+    return public_json(request, service.site, service.document, "en")
+
+
+@_small_routes.get("/static/{path:path}")
+async def _static(service: Service, request: Request) -> Response:
+    return await service.files.response(request)
+
+
+@_small_routes.get("/health")
+async def _health(service: Service, _: Request) -> Response:
+    # Whoever cannot be noted is not answered: such a server serves nobody.
+    return _state(200, "ok") if service.site.writer.healthy else _state(503, "audit")
+
+
+@_small_routes.get("/ready")
+async def _ready(service: Service, _: Request) -> Response:
+    site = service.site
+    if site.stopping or not site.writer.healthy:
+        return _state(503, "not-ready")
+    try:
+        await site.in_thread(site.database.check)
+    except SdcensusError:
+        return _state(503, "not-ready")
+    return _state(200, "ready")
 
 
 def _state(status: int, word: str) -> Response:

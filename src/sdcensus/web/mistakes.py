@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sdcensus.errors import Sentence, Told
 from sdcensus.model.quantities import figure_text
-from sdcensus.web.catalogues import texts
+from sdcensus.web.languages import texts
 
 
 def mistake_text(said: Sentence, language: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from sdcensus.web.api.negotiation import told_formats
 from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import json_response, made_response, read_object, request_id
 from sdcensus.web.api.site import Site
-from sdcensus.web.catalogues import LANGUAGE_COOKIE, language_of, text, texts
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
+from sdcensus.web.languages import LANGUAGE_COOKIE, language_of, text, texts
 from sdcensus.web.routing import Routes
 from sdcensus.web.security import local_path
 
@@ -59,7 +59,7 @@ class Pages:
     """Renders pages."""
 
     def __init__(self, site: Site) -> None:
-        self._site = site
+        self.site = site
         self._environment = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=select_autoescape(default=True, default_for_string=True),
@@ -76,7 +76,7 @@ class Pages:
         more: Mapping[str, object] | None = None,
     ) -> Response:
         """A page as an answer."""
-        site = self._site
+        site = self.site
         language = language_of(request, site.settings.languages)
         headers: list[Header] = [
             (b"cache-control", b"private, no-cache"),
@@ -98,7 +98,7 @@ class Pages:
         """A browser that is about to log in gets a cookie, to which its form is bound."""
         if not needed or caller is None or caller.session is not None or caller.client:
             return caller, []
-        identities = self._site.identities
+        identities = self.site.identities
         client = identities.new_client()
         cookie = identities.cookie(
             CLIENT_COOKIE, identities.signed_client(client), caller.secure, None
@@ -107,7 +107,7 @@ class Pages:
         return known, [(b"set-cookie", cookie.encode("latin-1"))]
 
     def _context(self, caller: Caller | None, language: str, name: str) -> dict[str, Any]:
-        site = self._site
+        site = self.site
         account = None if caller is None else caller.account
         census = site.catalogue.census
         return {
@@ -131,135 +131,140 @@ def _shown_account(account: Account) -> dict[str, str]:
     return {"name": account.display_name or account.name, "role": account.role.value}
 
 
-def pages_router(site: Site, pages: Pages) -> Routes:
-    """The routes of pages, of logging in and of logging out."""
-    router = Routes()
+routes = Routes[Pages]()
 
-    def plain(name: str) -> Callable[[Request], Any]:
-        async def page(request: Request) -> Response:
-            return pages.response(request, name, await site.identities.of(request.scope))
 
-        return page
+def _plain(name: str) -> Callable[[Pages, Request], Awaitable[Response]]:
+    async def page(pages: Pages, request: Request) -> Response:
+        return pages.response(request, name, await pages.site.identities.of(request.scope))
 
-    for path, name in (
-        ("/", "builder"),
-        ("/about", "about"),
-        ("/commands", "commands"),
-        ("/api", "api"),
-    ):
-        router.get(path)(plain(name))
+    return page
 
-    @router.get("/login")
-    async def login_page(request: Request) -> Response:
-        """The page on which somebody logs in."""
-        caller = await site.identities.of(request.scope)
-        target = local_path(request.query_params.get("next", "/"))
-        if caller.account is not None:
-            return RedirectResponse(target, 303)
-        return pages.response(request, "login", caller, more={"next": target})
 
-    @router.get("/account")
-    async def account_page(request: Request) -> Response:
-        """Tokens and saved tables of an account."""
-        caller = await site.identities.of(request.scope)
-        if caller.account is None:
-            return RedirectResponse("/login?next=/account", 303)
-        return pages.response(request, "account", caller)
+for _path, _name in {
+    "/": "builder",
+    "/about": "about",
+    "/commands": "commands",
+    "/api": "api",
+}.items():
+    routes.get(_path)(_plain(_name))
 
-    @router.get("/staff")
-    async def staff_page(request: Request) -> Response:
-        """The state of the server, for the staff."""
-        caller = await site.identities.of(request.scope)
-        if caller.account is None:
-            return RedirectResponse("/login?next=/staff", 303)
-        if caller.account.role is not AccountRole.STAFF:
-            raise ApiError(403, "forbidden")
-        return pages.response(request, "staff", caller)
 
-    @router.post("/login")
-    async def login(request: Request) -> Response:
-        """Log in, by a form or by JSON."""
-        form, fields = await _fields(request, "name", "password", "next", "csrf")
-        caller = await check_forgery(
-            site, request, sent=fields.get("csrf") if form else None, always=True
-        )
-        name, password = fields.get("name", ""), fields.get("password", "")
-        wait = max(site.logins.wait(caller.who), site.logins.wait(f"={name.casefold()}"))
-        account, problem = None, "quota_logins"
-        if not wait:
-            account, wait = await checked(name, password)
-            problem = "quota_logins" if wait else "wrong_login"
-        if account is None:
-            site.logins.note(caller.who)
-            site.logins.note(f"={name.casefold()}")
-            site.note_action(caller, Action.LOGIN_FAILED, request_id(request), reason=name[:100])
-            status = 429 if wait else 401
-            after: tuple[Header, ...] = ((b"retry-after", b"%d" % wait),) if wait else ()
-            if not form:
-                raise ApiError(status, problem, headers=after)
-            language = language_of(request, site.settings.languages)
-            said = text(language, f"errors.{problem}")
-            target = local_path(fields.get("next", "/"))
-            shown = pages.response(
-                request,
-                "login",
-                caller,
-                status,
-                {"problem": said, "next": target, "name": name[:200], "minutes": -(-wait // 60)},
-            )
-            shown.raw_headers = [*shown.raw_headers, *after]
-            return shown
-        return await begin(request, caller, account, fields, form=form)
+@routes.get("/login")
+async def login_page(pages: Pages, request: Request) -> Response:
+    """The page on which somebody logs in."""
+    caller = await pages.site.identities.of(request.scope)
+    target = local_path(request.query_params.get("next", "/"))
+    if caller.account is not None:
+        return RedirectResponse(target, 303)
+    return pages.response(request, "login", caller, more={"next": target})
 
-    async def checked(name: str, password: str) -> tuple[Account | None, int]:
-        if not 0 < len(name) <= 200 or not 0 < len(password) <= _LONGEST_FIELD:
-            return None, 0
-        found = await site.in_thread(site.database.accounts.check_password, name, password)
-        return found.account, found.wait
 
-    async def begin(
-        request: Request,
-        caller: Caller,
-        account: Account,
-        fields: dict[str, str],
-        *,
-        form: bool,
-    ) -> Response:
-        site.logins.forget(caller.who)
-        site.logins.forget(f"={fields['name'].casefold()}")
-        if caller.session_id:
-            # Whoever was logged in before in this browser is not any more.
-            await site.in_thread(site.database.sessions.end, caller.session_id)
-        session = await site.in_thread(site.database.sessions.start, account)
-        known = Caller(account.name, account=account)
-        site.note_action(known, Action.LOGIN, request_id(request))
-        cookie = site.identities.cookie(
-            SESSION_COOKIE, session.id, caller.secure, round(3_600 * site.settings.session_hours)
-        )
-        headers = [(b"set-cookie", cookie.encode("latin-1"))]
-        if not form:
-            shown = {"account": _shown_account(account), "csrf": session.csrf}
-            return json_response(shown, headers=headers)
-        target = local_path(fields.get("next") or "/").encode("ascii")
-        return made_response(303, b"", _HTML, [*headers, (b"location", target)])
+@routes.get("/account")
+async def account_page(pages: Pages, request: Request) -> Response:
+    """Tokens and saved tables of an account."""
+    caller = await pages.site.identities.of(request.scope)
+    if caller.account is None:
+        return RedirectResponse("/login?next=/account", 303)
+    return pages.response(request, "account", caller)
 
-    @router.post("/logout")
-    async def logout(request: Request) -> Response:
-        """End the session."""
-        form, fields = await _fields(request, "csrf", "next")
-        caller = await check_forgery(site, request, sent=fields.get("csrf") if form else None)
-        if caller.session_id:
-            await site.in_thread(site.database.sessions.end, caller.session_id)
-            site.note_action(caller, Action.LOGOUT, request_id(request))
-        gone = site.identities.cookie(SESSION_COOKIE, "", caller.secure, 0)
-        headers = [
-            (b"set-cookie", gone.encode("latin-1")),
-            (b"location", b"/"),
-            (b"clear-site-data", b'"cache"'),
-        ]
-        return made_response(303 if form else 204, b"", _HTML, headers if form else headers[:1])
 
-    return router
+@routes.get("/staff")
+async def staff_page(pages: Pages, request: Request) -> Response:
+    """The state of the server, for the staff."""
+    caller = await pages.site.identities.of(request.scope)
+    if caller.account is None:
+        return RedirectResponse("/login?next=/staff", 303)
+    if caller.account.role is not AccountRole.STAFF:
+        raise ApiError(403, "forbidden")
+    return pages.response(request, "staff", caller)
+
+
+@routes.post("/login")
+async def login(pages: Pages, request: Request) -> Response:
+    """Log in, by a form or by JSON."""
+    site = pages.site
+    form, fields = await _fields(request, "name", "password", "next", "csrf")
+    caller = await check_forgery(
+        site, request, sent=fields.get("csrf") if form else None, always=True
+    )
+    name, password = fields.get("name", ""), fields.get("password", "")
+    wait = max(site.logins.wait(caller.who), site.logins.wait(f"={name.casefold()}"))
+    account, problem = None, "quota_logins"
+    if not wait:
+        account, wait = await _checked(site, name, password)
+        problem = "quota_logins" if wait else "wrong_login"
+    if account is not None:
+        return await _begin(site, request, caller, account, fields, form=form)
+    site.logins.note(caller.who)
+    site.logins.note(f"={name.casefold()}")
+    site.note_action(caller, Action.LOGIN_FAILED, request_id(request), reason=name[:100])
+    status = 429 if wait else 401
+    after: tuple[Header, ...] = ((b"retry-after", b"%d" % wait),) if wait else ()
+    if not form:
+        raise ApiError(status, problem, headers=after)
+    more = {
+        "problem": text(language_of(request, site.settings.languages), f"errors.{problem}"),
+        "next": local_path(fields.get("next", "/")),
+        "name": name[:200],
+        "minutes": -(-wait // 60),
+    }
+    page = pages.response(request, "login", caller, status, more)
+    page.raw_headers = [*page.raw_headers, *after]
+    return page
+
+
+async def _checked(site: Site, name: str, password: str) -> tuple[Account | None, int]:
+    if not 0 < len(name) <= 200 or not 0 < len(password) <= _LONGEST_FIELD:
+        return None, 0
+    answer = await site.in_thread(site.database.accounts.check_password, name, password)
+    return answer.account, answer.wait
+
+
+async def _begin(
+    site: Site,
+    request: Request,
+    caller: Caller,
+    account: Account,
+    fields: dict[str, str],
+    *,
+    form: bool,
+) -> Response:
+    site.logins.forget(caller.who)
+    site.logins.forget(f"={fields['name'].casefold()}")
+    if caller.session_id:
+        # Whoever was logged in before in this browser is not any more.
+        await site.in_thread(site.database.sessions.end, caller.session_id)
+    session = await site.in_thread(site.database.sessions.start, account)
+    known = Caller(account.name, account=account)
+    site.note_action(known, Action.LOGIN, request_id(request))
+    cookie = site.identities.cookie(
+        SESSION_COOKIE, session.id, caller.secure, round(3_600 * site.settings.session_hours)
+    )
+    headers = [(b"set-cookie", cookie.encode("latin-1"))]
+    if not form:
+        shown = {"account": _shown_account(account), "csrf": session.csrf}
+        return json_response(shown, headers=headers)
+    target = local_path(fields.get("next") or "/").encode("ascii")
+    return made_response(303, b"", _HTML, [*headers, (b"location", target)])
+
+
+@routes.post("/logout")
+async def logout(pages: Pages, request: Request) -> Response:
+    """End the session."""
+    site = pages.site
+    form, fields = await _fields(request, "csrf", "next")
+    caller = await check_forgery(site, request, sent=fields.get("csrf") if form else None)
+    if caller.session_id:
+        await site.in_thread(site.database.sessions.end, caller.session_id)
+        site.note_action(caller, Action.LOGOUT, request_id(request))
+    gone = site.identities.cookie(SESSION_COOKIE, "", caller.secure, 0)
+    headers = [
+        (b"set-cookie", gone.encode("latin-1")),
+        (b"location", b"/"),
+        (b"clear-site-data", b'"cache"'),
+    ]
+    return made_response(303 if form else 204, b"", _HTML, headers if form else headers[:1])
 
 
 async def _fields(request: Request, *names: str) -> tuple[bool, dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Verdicts of a policy in the language of the reader: reasons, remedies, what is withheld.
+"""Verdicts of a policy in the language of the reader: reasons, notes, remedies.
 
 The texts stand in the catalogue ``policy``; here names of variables, levels and units and figures
 are put into them. Nothing here knows a number that the verdict does not tell.
@@ -18,21 +18,15 @@ from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.headings import entity_text, inside_sentence, joined, variable_heading
 from sdcensus.session.answer import level_label
 from sdcensus.session.policy.verdict import (
-    Outcome,
     Reason,
     Remedy,
     RemedyStep,
     StepKind,
     Told,
-    Verdict,
-    Withheld,
 )
 
 #: Texts by their full key, such as ``policy.remedy.leave-out``.
 Texts = Mapping[str, str]
-
-#: How many codes a sentence lists.
-_MOST_LISTED = 12
 
 
 def reason_text(reason: Reason, schema: Schema, language: str, texts: Texts) -> str:
@@ -74,39 +68,6 @@ def remedy_text(remedy: Remedy, schema: Schema, language: str, texts: Texts) -> 
         available=number_text(remedy.available, language),
         areas=number_text(remedy.areas, language),
     )
-
-
-def status_text(verdict: Verdict, language: str, texts: Texts) -> str:
-    """Whether a table is published, and how many of its areas are available."""
-    text = texts[f"policy.status.{verdict.outcome.value}"]
-    areas = areas_text(verdict, language, texts)
-    return f"{text} {areas}" if areas and verdict.outcome is Outcome.WITHHELD else text
-
-
-def areas_text(verdict: Verdict, language: str, texts: Texts) -> str:
-    """Of how many areas how many are available; empty where none is withheld."""
-    if verdict.areas is None or verdict.available is None or verdict.available >= verdict.areas:
-        return ""
-    form = "one" if verdict.available == 1 else "other"
-    return texts[f"policy.status.areas_{form}"].format(
-        available=number_text(verdict.available, language),
-        areas=number_text(verdict.areas, language),
-        withheld=number_text(verdict.areas - verdict.available, language),
-    )
-
-
-def withheld_text(withheld: Withheld, schema: Schema, language: str, texts: Texts) -> str:
-    """Which codes of an axis are not shown, by their labels; a long list is cut."""
-    labels = {
-        one.code: one.label.show(language) or one.code
-        for one in schema.variable(withheld.variable).level(withheld.level).codes
-    }
-    codes = [labels.get(one, one) for one in withheld.codes[:_MOST_LISTED]]
-    if len(withheld.codes) > _MOST_LISTED:
-        left = number_text(len(withheld.codes) - _MOST_LISTED, language)
-        codes.append(texts["policy.withheld.more"].format(count=left))
-    at = _at(f"{withheld.variable}@{withheld.level}", schema, language)
-    return texts["policy.withheld.codes"].format(at=at, codes=joined(codes, language))
 
 
 def _steps(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+#: What the functions need besides the request.
+Context = TypeVar("Context")
+Endpoint = Callable[[Context, Request], Awaitable[Response]]
 
 
-class Routes:
+class Routes(Generic[Context]):
     """Addresses with what answers them, in the order in which they are tried.
 
     Args:
@@ -20,29 +24,29 @@ class Routes:
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix
-        self._added: list[tuple[str, Endpoint, str]] = []
+        self._added: list[tuple[str, Endpoint[Context], str]] = []
 
-    def get(self, path: str) -> Callable[[Endpoint], Endpoint]:
+    def get(self, path: str) -> Callable[[Endpoint[Context]], Endpoint[Context]]:
         """Answer GET, and HEAD, at an address such as ``/jobs/{job}``."""
         return self._adding(path, "GET")
 
-    def post(self, path: str) -> Callable[[Endpoint], Endpoint]:
+    def post(self, path: str) -> Callable[[Endpoint[Context]], Endpoint[Context]]:
         """Answer POST at an address."""
         return self._adding(path, "POST")
 
-    def delete(self, path: str) -> Callable[[Endpoint], Endpoint]:
+    def delete(self, path: str) -> Callable[[Endpoint[Context]], Endpoint[Context]]:
         """Answer DELETE at an address."""
         return self._adding(path, "DELETE")
 
-    def under(self, prefix: str = "") -> list[Route]:
-        """The routes, all of them below an address."""
+    def of(self, context: Context, prefix: str = "") -> list[Route]:
+        """The routes of a server, all of them below an address."""
         return [
-            Route(f"{prefix}{self._prefix}{path}", endpoint, methods=[method])
+            Route(f"{prefix}{self._prefix}{path}", partial(endpoint, context), methods=[method])
             for path, endpoint, method in self._added
         ]
 
-    def _adding(self, path: str, method: str) -> Callable[[Endpoint], Endpoint]:
-        def add(endpoint: Endpoint) -> Endpoint:
+    def _adding(self, path: str, method: str) -> Callable[[Endpoint[Context]], Endpoint[Context]]:
+        def add(endpoint: Endpoint[Context]) -> Endpoint[Context]:
             self._added.append((path, endpoint, method))
             return endpoint
 

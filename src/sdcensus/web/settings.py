@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.web.catalogues import LANGUAGES
+from sdcensus.model.catalogue import LANGUAGES
 
 Network = IPv4Network | IPv6Network
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.builder.account import Role
-from sdcensus.web.database import AccountRole, Database
+from sdcensus.web.database import Database
 from tests.cli.conftest import Run
 
 PASSWORD = "correct horse battery staple"
@@ -29,10 +28,6 @@ def builder(run: Run, passphrase: Path, tmp_path: Path, monkeypatch: pytest.Monk
     answer = run("account", "add", "Ana", "--role", "staff", "--password-file", passphrase)
     assert (answer.code, answer.err) == (0, "")
     return path
-
-
-def test_the_roles_of_the_option_are_those_of_accounts() -> None:
-    assert [one.value for one in Role] == [one.value for one in AccountRole]
 
 
 def test_an_account_is_made_and_can_log_in(run: Run, passphrase: Path, tmp_path: Path) -> None:

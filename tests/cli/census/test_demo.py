@@ -16,9 +16,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.census.demo import next_commands, program
-from sdcensus.cli.shared import options
 from sdcensus.cli.shared.run import run as run_command
-from sdcensus.demo import PRESETS, DemoFormat
 from sdcensus.session.demo import country as demonstration
 from sdcensus.session.demo.publication import SHOWN
 from tests.cli.conftest import Answer, Run, without_progress
@@ -71,11 +69,6 @@ def commands_of(answer: Answer) -> list[str]:
     """What the demo proposes to try, as it stands on the console."""
     proposed = answer.out.split("What to try next\n")[1]
     return [line.strip() for line in proposed.splitlines() if line.startswith("  ")]
-
-
-def test_the_choices_of_the_command_line_are_those_of_the_demo() -> None:
-    assert [str(one) for one in options.Preset] == list(PRESETS)
-    assert [str(one) for one in options.DemoFormat] == [str(one) for one in DemoFormat]
 
 
 def test_the_demo_makes_loads_and_tabulates_a_country(shown: Demonstration) -> None:

@@ -4,20 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.shared import options
-from sdcensus.model.schema.file_problems import OnProblem
-from sdcensus.model.spec.table_spec import Measure
-from sdcensus.session.census.census import EngineName
 from tests.cli.conftest import Run, Village
 from tests.cli.tiny import PERSONS, write_village
 
 FIRST = PERSONS[0]
-
-
-def test_the_choices_of_the_command_line_are_those_of_the_session() -> None:
-    assert list(map(str, options.OnProblem)) == list(map(str, OnProblem))
-    assert list(map(str, options.Measure)) == list(map(str, Measure))
-    assert list(map(str, options.Engine)) == list(map(str, EngineName))
 
 
 def test_a_load_says_what_it_made(run: Run, village: Village, tmp_path: Path) -> None:

@@ -4,13 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.shared import options
-from sdcensus.model.schema.source import FileFormat
 from tests.cli.conftest import Run, Village
-
-
-def test_the_formats_of_the_command_line_are_those_of_the_readers() -> None:
-    assert [str(one) for one in options.FileFormat] == [str(one) for one in FileFormat]
 
 
 def test_a_draft_can_be_checked_and_loaded(run: Run, village: Village, tmp_path: Path) -> None:

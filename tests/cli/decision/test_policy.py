@@ -9,7 +9,6 @@ from typer.main import get_command
 
 from sdcensus.cli.decision import policy
 from sdcensus.errors import DocumentError, OutputError, Refused
-from sdcensus.model.policy.policy import UserRole
 from tests.cli.conftest import Village
 
 Run = Callable[..., tuple[int, str]]
@@ -120,7 +119,3 @@ def test_design_needs_confidential_and_writes_decisions(
     assert code == 0
     with pytest.raises(OutputError, match="already exists"):
         run("design", file, village.store, "--out", out, "--confidential")
-
-
-def test_roles_on_the_command_line_are_those_of_the_model() -> None:
-    assert [one.value for one in policy.UserRole] == [one.value for one in UserRole]

@@ -13,7 +13,7 @@ from sdcensus.cli.shared.console import Output
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.session.census.census import open_store
 from sdcensus.session.office.confidential_output import write_confidential
 from tests.cli.conftest import Run, Village
@@ -70,7 +70,7 @@ def test_a_sparse_table_is_written_like_a_dense_one_without_its_empty_cells(
     village: Village, tmp_path: Path, ending: str
 ) -> None:
     written = []
-    cube: Cube | SparseCube
+    cube: AnyCube
     for cube in cubes(village, "weighted"):
         path = tmp_path / f"{type(cube).__name__}.{ending}"
         write_confidential(cube, path, confidential=True, weight_decimals=2)

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.table import compare as command
-from sdcensus.report.study.results import Draw
-from sdcensus.session.perturbation.tables import SCHEMES
+from sdcensus.session.perturbation import SCHEMES
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store
@@ -28,10 +26,6 @@ def island(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_the_choices_of_the_command_line_are_those_of_the_session() -> None:
-    assert [str(one) for one in command.Draw] == [str(one) for one in Draw]
 
 
 def test_a_study_is_written(run: Run, island: Store, tmp_path: Path) -> None:

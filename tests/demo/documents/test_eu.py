@@ -8,8 +8,7 @@ import pytest
 
 from sdcensus.demo import eu_mapping, make_country
 from sdcensus.demo.census import Census
-from sdcensus.demo.documents.eu import eu_code_of_leaves
-from sdcensus.demo.documents.questionnaire import Questionnaire
+from sdcensus.demo.documents.questionnaire import Question, Questionnaire
 from tests.conftest import ROOT
 
 
@@ -90,6 +89,24 @@ def test_the_lists_of_this_test_have_the_numbers_of_the_regulation() -> None:
 
 def test_every_breakdown_that_was_asked_for_has_a_variable() -> None:
     assert {row.breakdown.split(".")[0] for row in eu_mapping()} == ASKED
+
+
+def eu_code_of_leaves(breakdown: str, question: Question) -> dict[str, str]:
+    """For each leaf of a variable its code in a breakdown; leaves without one are left out."""
+    direct = {
+        row.code: row.eu_code
+        for row in eu_mapping()
+        if row.breakdown == breakdown and row.variable == question.name
+    }
+    parent = {code.code: code.parent for code in (*question.groups, *question.codes)}
+    codes = {}
+    for leaf in question.texts:
+        code = leaf
+        while code and code not in direct:
+            code = parent.get(code, "")
+        if code:
+            codes[leaf] = direct[code]
+    return codes
 
 
 @pytest.mark.parametrize("breakdown", sorted(ALL))

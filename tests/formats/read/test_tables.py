@@ -23,7 +23,7 @@ from sdcensus.formats.read.tables import (
 )
 from sdcensus.formats.write import table_file
 from sdcensus.formats.write.table_file import write_table
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Variable
@@ -42,7 +42,7 @@ SHAPES = [
 ]
 
 
-def publish(one: Table | SparseTable, path: Path) -> Path:
+def publish(one: AnyTable, path: Path) -> Path:
     provenance = replace(PROVENANCE, spec_hash=one.spec.hash())
     return write_table(one, path, provenance=provenance)
 

@@ -23,8 +23,8 @@ from sdcensus.methods.perturbation.feasibility import (
     row_shape,
     variance_to_block,
 )
-from sdcensus.methods.perturbation.rows import Relax
 from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.vocabulary import Relax
 
 #: ECLAC (2020), Diagram 1A: D=3, V=1.5, stay .4; the rows of the counts 1, 2 and 3.
 DIAGRAM_1A = {

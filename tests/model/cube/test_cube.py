@@ -13,7 +13,7 @@ import pytest
 from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cell, Cube, Origin, finish
-from sdcensus.model.cube.sparse_cube import SparseBlock, SparseCube, assemble
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseBlock, SparseCube, assemble
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import CensusInfo, Schema
@@ -146,7 +146,7 @@ def test_margins_are_sums_of_the_finest_cells() -> None:
 
 @pytest.mark.parametrize("make", [dense, sparse])
 def test_levels_that_do_not_nest_can_be_rolled_up_together(
-    make: Callable[..., Cube | SparseCube],
+    make: Callable[..., AnyCube],
 ) -> None:
     """Each level adds up from itself; no cell of their common refinement is needed."""
     crossed = make("ed@parish+seat", "sex")
@@ -164,7 +164,7 @@ def test_levels_that_do_not_nest_can_be_rolled_up_together(
 
 @pytest.mark.parametrize("make", [dense, sparse])
 def test_what_a_table_does_not_show_cannot_be_rolled_up_from_it(
-    make: Callable[..., Cube | SparseCube],
+    make: Callable[..., AnyCube],
 ) -> None:
     with pytest.raises(SpecError, match="ed@ed is finer than what the table shows"):
         make("ed@parish+seat", "sex").rollup("ed")
@@ -176,7 +176,7 @@ def test_what_a_table_does_not_show_cannot_be_rolled_up_from_it(
 
 @pytest.mark.parametrize("make", [dense, sparse])
 def test_selecting_a_code_is_tabulating_with_the_universe(
-    make: Callable[..., Cube | SparseCube],
+    make: Callable[..., AnyCube],
 ) -> None:
     cube = make("ed@parish+ed", "sex")
     women = cube.select(sex="2")

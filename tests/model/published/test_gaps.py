@@ -135,5 +135,5 @@ def test_tables_without_totals_or_axes_have_no_gaps() -> None:
 def test_a_sparse_table_is_refused_with_a_remedy() -> None:
     spec = spec_of([variable("a", 2)], ["a"])
     sparse = SparseTable(spec, np.array([0], dtype=np.uint64), np.array([3]))
-    with pytest.raises(SpecError, match="fewer axes"):
+    with pytest.raises(SpecError, match="fewer or coarser axes"):
         gaps(sparse)

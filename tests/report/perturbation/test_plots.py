@@ -15,11 +15,12 @@ import pytest
 
 from sdcensus.errors import MissingExtra, OutputError, UnknownName
 from sdcensus.model.perturbation.design import PerturbationDesign
+from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import as_png, as_svg
 from sdcensus.report.perturbation.files import write_pictures
 from sdcensus.report.perturbation.page import page
-from sdcensus.report.perturbation.plots import CONFIDENTIAL, Chart, pictures, sheet
-from sdcensus.session.perturbation import tables as perturbation
+from sdcensus.report.perturbation.plots import CONFIDENTIAL, pictures, sheet
+from sdcensus.session import perturbation
 from sdcensus.store.owner_only import is_owner_only
 
 DESIGNS = {
@@ -55,7 +56,7 @@ def data_of(chart: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def of(design: PerturbationDesign, name: Chart) -> list[dict[str, Any]]:
+def of(design: PerturbationDesign, name: PerturbationChart) -> list[dict[str, Any]]:
     [picture] = pictures(design, [name])
     return [one for one in data_of(picture.chart.to_dict()) if "share" in one]
 
@@ -68,7 +69,7 @@ def test_the_matrix_shows_the_probability_of_every_published_count(
     design: PerturbationDesign,
 ) -> None:
     shown: dict[int, dict[int, float]] = defaultdict(dict)
-    for one in of(design, Chart.TRANSITIONS):
+    for one in of(design, PerturbationChart.TRANSITIONS):
         shown[number(one["true"])][one["published"]] = one["share"]
     assert list(shown) == list(range(len(shown)))
     assert len(shown) > 3
@@ -79,7 +80,7 @@ def test_the_matrix_shows_the_probability_of_every_published_count(
 
 def test_the_distribution_of_each_group_sums_to_one(design: PerturbationDesign) -> None:
     groups: dict[str, dict[int, float]] = defaultdict(dict)
-    for one in of(design, Chart.DISTRIBUTION):
+    for one in of(design, PerturbationChart.DISTRIBUTION):
         groups[one["of"]][number(one["change"])] = one["share"]
     for chances in groups.values():
         assert math.fsum(chances.values()) == pytest.approx(1, abs=1e-3)
@@ -94,7 +95,7 @@ def test_the_distribution_of_each_group_sums_to_one(design: PerturbationDesign) 
 
 
 def test_the_panel_has_every_row_or_says_that_it_has_not(design: PerturbationDesign) -> None:
-    [picture] = pictures(design, [Chart.ROWS])
+    [picture] = pictures(design, [PerturbationChart.ROWS])
     panels = picture.chart.to_dict()["concat"]
     titles = [one["title"]["text"] for one in panels]
     rows = perturbation.summarise(design, lookups=False).rows
@@ -111,7 +112,7 @@ def test_the_panel_has_every_row_or_says_that_it_has_not(design: PerturbationDes
 
 def test_counts_that_are_never_published_are_grey() -> None:
     def grey(name: str) -> set[int]:
-        [picture] = pictures(DESIGNS[name], [Chart.TRANSITIONS])
+        [picture] = pictures(DESIGNS[name], [PerturbationChart.TRANSITIONS])
         records = data_of(picture.chart.to_dict())
         return {one["published"] for one in records if "share" not in one}
 
@@ -121,8 +122,8 @@ def test_counts_that_are_never_published_are_grey() -> None:
 
 
 def test_charts_are_chosen_by_name() -> None:
-    drawn = pictures(DESIGNS["CP1"], ["rows", Chart.DISTRIBUTION, "rows"])
-    assert [one.name for one in drawn] == [Chart.ROWS, Chart.DISTRIBUTION]
+    drawn = pictures(DESIGNS["CP1"], ["rows", PerturbationChart.DISTRIBUTION, "rows"])
+    assert [one.name for one in drawn] == [PerturbationChart.ROWS, PerturbationChart.DISTRIBUTION]
     with pytest.raises(UnknownName, match="Did you mean 'transitions'"):
         pictures(DESIGNS["CP1"], ["transition"])
 

@@ -78,10 +78,10 @@ BY_CODE = protect_table(
 
 def sum_of(*codes: str) -> Int64:
     """The sum of published values of declared codes, by sex."""
-    assert isinstance(BY_CODE, Table)
     axis = BY_CODE.spec.axes[1]
     positions = [axis.position(code) for code in codes]
-    return np.asarray(BY_CODE.published[:, positions].sum(axis=1))
+    sums: Int64 = BY_CODE.whole().published[:, positions].sum(axis=1)
+    return sums
 
 
 def in_builder(ages: Sequence[int]) -> list[Int64]:

@@ -320,9 +320,9 @@ def test_large_cells_of_free_variables_have_the_looks_of_the_code_lists() -> Non
 
 def test_what_is_not_covered_stands_beside_every_figure(tmp_path: Path) -> None:
     """In one sentence, which the page of the staff has in every language."""
-    catalogues = files("sdcensus.web") / "catalogues"
+    words = files("sdcensus") / "words"
     for language in ("en", "es", "fr", "nl"):
-        text = (catalogues / language / "staff.toml").read_text(encoding="utf-8")
+        text = (words / language / "web" / "staff.toml").read_text(encoding="utf-8")
         said = next(line for line in text.splitlines() if line.startswith("averaging_why"))
         assert len(said) > 300
         assert (NOT_COVERED in said) is (language == "en")

@@ -22,7 +22,7 @@ from sdcensus.report.perturbation.rows import (
     tail_sentence,
 )
 from sdcensus.report.perturbation.words import in_words
-from sdcensus.session.perturbation import tables as perturbation
+from sdcensus.session import perturbation
 from sdcensus.store.owner_only import is_owner_only
 
 SECRET = Secret(bytes(range(32)))

@@ -36,6 +36,7 @@ FOLDER = Path(sdcensus.session.policy.__file__).parent
 #: Modules of design time and of publishing, which count.
 CONFIDENTIAL = {"design.py", "households.py", "published_tables.py"}
 SECRET_TYPES = {
+    "AnyCube",
     "Cube",
     "SparseCube",
     "Census",

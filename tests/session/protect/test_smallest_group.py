@@ -29,11 +29,11 @@ from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import ancestry_of
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
 from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.key_space import Combine
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
@@ -80,12 +80,12 @@ METHODS: tuple[Method, ...] = (
 SIZES = st.integers(2, 8)
 
 
-def held(cube: Cube | SparseCube) -> Cube:
+def held(cube: AnyCube) -> Cube:
     assert isinstance(cube, Cube)
     return cube
 
 
-def shown(protected_table: Table | SparseTable) -> Mask:
+def shown(protected_table: AnyTable) -> Mask:
     """Which cells the rule shows."""
     assert isinstance(protected_table, Table)
     flags = protected_table.flags

@@ -14,7 +14,7 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, SparseCube
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, restrict
@@ -26,7 +26,7 @@ from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
 
 
-def assert_equal(one: Cube | SparseCube, other: Cube | SparseCube) -> None:
+def assert_equal(one: AnyCube, other: AnyCube) -> None:
     """Every accumulator of every cell, in the same types."""
     assert type(one) is type(other)
     assert one.spec == other.spec

@@ -29,8 +29,9 @@ from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.variable import Code, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import COUNTRIES, preset_of, published, published_for
-from sdcensus.report.study.results import Candidate, Draw, Study
+from sdcensus.report.study.results import Candidate, Study
 from sdcensus.report.study.words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.session.census.census import Census, open_store
@@ -58,7 +59,7 @@ def census() -> Census:
 @pytest.fixture(scope="module")
 def study(census: Census) -> Study:
     return compare(
-        census, prefixes(census, AXES), scheme_candidates(SCHEMES, list(Draw), secret=SECRET)
+        census, prefixes(census, AXES), scheme_candidates(SCHEMES, list(NoiseDraw), secret=SECRET)
     )
 
 
@@ -81,7 +82,7 @@ def protected(cube: Cube, name: str) -> Table:
 def test_figures_are_those_of_the_published_table(census: Census, study: Study, name: str) -> None:
     """The bases of the founding study: non-empty cells, totals included."""
     cube = cube_of(census, *AXES)
-    result = study.tables[-1].result(name, Draw.ASCENDING)
+    result = study.tables[-1].result(name, NoiseDraw.ASCENDING)
     assert result is not None
     true, shown = cube.count, protected(cube, name).published
     there, small = true > 0, (true > 0) & (true < 3)
@@ -117,10 +118,10 @@ def test_the_original_is_described_by_its_interior_cells(census: Census, study: 
 def test_tables_grow_axis_by_axis_and_methods_keep_their_order(study: Study) -> None:
     assert [table.name for table in study.tables] == ["two-way", "three-way", "four-way"]
     assert study.names == SCHEMES
-    assert study.draws == tuple(Draw)
+    assert study.draws == tuple(NoiseDraw)
     for table in study.tables:
         titles = [one.candidate.title for one in table.results]
-        assert titles == [f"{name}, {draw}" for name in SCHEMES for draw in Draw]
+        assert titles == [f"{name}, {draw}" for name in SCHEMES for draw in NoiseDraw]
 
 
 def test_what_is_counted_does_not_depend_on_the_draw(study: Study) -> None:
@@ -146,7 +147,7 @@ def test_rolled_up_tables_are_those_that_are_counted(census: Census) -> None:
 
 def test_independent_noise_is_the_same_again_unless_it_is_drawn_otherwise(census: Census) -> None:
     specs = prefixes(census, AXES[:2])
-    candidates = scheme_candidates(["CP3"], [Draw.INDEPENDENT])
+    candidates = scheme_candidates(["CP3"], [NoiseDraw.INDEPENDENT])
 
     def figure(generator: np.random.Generator | None) -> float | None:
         made = compare(census, specs, candidates, generator=generator)
@@ -177,7 +178,7 @@ def test_numbers_of_threads_do_not_matter(census: Census, study: Study) -> None:
 
 def test_hashed_noise_needs_the_secret(census: Census) -> None:
     with pytest.raises(SecretError, match="--secret FILE"):
-        scheme_candidates(["CP1"], [Draw.HASHED])
+        scheme_candidates(["CP1"], [NoiseDraw.HASHED])
 
 
 # ---------------------------------------------------------------- other methods
@@ -393,7 +394,7 @@ def test_interior_cells_alone_give_away_no_more_than_all_sums(study: Study) -> N
     for name in SCHEMES:
         bound = Knowledge(max_deviation=scheme(name).max_deviation, zeros_known=False)
         alone = interior_sums(cube, protected(cube, name), bound)
-        whole = study.tables[-1].result(name, Draw.ASCENDING)
+        whole = study.tables[-1].result(name, NoiseDraw.ASCENDING)
         assert whole is not None
         assert alone.share is not None
         assert whole.share is not None
@@ -499,7 +500,7 @@ def test_the_demo_country_shows_what_the_founding_study_found(tmp_path: Path) ->
     study = compare(
         census,
         prefixes(census, made.study_axes),
-        scheme_candidates(SCHEMES, list(Draw), secret=SECRET),
+        scheme_candidates(SCHEMES, list(NoiseDraw), secret=SECRET),
     )
     printed = published_for(study)
     assert printed is not None
@@ -525,7 +526,9 @@ def test_the_demo_country_shows_what_the_founding_study_found(tmp_path: Path) ->
             assert share == pytest.approx(beside["disclosed_cells_pct"], rel=0.5, abs=1)
     # Coupling by keys takes away a third to a half of what CP1 gives away (Table 12).
     for table in study.tables[2:]:
-        coupled, fresh = (table.result("CP1", one) for one in (Draw.ASCENDING, Draw.INDEPENDENT))
+        coupled, fresh = (
+            table.result("CP1", one) for one in (NoiseDraw.ASCENDING, NoiseDraw.INDEPENDENT)
+        )
         assert coupled is not None
         assert fresh is not None
         assert coupled.by_interior is not None

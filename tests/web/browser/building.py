@@ -15,7 +15,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response
 
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
-from sdcensus.web.catalogues import texts
+from sdcensus.web.languages import texts
 
 #: What stands between thousands, in each language of the page.
 #: The figures of rows as eyes read them, without what only screen readers are told.

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import sdcensus.web
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.published.figures import Counted, quotient
 from sdcensus.model.published.marks import Mark
-from sdcensus.web.catalogues import LANGUAGES, texts
+from sdcensus.web.languages import texts
 
 WEB = Path(sdcensus.web.__file__).parent
 SCRIPTS = sorted((WEB / "static" / "result").glob("*.js"))

@@ -29,8 +29,7 @@ import sdcensus
 from sdcensus.errors import QuestionError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import (
     Limits,
     OnlineRules,
@@ -168,7 +167,7 @@ NOTED: list[TableSpec] = []
 class NotingKeys(CellKey):
     """The method, which notes what it is asked to protect."""
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         NOTED.append(cube.spec)
         return super().protect(cube)
 

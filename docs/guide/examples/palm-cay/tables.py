@@ -8,7 +8,7 @@ SECRET = Path("../office.secret")
 
 # Once: the office secret, and the store.
 if not SECRET.exists():
-    sc.new_secret(SECRET)
+    sc.census.new_secret(SECRET)
 report = sc.load("schema.toml", "tables.store", secret=SECRET, replace=True)
 print("loaded:", ", ".join(f"{rows} {kind.plural}" for kind, rows in report.rows.items()))
 

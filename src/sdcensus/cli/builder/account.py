@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +14,7 @@ from sdcensus.cli.builder.account_database import DatabaseOption, day, office, o
 from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
 from sdcensus.errors import InputError
+from sdcensus.model.vocabulary import AccountRole
 
 if TYPE_CHECKING:
     from sdcensus.web.database import Database
@@ -28,13 +28,6 @@ app = command_group(
 app.add_typer(
     account_audit.app, name="audit", short_help="Look at the audit, prove it, shorten it."
 )
-
-
-class Role(StrEnum):
-    """What an account may do."""
-
-    REGISTERED = "registered"
-    STAFF = "staff"
 
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the account.")]
@@ -61,7 +54,7 @@ _PasswordFile = Annotated[
 def add(
     name: _Name,
     role: Annotated[
-        Role, typer.Option("--role", help="What the account may do; the noise is the same.")
+        AccountRole, typer.Option("--role", help="What the account may do; the noise is the same.")
     ],
     database: DatabaseOption = None,
     display_name: Annotated[

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, plain_table, typed
-from sdcensus.cli.shared.options import DemoFormat, Preset, Quiet, examples
+from sdcensus.cli.shared.options import Quiet, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import show_cube
 from sdcensus.model.quantities import bytes_text, duration_text
+from sdcensus.model.vocabulary import DemoCountry, DemoFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def demo(
         Path, typer.Option("--out", metavar="FOLDER", help="Where the demo country goes.")
     ] = Path("demo"),
     preset: Annotated[
-        Preset | None,
+        DemoCountry | None,
         typer.Option(
             "--preset",
             help="A country of 47 thousand, 303 thousand or 2.2 million persons; the first if"

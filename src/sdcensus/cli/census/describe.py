@@ -16,9 +16,9 @@ from sdcensus.errors import UnknownName
 from sdcensus.model.quantities import bytes_text, share_text
 
 if TYPE_CHECKING:
-    from sdcensus.api import Census
     from sdcensus.model.schema.schema import DeclaredUniverse
     from sdcensus.model.schema.variable import Level
+    from sdcensus.session.census.census import Census
     from sdcensus.session.census.description import Description, VariableSummary
 
 EXAMPLES = examples(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, plain_table, typed
-from sdcensus.cli.shared.options import FileFormat, Quiet, command_group, examples
+from sdcensus.cli.shared.options import Quiet, command_group, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.model.schema.source import FileFormat
 
 if TYPE_CHECKING:
     from sdcensus.model.schema.schema import Schema
@@ -130,7 +131,7 @@ def check(
 
     The census files themselves are not opened: sdcensus load checks them.
     """
-    from sdcensus.api import read_schema
+    from sdcensus.documents.schema.document import read_schema
 
     output = Output(quiet=quiet)
     with Stages(output, "reading the schema"):

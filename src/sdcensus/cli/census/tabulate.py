@@ -13,10 +13,8 @@ from sdcensus.cli.shared.console import Output
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
-    Engine,
     EngineOption,
     Language,
-    Measure,
     MeasureOption,
     Quiet,
     Store,
@@ -30,9 +28,10 @@ from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import show_cube
 from sdcensus.errors import Refused
 from sdcensus.model.quantities import bytes_text, duration_text
+from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
-    from sdcensus.api import Cube, SparseCube
+    from sdcensus.model.cube.sparse_cube import AnyCube
 
 EXAMPLES = examples(
     "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",
@@ -49,7 +48,7 @@ def tabulate(
     of: Units = "persons",
     where: Where = None,
     measure: MeasureOption = Measure.COUNT,
-    engine: EngineOption = Engine.MEMORY,
+    engine: EngineOption = EngineName.MEMORY,
     show: Annotated[
         bool, typer.Option("--show", help="Show the true counts. Needs --confidential.")
     ] = False,
@@ -116,7 +115,7 @@ def tabulate(
 
 
 def _say_shape(
-    output: Output, cube: Cube | SparseCube, where: str | None, engine: Engine, took: float
+    output: Output, cube: AnyCube, where: str | None, engine: EngineName, took: float
 ) -> None:
     spec = cube.spec
     what = spec.title if spec.axes else spec.of.plural

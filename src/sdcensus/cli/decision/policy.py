@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +23,7 @@ from sdcensus.cli.shared.options import (
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import OutputError, Refused
+from sdcensus.model.vocabulary import UserRole
 
 if TYPE_CHECKING:
     from sdcensus.model.policy.policy import Policy
@@ -36,15 +36,6 @@ app = command_group(
     "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
     "sdcensus policy design policy.toml census.store --confidential",
 )
-
-
-class UserRole(StrEnum):
-    """Who asks."""
-
-    PUBLIC = "public"
-    REGISTERED = "registered"
-    STAFF = "staff"
-    PRODUCTION = "production"
 
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy document.")]

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.perturbation.options import (
-    ExchangeFormat,
     KeyCount,
     KeyVersion,
     Order,
-    Relax,
     Source,
     Strength,
     VarianceMode,
@@ -37,6 +35,7 @@ from sdcensus.cli.shared.options import Quiet, SecretFile, examples, listed
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.vocabulary import ExchangeFormat, Relax
 
 if TYPE_CHECKING:
     from sdcensus.model.perturbation.design import PerturbationDesign
@@ -157,7 +156,7 @@ def design(
     or --source. Rows have the greatest entropy that the wishes allow; what a row cannot meet is
     said. Without --out, the table is only shown.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
 
     output = Output(quiet=quiet)
     if out is None and (order is Order.SCRAMBLED or key_space is not None):
@@ -247,7 +246,7 @@ class _Wishes:
 
     def designed(self) -> PerturbationDesign:
         """The rows; wishes were checked before."""
-        from sdcensus.session.perturbation import tables as session
+        from sdcensus.session import perturbation as session
 
         if self.scheme is not None:
             return session.scheme(self.scheme)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.errors import SecretError
+from sdcensus.model.vocabulary import ExchangeFormat
 
 if TYPE_CHECKING:
     from sdcensus.model.secret import Secret
 
-# The help is shown before anything heavy is imported, so the choices are written down here once
-# more; a test compares them with those of the session.
+# The help is shown before anything heavy is imported: these words are written with a stroke here,
+# or are of the command line alone.
 
 
 class VarianceMode(StrEnum):
@@ -24,13 +25,6 @@ class VarianceMode(StrEnum):
 
     AT_MOST = "at-most"
     EQUAL = "equal"
-
-
-class Relax(StrEnum):
-    """What happens to rows that do not reach the variance."""
-
-    REFERENCE = "reference"
-    LARGEST_STAY = "largest-stay"
 
 
 class Source(StrEnum):
@@ -50,18 +44,6 @@ class Strength(StrEnum):
     NO_ONES_AND_TWOS = "no-ones-and-twos"
 
 
-class ExchangeFormat(StrEnum):
-    """The layouts of files with perturbation tables."""
-
-    ARGUS = "argus"
-    PTABLE = "ptable"
-    SAS = "sas"
-    ABS = "abs"
-    ONS = "ons"
-    CANTABULAR = "cantabular"
-    PLAIN = "plain"
-
-
 class Order(StrEnum):
     """In which order the changes of a row stand in its keys."""
 
@@ -74,14 +56,6 @@ class ConvertedOrder(StrEnum):
 
     KEPT = "kept"
     SCRAMBLED = "scrambled"
-
-
-class Chart(StrEnum):
-    """What can be drawn."""
-
-    DISTRIBUTION = "distribution"
-    TRANSITIONS = "transitions"
-    ROWS = "rows"
 
 
 _POWER = re.compile(r"([0-9_]+)\s*(?:(?:\*\*|\^)\s*([0-9]+))?")
@@ -141,7 +115,7 @@ KeyVersion = Annotated[
 
 def office_secret(path: Path | None) -> Secret:
     """The secret of a file, for a scrambled order."""
-    from sdcensus.api import read_secret
+    from sdcensus import read_secret
 
     if path is None:
         raise SecretError(

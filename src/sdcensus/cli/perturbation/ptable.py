@@ -10,9 +10,7 @@ import typer
 from sdcensus.cli.perturbation import design as ptable_design
 from sdcensus.cli.perturbation.options import (
     CONFIDENTIAL,
-    Chart,
     ConvertedOrder,
-    ExchangeFormat,
     Format,
     KeyCount,
     KeyVersion,
@@ -33,6 +31,7 @@ from sdcensus.cli.shared.options import Quiet, SecretFile, command_group, exampl
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import DocumentError, Mistake, SpecError
+from sdcensus.model.vocabulary import ExchangeFormat, PerturbationChart
 
 app = command_group(
     "Design, show, check and convert perturbation tables.",
@@ -74,7 +73,7 @@ def show(
         ),
     ] = None,
     chart: Annotated[
-        list[Chart] | None,
+        list[PerturbationChart] | None,
         typer.Option(
             "--chart",
             metavar="NAME",
@@ -99,7 +98,7 @@ def show(
     otherwise they are a mean over several orders.
     """
     from sdcensus.report.perturbation.words import in_words, key_space_text
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
 
     output = Output(quiet=quiet)
     if chart and not plot:
@@ -159,7 +158,7 @@ def check(
     or blocked results, missing rows and rows that change nothing, each with its line. The exit code
     is 3 if there is an error.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
 
     output = Output(quiet=quiet)
     with Stages(output, "reading the table"):
@@ -219,7 +218,7 @@ def convert(
     Says how far probabilities move, and whether every key still adds the same. A file with too few
     keys to hold the same probabilities is written with --lossy only.
     """
-    from sdcensus.session.perturbation import tables as session
+    from sdcensus.session import perturbation as session
 
     output = Output(quiet=quiet)
     scramble = order is ConvertedOrder.SCRAMBLED

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, plain_table, typed
-from sdcensus.cli.shared.options import Engine, Quiet, SecretFile, examples
+from sdcensus.cli.shared.options import Quiet, SecretFile, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import INTERRUPTED, Interrupted
 from sdcensus.errors import SpecError
 from sdcensus.model.quantities import bytes_text, duration_text
+from sdcensus.model.vocabulary import EngineName
 
 if TYPE_CHECKING:
     from sdcensus.session.publish.run import PublishReport
@@ -52,7 +53,7 @@ def publish(
     out: PublishedFolder = None,
     secret: SecretFile = None,
     engine: Annotated[
-        Engine | None,
+        EngineName | None,
         typer.Option("--engine", help="Where it is counted; the numbers are the same."),
     ] = None,
     data: Annotated[

@@ -2,68 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sdcensus.cli.shared.completion import complete_axes
-
-# The help is shown before anything heavy is imported, so the choices are written down here once
-# more; a test compares them with those of the session.
-
-
-class OnProblem(StrEnum):
-    """What to do with records that do not fit the schema."""
-
-    REFUSE = "refuse"
-    MISSING = "missing"
-
-
-class Measure(StrEnum):
-    """What a cell says about its records."""
-
-    COUNT = "count"
-    WEIGHTED = "weighted"
-
-
-class Engine(StrEnum):
-    """Where a table is counted."""
-
-    MEMORY = "memory"
-    DUCKDB = "duckdb"
-    SPARK = "spark"
-
-
-class FileFormat(StrEnum):
-    """The formats that census files come in."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-    SPSS = "spss"
-    STATA = "stata"
-    SAS = "sas"
-    FIXED = "fixed"
-    CSPRO = "cspro"
-    EXCEL = "excel"
-    REDATAM = "redatam"
-
-
-class Preset(StrEnum):
-    """Demo countries of the sizes of the founding study."""
-
-    SMALL = "small-island"
-    MID = "mid-country"
-    LARGE = "large-island"
-
-
-class DemoFormat(StrEnum):
-    """How the census files of a demo country are written."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-
+from sdcensus.model.vocabulary import EngineName, Measure
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Store = Annotated[
@@ -93,7 +38,7 @@ MeasureOption = Annotated[
     Measure, typer.Option("--measure", help="Count records, or sum their weights.")
 ]
 EngineOption = Annotated[
-    Engine, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
+    EngineName, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
 ]
 Confidential = Annotated[
     bool,

@@ -11,12 +11,10 @@ from sdcensus.cli.shared.tables import Drawing, show_list
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sdcensus.model.published.table import SparseTable, Table
+    from sdcensus.model.published.table import AnyTable, SparseTable, Table
 
 
-def show_published(
-    output: Output, table: Table | SparseTable, *, language: str | None = None
-) -> None:
+def show_published(output: Output, table: AnyTable, *, language: str | None = None) -> None:
     """Draw a published table; of a sparse one the cells that are not published as 0."""
     from sdcensus.model.published.table import SparseTable
 

@@ -16,8 +16,9 @@ from rich.table import Table
 from sdcensus.cli.shared.console import Output, plain_table
 
 if TYPE_CHECKING:
-    from sdcensus.api import Cube, SparseCube, TableSpec
+    from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
     from sdcensus.model.spec.axis import Axis, AxisCode
+    from sdcensus.model.spec.table_spec import TableSpec
 
 #: Longer tables belong into a file.
 MOST_LINES = 2_000
@@ -29,7 +30,7 @@ _AROUND = 2
 
 def show_cube(
     output: Output,
-    cube: Cube | SparseCube,
+    cube: AnyCube,
     *,
     language: str | None = None,
     weight_decimals: int | None = None,
@@ -42,7 +43,7 @@ def show_cube(
         language: The language of the labels.
         weight_decimals: Draw weighted counts, whose last digit is this far behind the point.
     """
-    from sdcensus.api import SparseCube
+    from sdcensus.model.cube.sparse_cube import SparseCube
 
     if output.quiet:
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +27,7 @@ from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
+from sdcensus.model.vocabulary import NoiseDraw
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
@@ -42,14 +42,6 @@ EXAMPLES = examples(
     "sdcensus compare census.store --by ed,sex --method light-touch --out study",
     "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
 )
-
-
-class Draw(StrEnum):
-    """How the noise of a scheme is drawn."""
-
-    ASCENDING = "ascending"
-    INDEPENDENT = "independent"
-    HASHED = "hashed"
 
 
 def compare(
@@ -146,7 +138,7 @@ def compare(
     output = Output(quiet=quiet)
     check_study_target(out)
     chosen = _lookups(lookups, has_secret=secret is not None)
-    needed = secret is not None or Draw.HASHED in chosen
+    needed = secret is not None or NoiseDraw.HASHED in chosen
     candidates = scheme_candidates(
         scheme_names(schemes) or _all_schemes(),
         [one.value for one in chosen],
@@ -178,7 +170,7 @@ def compare(
     unused = unused_axes(listed(by), max(len(one.axes) for one in specs))
     if unused:
         output.note(f"note: no table has {', '.join(unused)}. Name larger tables with --ways.")
-    if Draw.HASHED not in chosen and not lookups:
+    if NoiseDraw.HASHED not in chosen and not lookups:
         output.note("note: the look-up hashed was left out, since it needs --secret FILE.")
 
 
@@ -203,21 +195,21 @@ def unused_axes(by: list[str], most: int) -> list[str]:
 
 
 def _all_schemes() -> tuple[str, ...]:
-    from sdcensus.session.perturbation.tables import SCHEMES
+    from sdcensus.session.perturbation import SCHEMES
 
     return tuple(SCHEMES)
 
 
-def _lookups(text: str, *, has_secret: bool) -> list[Draw]:
+def _lookups(text: str, *, has_secret: bool) -> list[NoiseDraw]:
     names = listed(text)
     if not names:
-        return [one for one in Draw if has_secret or one is not Draw.HASHED]
+        return [one for one in NoiseDraw if has_secret or one is not NoiseDraw.HASHED]
     found = []
     for name in names:
         try:
-            found.append(Draw(name.lower()))
+            found.append(NoiseDraw(name.lower()))
         except ValueError:
-            raise UnknownName("look-up of a study", name, known=list(Draw)) from None
+            raise UnknownName("look-up of a study", name, known=list(NoiseDraw)) from None
     return list(dict.fromkeys(found))
 
 

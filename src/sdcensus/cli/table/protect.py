@@ -17,10 +17,8 @@ from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, 
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
-    Engine,
     EngineOption,
     Language,
-    Measure,
     MeasureOption,
     Quiet,
     SecretFile,
@@ -38,6 +36,7 @@ from sdcensus.cli.shared.tables import MOST_LINES
 from sdcensus.errors import SpecError
 from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.quantities import bytes_text, duration_text
+from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
     from sdcensus.model.method.parameter import MethodOptions
@@ -67,7 +66,7 @@ def protect(
     of: Units = "persons",
     where: Where = None,
     measure: MeasureOption = Measure.COUNT,
-    engine: EngineOption = Engine.MEMORY,
+    engine: EngineOption = EngineName.MEMORY,
     secret: SecretFile = None,
     *,
     method_options: MethodOptions,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdcensus.demo.documents.questionnaire import Question, rows
+from sdcensus.demo.documents.questionnaire import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,3 @@ def eu_mapping() -> tuple[EuCode, ...]:
         EuCode(row["breakdown"], row["eu_code"], row["variable"], row["code"])
         for row in rows("eu_mapping")
     )
-
-
-def eu_code_of_leaves(breakdown: str, question: Question) -> dict[str, str]:
-    """For each leaf of a variable its code in a breakdown; leaves without one are left out."""
-    direct = {
-        row.code: row.eu_code
-        for row in eu_mapping()
-        if row.breakdown == breakdown and row.variable == question.name
-    }
-    parent = {code.code: code.parent for code in (*question.groups, *question.codes)}
-    found = {}
-    for leaf in question.texts:
-        code = leaf
-        while code and code not in direct:
-            code = parent.get(code, "")
-        if code:
-            found[leaf] = direct[code]
-    return found

@@ -1,23 +1,10 @@
 """Perturbation tables as files: reading, checking and writing what other programs use."""
 
-from sdcensus.formats.perturbation.check import (
-    CheckReport,
-    Finding,
-    RowFacts,
-    Severity,
-    check_perturbation,
-)
-from sdcensus.formats.perturbation.exchange_format import ExchangeFormat
-from sdcensus.formats.perturbation.read import read_perturbation
-from sdcensus.formats.perturbation.write import write_perturbation
-
-__all__ = [
-    "CheckReport",
-    "ExchangeFormat",
-    "Finding",
-    "RowFacts",
-    "Severity",
-    "check_perturbation",
-    "read_perturbation",
-    "write_perturbation",
-]
+from sdcensus.formats.perturbation.check import CheckReport as CheckReport
+from sdcensus.formats.perturbation.check import Finding as Finding
+from sdcensus.formats.perturbation.check import RowFacts as RowFacts
+from sdcensus.formats.perturbation.check import Severity as Severity
+from sdcensus.formats.perturbation.check import check_perturbation as check_perturbation
+from sdcensus.formats.perturbation.exchange_format import ExchangeFormat as ExchangeFormat
+from sdcensus.formats.perturbation.read import read_perturbation as read_perturbation
+from sdcensus.formats.perturbation.write import write_perturbation as write_perturbation

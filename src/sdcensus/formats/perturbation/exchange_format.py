@@ -4,36 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 
-from sdcensus.errors import UnknownName
 from sdcensus.model.perturbation.rows import Tail
-
-
-class ExchangeFormat(StrEnum):
-    """A layout of a file with a perturbation table.
-
-    ``argus``: tau-ARGUS. ``ptable``: the table of the R package of that name, as csv. ``sas``: its
-    export for SAS. ``abs``: the matrix of the ABS with 256 rows, as SuperSTAR reads it. ``ons``:
-    the file of the ONS with 750 counts. ``cantabular``: the file of Cantabular. ``plain``: counts,
-    deviations and probabilities, for files of your own.
-    """
-
-    ARGUS = "argus"
-    PTABLE = "ptable"
-    SAS = "sas"
-    ABS = "abs"
-    ONS = "ons"
-    CANTABULAR = "cantabular"
-    PLAIN = "plain"
-
-    @classmethod
-    def of(cls, name: str) -> ExchangeFormat:
-        """The format of a name, or an error that offers the names there are."""
-        if name not in list(cls):
-            raise UnknownName("exchange format", str(name), known=[one.value for one in cls])
-        return cls(name)
-
+from sdcensus.model.vocabulary import ExchangeFormat as ExchangeFormat
 
 #: The columns of each format in the order in which they are written; the matrix has no header.
 COLUMNS: dict[ExchangeFormat, tuple[str, ...]] = {

@@ -28,7 +28,7 @@ from sdcensus.formats.write.about import VERSION, ZERO, ZERO_OR_SMALL
 from sdcensus.formats.write.columns import COUNTS, SIGNS
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.marks import IN_PLACE, Mark
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
@@ -69,7 +69,7 @@ def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
 
 def delivered_table(
     raw: RawTable, about: dict[str, Any], spec: TableSpec, notes: tuple[Text, ...]
-) -> Table | SparseTable:
+) -> AnyTable:
     """The table of a delivered file, with all positions of its axes."""
     if "delivered" not in about:
         about = {**about, **_as_it_is(raw, spec)}

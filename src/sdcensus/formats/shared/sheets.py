@@ -25,76 +25,28 @@ _HELD = 100_000
 _MOST_SIGNS = 32_767
 _WIDEST, _NARROWEST, _NOTES_WIDTH = 44, 9, 110
 
-TABLE = Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"})
-NOTES = Text.of({"en": "Notes", "es": "Notas", "fr": "Notes", "nl": "Toelichting"})
-SIGNS = Text.of({"en": "Signs", "es": "Signos", "fr": "Signes", "nl": "Tekens"})
-HOW = Text.of(
-    {
-        "en": "How this table was made",
-        "es": "Cómo se hizo esta tabla",
-        "fr": "Comment ce tableau a été établi",
-        "nl": "Hoe deze tabel is gemaakt",
-    }
-)
-CODE = Text.of({"en": "Code", "es": "Código", "fr": "Code", "nl": "Code"})
-LEVEL = Text.of({"en": "Level", "es": "Nivel", "fr": "Niveau", "nl": "Niveau"})
-SEE = Text.of(
-    {
-        "en": "Values are protected. Please read the sheet Notes.",
-        "es": "Los valores están protegidos. Lea la hoja Notas.",
-        "fr": "Les valeurs sont protégées. Veuillez lire la feuille Notes.",
-        "nl": "De waarden zijn beschermd. Lees het blad Toelichting.",
-    }
-)
+TABLE = Text.named("files.sheets.table")
+NOTES = Text.named("files.sheets.notes")
+SIGNS = Text.named("files.sheets.signs")
+HOW = Text.named("files.sheets.how")
+CODE = Text.named("files.sheets.code")
+LEVEL = Text.named("files.sheets.level")
+SEE = Text.named("files.sheets.see")
 
 #: The words for what a provenance holds.
 _MADE = {
-    "method": Text.of({"en": "Method", "es": "Método", "fr": "Méthode", "nl": "Methode"}),
-    "method_version": Text.of(
-        {
-            "en": "Version of the method",
-            "es": "Versión del método",
-            "fr": "Version de la méthode",
-            "nl": "Versie van de methode",
-        }
-    ),
-    "fingerprint": Text.of(
-        {
-            "en": "Fingerprint",
-            "es": "Huella de los parámetros",
-            "fr": "Empreinte des paramètres",
-            "nl": "Vingerafdruk van de parameters",
-        }
-    ),
-    "data_version": Text.of(
-        {
-            "en": "Version of the data",
-            "es": "Versión de los datos",
-            "fr": "Version des données",
-            "nl": "Versie van de gegevens",
-        }
-    ),
-    "key_version": Text.of(
-        {
-            "en": "Series of numbers",
-            "es": "Serie de números",
-            "fr": "Série de nombres",
-            "nl": "Reeks getallen",
-        }
-    ),
-    "secret_id": Text.of({"en": "Keys", "es": "Claves", "fr": "Clés", "nl": "Sleutels"}),
-    "package_version": Text.of(
-        {"en": "sdcensus", "es": "sdcensus", "fr": "sdcensus", "nl": "sdcensus"}
-    ),
-    "spec_hash": Text.of({"en": "Table", "es": "Tabla", "fr": "Tableau", "nl": "Tabel"}),
-    "lineage": Text.of(
-        {
-            "en": "Records derived by",
-            "es": "Registros derivados por",
-            "fr": "Enregistrements dérivés par",
-            "nl": "Records afgeleid door",
-        }
-    ),
+    member: Text.named(f"files.sheets.made.{member}")
+    for member in (
+        "method",
+        "method_version",
+        "fingerprint",
+        "data_version",
+        "key_version",
+        "secret_id",
+        "package_version",
+        "spec_hash",
+        "lineage",
+    )
 }
 
 #: A part of the notes: its heading, and lines with what stands in front of them.

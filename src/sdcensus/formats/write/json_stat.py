@@ -33,7 +33,7 @@ MEASURE, VALUE = "MEASURE", "VALUE"
 #: Cells whose texts are held before they are written.
 AT_A_TIME = 1 << 20
 
-_MEASURE_LABEL = Text.of({"en": "Measure", "es": "Medida", "fr": "Mesure", "nl": "Maat"})
+_MEASURE_LABEL = Text.named("files.json_stat.measure_label")
 
 
 def write(

@@ -40,15 +40,8 @@ DOTS = {
     Mark.NOT_BROKEN_DOWN: 5,
 }
 
-_SUBJECT = Text.of(
-    {
-        "en": "Population and housing census",
-        "es": "Censo de población y vivienda",
-        "fr": "Recensement de la population et des logements",
-        "nl": "Volks- en woningtelling",
-    }
-)
-_NUMBER = Text.of({"en": "number", "es": "número", "fr": "nombre", "nl": "aantal"})
+_SUBJECT = Text.named("files.px.subject")
+_NUMBER = Text.named("files.px.number")
 
 #: What fits on a line of 256 signs with its quotation marks and what follows them.
 _LONGEST_LINE = 250

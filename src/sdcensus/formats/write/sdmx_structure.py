@@ -33,127 +33,26 @@ CODE, LEVEL, NOTE, PROVENANCE, SIGN = "CODE", "LEVEL", "NOTE", "PROVENANCE", "SI
 
 _SCHEMAS = "http://www.sdmx.org/resources/sdmxml/schemas/v2_1"
 _NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_AGENCIES = Text.of({"en": "Agencies", "es": "Organismos", "fr": "Organismes", "nl": "Instanties"})
-_OFFICE = Text.of(
-    {
-        "en": "Statistical office",
-        "es": "Oficina de estadística",
-        "fr": "Office statistique",
-        "nl": "Statistisch bureau",
-    }
-)
+_AGENCIES = Text.named("files.sdmx.agencies")
+_OFFICE = Text.named("files.sdmx.office")
 
 #: Names of what is no dimension.
 _CONCEPTS = {
-    MEASURE: Text.of(
-        {
-            "en": "Observation value",
-            "es": "Valor de la observación",
-            "fr": "Valeur de l’observation",
-            "nl": "Waarde van de waarneming",
-        }
-    ),
-    STATUS: Text.of(
-        {
-            "en": "Observation status",
-            "es": "Estado de la observación",
-            "fr": "Statut de l’observation",
-            "nl": "Status van de waarneming",
-        }
-    ),
-    CONFIDENTIALITY: Text.of(
-        {
-            "en": "Confidentiality status",
-            "es": "Confidencialidad",
-            "fr": "Statut de confidentialité",
-            "nl": "Vertrouwelijkheidsstatus",
-        }
-    ),
-    POPULATED: Text.of({"en": "Populated", "es": "Habitada", "fr": "Habitée", "nl": "Bewoond"}),
-    DECIMALS: Text.of({"en": "Decimals", "es": "Decimales", "fr": "Décimales", "nl": "Decimalen"}),
-    UNIT: Text.of(
-        {
-            "en": "Unit of measure",
-            "es": "Unidad de medida",
-            "fr": "Unité de mesure",
-            "nl": "Meeteenheid",
-        }
-    ),
-}
-_STATUSES = {
-    "A": Text.of(
-        {"en": "Normal value", "es": "Valor normal", "fr": "Valeur normale", "nl": "Normale waarde"}
-    ),
-    "O": Text.of(
-        {
-            "en": "Missing value",
-            "es": "Valor ausente",
-            "fr": "Valeur manquante",
-            "nl": "Ontbrekende waarde",
-        }
-    ),
-    "Q": Text.of(
-        {
-            "en": "Missing value; suppressed",
-            "es": "Valor ausente; suprimido",
-            "fr": "Valeur manquante\u202f; supprimée",
-            "nl": "Ontbrekende waarde; onderdrukt",
-        }
-    ),
-    "U": Text.of(
-        {
-            "en": "Low reliability",
-            "es": "Baja fiabilidad",
-            "fr": "Faible fiabilité",
-            "nl": "Geringe betrouwbaarheid",
-        }
-    ),
-}
-_CONFIDENTIALITIES = {
-    "A": Text.of(
-        {
-            "en": "Primary confidentiality due to small counts",
-            "es": "Confidencialidad primaria por recuentos pequeños",
-            "fr": "Confidentialité primaire due à de faibles effectifs",
-            "nl": "Primaire vertrouwelijkheid wegens kleine aantallen",
-        }
-    ),
-    "C": Text.of(
-        {
-            "en": "Confidential statistical information",
-            "es": "Información estadística confidencial",
-            "fr": "Information statistique confidentielle",
-            "nl": "Vertrouwelijke statistische informatie",
-        }
-    ),
-    "D": Text.of(
-        {
-            "en": "Secondary confidentiality set by the sender",
-            "es": "Confidencialidad secundaria fijada por el emisor",
-            "fr": "Confidentialité secondaire fixée par l’émetteur",
-            "nl": "Secundaire vertrouwelijkheid, door de afzender bepaald",
-        }
-    ),
-    "F": Text.of({"en": "Free", "es": "Libre", "fr": "Libre", "nl": "Vrij"}),
-    "N": Text.of(
-        {
-            "en": "Not for publication",
-            "es": "No se publica",
-            "fr": "Non publiable",
-            "nl": "Niet voor publicatie",
-        }
-    ),
-}
-_POPULATED = {
-    "1": Text.of(
-        {
-            "en": "The cell is populated",
-            "es": "La celda está habitada",
-            "fr": "La case est habitée",
-            "nl": "De cel is bewoond",
-        }
+    concept: Text.named(f"files.sdmx.concepts.{name}")
+    for concept, name in (
+        (MEASURE, "measure"),
+        (STATUS, "status"),
+        (CONFIDENTIALITY, "confidentiality"),
+        (POPULATED, "populated"),
+        (DECIMALS, "decimals"),
+        (UNIT, "unit"),
     )
 }
+_STATUSES = {code: Text.named(f"files.sdmx.statuses.{code.lower()}") for code in "AOQU"}
+_CONFIDENTIALITIES = {
+    code: Text.named(f"files.sdmx.confidentialities.{code.lower()}") for code in "ACDFN"
+}
+_POPULATED = {"1": Text.named("files.sdmx.populated.1")}
 
 
 def structure_message(

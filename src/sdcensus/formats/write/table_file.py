@@ -14,7 +14,7 @@ from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import deliver, delivered_axis, heading_of
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.published.table_format import (
     TableFormat,
     all_formats,
@@ -74,7 +74,7 @@ def table_target(path: str | Path, format: str | None = None) -> TableTarget:
 
 
 def write_table(
-    table: Table | SparseTable,
+    table: AnyTable,
     path: str | Path,
     *,
     provenance: Provenance,
@@ -97,7 +97,7 @@ def write_table(
         notes: Notes besides those of the table.
     """
     given: object = table
-    if not isinstance(given, Table | SparseTable):
+    if not isinstance(given, AnyTable):
         raise SpecError(
             f"A {type(given).__name__} is no published table, and only those can be written for"
             " the public. Protect it first, and write the table of what comes out."

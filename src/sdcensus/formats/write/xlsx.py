@@ -25,20 +25,13 @@ from sdcensus.model.text import Text
 MOST_ROWS, MOST_COLUMNS = sheets.MOST_ROWS, 16_384
 
 _HEAD = 3  # title, unit, an empty line
-_VALUE = Text.of({"en": "Value", "es": "Valor", "fr": "Valeur", "nl": "Waarde"})
-_SHEETS = Text.of({"en": "Sheets", "es": "Hojas", "fr": "Feuilles", "nl": "Bladen"})
-_ABOUT = Text.of({"en": "About", "es": "Ficha", "fr": "À propos", "nl": "Over"})
-_UNIT = Text.of({"en": "Unit", "es": "Unidad", "fr": "Unité", "nl": "Eenheid"})
-_SOURCE = Text.of({"en": "Source", "es": "Fuente", "fr": "Source", "nl": "Bron"})
-_DATE = Text.of({"en": "Date", "es": "Fecha", "fr": "Date", "nl": "Datum"})
-_PART = Text.of(
-    {
-        "en": "Sheet {0} of {1}.",
-        "es": "Hoja {0} de {1}.",
-        "fr": "Feuille {0} sur {1}.",
-        "nl": "Blad {0} van {1}.",
-    }
-)
+_VALUE = Text.named("files.xlsx.value")
+_SHEETS = Text.named("files.xlsx.sheets")
+_ABOUT = Text.named("files.xlsx.about")
+_UNIT = Text.named("files.xlsx.unit")
+_SOURCE = Text.named("files.xlsx.source")
+_DATE = Text.named("files.xlsx.date")
+_PART = Text.named("files.xlsx.part")
 
 
 def write(

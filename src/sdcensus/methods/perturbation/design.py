@@ -18,16 +18,10 @@ import numpy as np
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.perturbation.feasibility import first_infeasible, row_shape
 from sdcensus.methods.perturbation.refusals import infeasible, too_short, unmet
-from sdcensus.methods.perturbation.rows import (
-    RELAXED,
-    Relax,
-    Wish,
-    as_asked,
-    met,
-    relaxations,
-)
+from sdcensus.methods.perturbation.rows import RELAXED, Wish, as_asked, met, relaxations
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
 from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.vocabulary import Relax
 
 LARGEST_DEVIATION = 50
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 
 from sdcensus.errors import SpecError
@@ -18,6 +17,7 @@ from sdcensus.methods.perturbation.feasibility import (
     largest_variance,
 )
 from sdcensus.model.perturbation.design import Relaxation
+from sdcensus.model.vocabulary import Relax
 
 #: The reference lowers the stay probability by this, and solves a row so often at most.
 _STEP, _SOLUTIONS = Fraction(1, 20), 20
@@ -31,18 +31,6 @@ _ROOT = 1e-13
 _FROM_EDGE = 1e-6
 #: No row that is solvable misses its wishes by more.
 _LARGEST_RESIDUAL = 1e-12
-
-
-class Relax(StrEnum):
-    """What happens to a row that does not reach the variance.
-
-    ``reference``: its stay probability falls in steps of 0.05, as in the program with which the
-    published tables were made. ``largest-stay``: it gets the largest stay probability with which
-    it reaches the variance, or comes nearest to it.
-    """
-
-    REFERENCE = "reference"
-    LARGEST_STAY = "largest-stay"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,19 @@ class Cube(Confidential):
         return self.spec.shape
 
     @property
+    def dense(self) -> Cube:
+        """The cube itself, which holds every cell; a sparse one has nothing here."""
+        return self
+
+    def held_for(self, purpose: str) -> Cube:
+        """The cube, for what needs every cell; a sparse one refuses.
+
+        Args:
+            purpose: What needs every cell, for the message.
+        """
+        return self
+
+    @property
     def count(self) -> npt.NDArray[np.int64]:
         """True counts."""
         return self.values.count

@@ -15,9 +15,9 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Int64, Mask, Numbers, Part, Region, region
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: More records than any census has.
@@ -185,9 +185,9 @@ def _absent(cells: int | None, listed: int) -> int:
 
 def check_match(cube: object, table: object) -> None:
     """Refuse a cube and a table that do not show the same cells in the same order."""
-    if not isinstance(cube, Cube | SparseCube):
+    if not isinstance(cube, AnyCube):
         raise SpecError("What is compared is a cube of true counts with a table, in this order.")
-    if not isinstance(table, Table | SparseTable):
+    if not isinstance(table, AnyTable):
         raise SpecError("What is compared is a cube with a published table: protected.table.")
     mine, theirs = cube.spec, table.spec
     if mine is theirs:
@@ -235,9 +235,7 @@ def check_published(published: npt.NDArray[Any], spec: TableSpec) -> None:
         )
 
 
-def counts_of(
-    cube: Cube | SparseCube, part: Part | str = Part.ALL, *, counts_only: bool = False
-) -> Counts:
+def counts_of(cube: AnyCube, part: Part | str = Part.ALL, *, counts_only: bool = False) -> Counts:
     """The true values of a part of a table; of a weighted table the weighted ones, rounded.
 
     Args:
@@ -255,8 +253,8 @@ def counts_of(
 
 
 def pair_of(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable,
+    cube: AnyCube,
+    table: AnyTable,
     part: Part | str = Part.ALL,
     *,
     counts_only: bool = False,
@@ -277,9 +275,7 @@ def pair_of(
     return pair_in(cube, table, region(cube.spec, part), numbers=numbers)
 
 
-def pair_in(
-    cube: Cube | SparseCube, table: Table | SparseTable, where: Region, *, numbers: bool = False
-) -> Pair:
+def pair_in(cube: AnyCube, table: AnyTable, where: Region, *, numbers: bool = False) -> Pair:
     """Compare the cells of a region; the cube and the table match."""
     if isinstance(cube, SparseCube) and isinstance(table, SparseTable):
         return _sparse_pair(cube, table, where)
@@ -295,7 +291,7 @@ def pair_in(
     return Pair(true[~gone], published[~gone], hidden=true[gone], numbers=kept)
 
 
-def true_values(cube: Cube | SparseCube) -> Int64:
+def true_values(cube: AnyCube) -> Int64:
     """The true counts of every cell; of a weighted table the weighted ones, rounded."""
     if isinstance(cube, Cube):
         return _true(cube.values, cube.spec)
@@ -305,12 +301,12 @@ def true_values(cube: Cube | SparseCube) -> Int64:
     return dense.reshape(cube.spec.shape)
 
 
-def published_values(table: Table | SparseTable) -> Int64:
+def published_values(table: AnyTable) -> Int64:
     """The published values of every cell."""
-    return table.published if isinstance(table, Table) else table.whole().published
+    return table.whole().published
 
 
-def hidden_cells(table: Table | SparseTable) -> Mask | None:
+def hidden_cells(table: AnyTable) -> Mask | None:
     """Which cells are withheld; ``None`` where every cell has a number."""
     if isinstance(table, SparseTable):
         if table.small is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from sdcensus.model.cube.cube import (
 )
 from sdcensus.model.cube.layout import Layout, mixed_radix, positions_on
 from sdcensus.model.spec.axis import Axis, Block
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec, too_large
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -113,6 +113,15 @@ class SparseCube(Confidential):
         """How many positions each axis has."""
         return self.spec.shape
 
+    @property
+    def dense(self) -> None:
+        """Nothing: not every cell is held."""
+        return
+
+    def held_for(self, purpose: str) -> NoReturn:
+        """Refuse what needs every cell."""
+        raise SpecError(too_large(self.spec, purpose))
+
     def blocks(self) -> Iterator[SparseBlock]:
         """The table, one level of each axis at a time: the finest first, the grand total last."""
         for blocks in itertools.product(*(axis.blocks for axis in self.spec.axes)):
@@ -147,14 +156,14 @@ class SparseCube(Confidential):
         }
         return runs.cells, Accumulators.from_sums(sums, space)
 
-    def rollup(self, *by: str) -> Cube | SparseCube:
+    def rollup(self, *by: str) -> AnyCube:
         """The table on fewer or coarser axes; dense where it fits."""
         axes = rolled_axes(self.spec, by)
         groups = [_groups_of_base(self.spec.axis(one.variable.name), one) for one in axes]
         order = [self.spec.position(one.variable.name) for one in axes]
         return self._moved(self.spec.with_axes(axes), order, groups, np.s_[:])
 
-    def select(self, **codes: str) -> Cube | SparseCube:
+    def select(self, **codes: str) -> AnyCube:
         """The part of the table with these codes, as ``Cube.select``; dense where it fits."""
         spec, chosen = selection(self.spec, codes)
         inside = np.ones(self.numbers.size, dtype=bool)
@@ -172,7 +181,7 @@ class SparseCube(Confidential):
 
     def _moved(
         self, spec: TableSpec, order: Sequence[int], groups: Sequence[Int64], cells: Any
-    ) -> Cube | SparseCube:
+    ) -> AnyCube:
         """Some cells as those of another table, whose axes are groups of axes of this one."""
         numbers = np.zeros(self.numbers[cells].size, dtype=np.uint64)
         weights = mixed_radix(spec.base_shape)
@@ -180,6 +189,11 @@ class SparseCube(Confidential):
             numbers += group[self._digit(at)[cells]].astype(np.uint64) * np.uint64(weight)
         parts = self.values.parts(self.origin.key_space)
         return assemble(spec, self.origin, numbers, {name: one[cells] for name, one, _ in parts})
+
+
+#: A cube of either kind. Whoever needs every cell asks for ``dense``, or for ``held_for`` with what
+#: they need it for.
+AnyCube = Cube | SparseCube
 
 
 def _groups_of_base(mine: Axis, target: Axis) -> Int64:
@@ -198,7 +212,7 @@ def assemble(
     sums: Mapping[str, Integers],
     *,
     largest_dense: int = LARGEST_DENSE_GRID,
-) -> Cube | SparseCube:
+) -> AnyCube:
     """Make a cube from cells given by number, in any order; what stands for one cell is combined.
 
     Args:

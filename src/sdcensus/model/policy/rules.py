@@ -11,20 +11,12 @@ from sdcensus.model.options import option
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import UserRole as UserRole
 
 #: The largest share of small visible groups that tables may break down, where a policy is silent.
 BROKEN_DOWN = 0.02
 #: Where a rule stands in a policy document: names of tables and keys, numbers of list members.
 Place = tuple[str | int, ...]
-
-
-class UserRole(StrEnum):
-    """Who asks."""
-
-    PUBLIC = "public"
-    REGISTERED = "registered"
-    STAFF = "staff"
-    PRODUCTION = "production"
 
 
 class WhenSparse(StrEnum):

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
 from sdcensus.model.cube.constraints import level_steps
 from sdcensus.model.cube.interior import with_totals
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -115,16 +114,12 @@ class Gaps:
         return int(np.abs(gaps).max()) if gaps.size else None
 
 
-def gaps(table: Table | SparseTable) -> Gaps:
+def gaps(table: AnyTable) -> Gaps:
     """Compare every total and subtotal of a published table with its parts.
 
     Lines with a withheld cell have no gap that can be seen, and are marked so.
     """
-    if isinstance(table, SparseTable):
-        raise SpecError(
-            f"{table.spec.title}: the table is too large to be compared with its totals as a"
-            " whole. Take a part of its areas or fewer axes."
-        )
+    table = table.held_for("comparing it with its totals")
     spec = table.spec
     hidden = np.zeros(spec.shape, dtype=bool) if table.flags is None else table.flags != 0
     along: list[AxisGaps] = []

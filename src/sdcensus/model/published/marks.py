@@ -39,7 +39,7 @@ class Mark(IntEnum):
     @property
     def meaning(self) -> Text:
         """What the sign means, for a legend."""
-        return _MEANING[self.value]
+        return Text.named(f"marks.{self.name.lower()}") if self else Text()
 
 
 #: The marks that stand in the place of a number.
@@ -60,62 +60,3 @@ def marks_in(marks: npt.NDArray[np.uint8] | None) -> tuple[Mark, ...]:
 
 
 _SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "k")
-_MEANING = (
-    Text(),
-    Text.of(
-        {
-            "en": "confidential: withheld",
-            "es": "confidencial: no se publica",
-            "fr": "confidentiel\u202f: non publié",
-            "nl": "vertrouwelijk: niet gepubliceerd",
-        }
-    ),
-    Text.of(
-        {
-            "en": "too small to be published",
-            "es": "demasiado pequeño para publicarse",
-            "fr": "trop petit pour être publié",
-            "nl": "te klein om te publiceren",
-        }
-    ),
-    Text.of(
-        {
-            "en": "not published for this area",
-            "es": "no se publica para esta zona",
-            "fr": "non publié pour cette zone",
-            "nl": "niet gepubliceerd voor dit gebied",
-        }
-    ),
-    Text.of(
-        {
-            "en": "not available",
-            "es": "no disponible",
-            "fr": "non disponible",
-            "nl": "niet beschikbaar",
-        }
-    ),
-    Text.of(
-        {
-            "en": "of low reliability",
-            "es": "de baja fiabilidad",
-            "fr": "peu fiable",
-            "nl": "weinig betrouwbaar",
-        }
-    ),
-    Text.of(
-        {
-            "en": "the cell is populated",
-            "es": "la celda está habitada",
-            "fr": "la case est habitée",
-            "nl": "de cel is bewoond",
-        }
-    ),
-    Text.of(
-        {
-            "en": "part of a group that is too small to be broken down",
-            "es": "parte de un grupo demasiado pequeño para desglosarlo",
-            "fr": "partie d’un groupe trop petit pour être détaillé",
-            "nl": "deel van een groep die te klein is om uit te splitsen",
-        }
-    ),
-)

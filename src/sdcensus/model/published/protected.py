@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 
 Keys = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.uint64]
@@ -32,9 +31,9 @@ class Audit(Confidential):
             exempt ones, and empty ones that must be empty. ``None`` where there are none.
     """
 
-    cube: Cube | SparseCube
+    cube: AnyCube
     effective_keys: Callable[[Keys, Numbers], Keys] | None = None
-    stages: tuple[tuple[str, Table | SparseTable], ...] = ()
+    stages: tuple[tuple[str, AnyTable], ...] = ()
     empty_keys: Keys | None = None
     unchanged: Callable[[], Numbers] | None = None
 
@@ -50,7 +49,7 @@ class Protected(Confidential):
     pickled: give away the table, or write it to a file.
     """
 
-    table: Table | SparseTable
+    table: AnyTable
     provenance: Provenance
     audit: Audit
 

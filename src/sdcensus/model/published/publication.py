@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +19,7 @@ class PublishedTable:
     """
 
     name: str
-    table: Table | SparseTable
+    table: AnyTable
     provenance: Provenance | None = None
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.frames import frame
 from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.small_groups import SmallGroups
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec, too_large
 from sdcensus.model.text import Text
 
 Int64 = npt.NDArray[np.int64]
@@ -27,32 +27,10 @@ _FLAGS = np.isin(np.arange(256), (Mark.NONE, *IN_PLACE))
 NOT_BROKEN_DOWN = "not_broken_down"
 
 #: What is said where a file does not list all cells.
-_ABSENT = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0.",
-        "es": "Las celdas que no figuran se publican con valor 0.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd.",
-    }
-)
+_ABSENT = Text.named("notes.absent")
 
 #: The same under the rule of the smallest group.
-_ABSENT_OR_SMALL = Text.of(
-    {
-        "en": "Cells that are not listed are published as 0, unless they are part of a group that"
-        " is marked as not broken down, of one that is published as 0, or of one that is not"
-        " shown: those are not shown.",
-        "es": "Las celdas que no figuran se publican con valor 0, salvo las que forman parte de un"
-        " grupo marcado como no desglosado, de uno publicado con valor 0 o de uno que no se"
-        " muestra: esas no se muestran.",
-        "fr": "Les cases qui ne figurent pas ici sont publiées avec la valeur 0, sauf celles qui"
-        " font partie d'un groupe marqué comme non détaillé, d'un groupe publié avec la valeur 0"
-        " ou d'un groupe qui n'est pas montré : celles-là ne sont pas montrées.",
-        "nl": "Cellen die niet vermeld zijn, worden als 0 gepubliceerd, behalve wanneer ze deel"
-        " zijn van een groep die als niet uitgesplitst gemarkeerd is, van een die als 0"
-        " gepubliceerd is, of van een die niet getoond wordt: die worden niet getoond.",
-    }
-)
+_ABSENT_OR_SMALL = Text.named("notes.absent_or_small")
 
 
 def absent_text(small: SmallGroups | None) -> Text:
@@ -121,6 +99,23 @@ class Table:
         return f"<Table {self.spec.title}: {shape}>"
 
     @property
+    def dense(self) -> Table:
+        """The table itself, which holds every cell; a sparse one has nothing here."""
+        return self
+
+    def held_for(self, purpose: str) -> Table:
+        """The table, for what needs every cell; a sparse one refuses.
+
+        Args:
+            purpose: What needs every cell, for the message.
+        """
+        return self
+
+    def whole(self) -> Table:
+        """The table itself; a sparse one lists all its cells for this."""
+        return self
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """How many positions each axis has, totals included."""
         return self.spec.shape
@@ -154,6 +149,10 @@ class Table:
     def at(self, numbers: npt.NDArray[np.uint64]) -> Int64:
         """The published values of cells by their numbers, the last axis running fastest."""
         return self.published.reshape(-1)[numbers.astype(np.int64)]
+
+    def flags_at(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+        """Why cells have no number, by their numbers: a ``Flag`` for each."""
+        return self._flags().reshape(-1)[numbers.astype(np.int64)]
 
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""
@@ -222,6 +221,20 @@ class SparseTable:
         return f"<SparseTable {self.spec.title}: {'×'.join(map(str, self.spec.shape))}>"
 
     @property
+    def dense(self) -> None:
+        """Nothing: not every cell is held."""
+        return
+
+    @property
+    def flags(self) -> None:
+        """Nothing: cells that have no number are not held; ``flags_at`` tells why."""
+        return
+
+    def held_for(self, purpose: str) -> NoReturn:
+        """Refuse what needs every cell."""
+        raise SpecError(too_large(self.spec, purpose))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """How many positions each axis has, totals included."""
         return self.spec.shape
@@ -285,6 +298,11 @@ class SparseTable:
     def to_pandas(self, *, language: str | None = None) -> Any:
         """The cells that are held as a data frame of pandas; see ``columns``."""
         return frame(self.columns(language=language))
+
+
+#: A published table of either kind. Whoever needs every cell asks for ``dense``, for ``held_for``
+#: with what they need it for, or for ``whole`` where that many cells can be held.
+AnyTable = Table | SparseTable
 
 
 def _columns(

@@ -15,24 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import DataProblems
-from sdcensus.model.options import option
 from sdcensus.model.schema.encoding import Trouble
 from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.vocabulary import OnProblem as OnProblem
 
 _EXAMPLES = 5
 _LONGEST_SHOWN = 4
-
-
-class OnProblem(StrEnum):
-    """What to do with records that do not fit the schema."""
-
-    REFUSE = "refuse"
-    MISSING = "missing"
-
-    @classmethod
-    def parse(cls, word: str) -> OnProblem:
-        """Read the word of an option."""
-        return option(cls, "way to treat problems", word)
 
 
 class ProblemKind(StrEnum):

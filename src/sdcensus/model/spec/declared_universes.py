@@ -29,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 #: What the code of everybody outside a universe starts with.
 OUTSIDE = "not_"
 #: What everybody outside is called beside it.
-OTHERS = Text.of({"en": "Others", "es": "Los demás", "fr": "Autres", "nl": "Overigen"})
+OTHERS = Text.named("universes.others")
 _NAME = re.compile(r"[^\W\d]\w*")
 #: Words of the grammars of conditions, axes and commands, and the kinds of units.
 _TAKEN = frozenset({"and", "or", "not", "in", "total", "all"}).union(

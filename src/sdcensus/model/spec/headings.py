@@ -18,49 +18,17 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import Text
 
-_UNITS = {
-    Entity.PERSON: Text.of(
-        {"en": "persons", "es": "personas", "fr": "personnes", "nl": "personen"}
-    ),
-    Entity.FAMILY: Text.of(
-        {"en": "families", "es": "familias", "fr": "familles", "nl": "gezinnen"}
-    ),
-    Entity.HOUSEHOLD: Text.of(
-        {"en": "households", "es": "hogares", "fr": "ménages", "nl": "huishoudens"}
-    ),
-    Entity.DWELLING: Text.of(
-        {"en": "dwellings", "es": "viviendas", "fr": "logements", "nl": "woningen"}
-    ),
-    Entity.BUILDING: Text.of(
-        {"en": "buildings", "es": "edificios", "fr": "bâtiments", "nl": "gebouwen"}
-    ),
-}
-_BY = Text.of({"en": "by", "es": "por", "fr": "par", "nl": "naar"})
-_TO = Text.of({"en": "to", "es": "a", "fr": "à", "nl": "tot en met"})
-_CONDITION = Text.of(
-    {
-        "en": "a condition on",
-        "es": "una condición sobre",
-        "fr": "une condition sur",
-        "nl": "een voorwaarde voor",
-    }
-)
-_NOTHING = Text.of(
-    {
-        "en": "No record fulfils the condition",
-        "es": "Ningún registro cumple la condición",
-        "fr": "Aucun enregistrement ne remplit la condition",
-        "nl": "Geen enkel record voldoet aan de voorwaarde",
-    }
-)
-_WEIGHTED = Text.of(
-    {"en": "weighted", "es": "con ponderación", "fr": "après pondération", "nl": "gewogen"}
-)
-_AND = Text.of({"en": "and", "es": "y", "fr": "et", "nl": "en"})
+_UNITS = {entity: Text.named(f"headings.units.{entity.name.lower()}") for entity in Entity}
+_BY = Text.named("headings.by")
+_TO = Text.named("headings.to")
+_CONDITION = Text.named("headings.condition")
+_NOTHING = Text.named("headings.nothing")
+_WEIGHTED = Text.named("headings.weighted")
+_AND = Text.named("headings.and")
 
 #: What stands between a name and what it is, and between two such pairs.
-_COLON = Text.of({"en": ": ", "es": ": ", "fr": "\N{NARROW NO-BREAK SPACE}: ", "nl": ": "})
-_SEMICOLON = Text.of({"en": "; ", "es": "; ", "fr": "\N{NARROW NO-BREAK SPACE}; ", "nl": "; "})
+_COLON = Text.named("headings.colon")
+_SEMICOLON = Text.named("headings.semicolon")
 
 #: Languages whose titles have no capitals in the middle.
 _SMALL_TITLES = ("es", "fr", "nl")

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, told
@@ -15,15 +14,9 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import Axis, parse_axis
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
+from sdcensus.model.vocabulary import Measure as Measure
 
 Made = TypeVar("Made")
-
-
-class Measure(StrEnum):
-    """What a cell says about its records."""
-
-    COUNT = "count"
-    WEIGHTED = "weighted"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -183,3 +176,11 @@ class TableSpec:
 
     def __repr__(self) -> str:
         return f"<TableSpec {self.title}: {'×'.join(map(str, self.shape)) or 'one cell'}>"
+
+
+def too_large(spec: TableSpec, purpose: str) -> str:
+    """What is said where every cell of a table is needed and it is too large for that."""
+    return (
+        f"{spec.title}: the table is too large to be held whole, which {purpose} needs. Take fewer"
+        " or coarser axes."
+    )

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from sdcensus.errors import OutputError
 from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import as_png, as_svg, require_libraries
 from sdcensus.report.perturbation.page import page
-from sdcensus.report.perturbation.plots import Chart, Picture, pictures, sheet
+from sdcensus.report.perturbation.plots import Picture, pictures, sheet
 from sdcensus.report.perturbation.summary import Summary
 from sdcensus.store.owner_only import create_owner_only
 
@@ -23,7 +24,7 @@ def write_pictures(
     paths: Sequence[str | Path],
     *,
     title: str,
-    charts: Sequence[Chart | str] = (),
+    charts: Sequence[PerturbationChart | str] = (),
 ) -> list[Path]:
     """Draw a perturbation to files: all of them are written, or none.
 

@@ -10,12 +10,12 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.quantities import share_text
+from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import (
     DARK_FROM,
     GREY,
@@ -64,14 +64,6 @@ _PERCENT_LABEL = (
 )
 
 
-class Chart(StrEnum):
-    """What can be drawn."""
-
-    DISTRIBUTION = "distribution"
-    TRANSITIONS = "transitions"
-    ROWS = "rows"
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Picture:
     """A chart with its words.
@@ -84,7 +76,7 @@ class Picture:
         chart: The chart, without title.
     """
 
-    name: Chart
+    name: PerturbationChart
     title: str
     caption: str
     alternative: str
@@ -94,10 +86,16 @@ class Picture:
         return f"<Picture {self.name}: confidential>"
 
 
-def pictures(perturbation: Perturbation, charts: Sequence[Chart | str] = ()) -> list[Picture]:
+def pictures(
+    perturbation: Perturbation, charts: Sequence[PerturbationChart | str] = ()
+) -> list[Picture]:
     """Draw a perturbation: the charts that are named, or all of them."""
-    drawn = {Chart.DISTRIBUTION: distribution, Chart.TRANSITIONS: transitions, Chart.ROWS: rows}
-    chosen = dict.fromkeys(map(_chart, charts)) or dict.fromkeys(Chart)
+    drawn = {
+        PerturbationChart.DISTRIBUTION: distribution,
+        PerturbationChart.TRANSITIONS: transitions,
+        PerturbationChart.ROWS: rows,
+    }
+    chosen = dict.fromkeys(map(_chart, charts)) or dict.fromkeys(PerturbationChart)
     return [drawn[one](perturbation) for one in chosen]
 
 
@@ -158,7 +156,7 @@ def distribution(perturbation: Perturbation) -> Picture:
     if perturbation.tail.period == 1 and len(names) > 1:
         caption += " Small counts cannot shrink as far, since nothing becomes negative."
     return Picture(
-        Chart.DISTRIBUTION,
+        PerturbationChart.DISTRIBUTION,
         "How far counts change",
         caption,
         "Bar chart. "
@@ -204,7 +202,7 @@ def transitions(perturbation: Perturbation) -> Picture:
         for count, row in chances.items()
     ]
     return Picture(
-        Chart.TRANSITIONS,
+        PerturbationChart.TRANSITIONS,
         "What a true count becomes",
         caption,
         f"Matrix of percentages from true counts to published counts. {' '.join(spoken)}",
@@ -255,7 +253,7 @@ def rows(perturbation: Perturbation) -> Picture:
     if len(every) > len(shown):
         caption += f" The first {len(shown) - 1} of {len(every)} rows, and the last one."
     return Picture(
-        Chart.ROWS,
+        PerturbationChart.ROWS,
         "Every row",
         caption,
         "Small bar charts, one for each row. "
@@ -390,8 +388,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _chart(name: Chart | str) -> Chart:
+def _chart(name: PerturbationChart | str) -> PerturbationChart:
     try:
-        return Chart(name)
+        return PerturbationChart(name)
     except ValueError:
-        raise UnknownName("chart", str(name), known=list(Chart)) from None
+        raise UnknownName("chart", str(name), known=list(PerturbationChart)) from None

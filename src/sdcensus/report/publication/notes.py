@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sdcensus.model.catalogue import catalogue, lines
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.quantities import number_text
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.report.page import Html, bullets, contents, page, section, table
 from sdcensus.report.publication.links import links
-from sdcensus.report.publication.words import EVERYBODY, RESEARCHERS, USERS, WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, 
 
 
 def _page(notes: PublicationNotes, language: str) -> str:
-    words = WORDS[language]
+    words = catalogue("publication", language)
     parts: dict[str, list[str]] = {
         words["everybody"]: [bullets(_everybody(notes, language))],
         words["users"]: _users(notes, language),
@@ -77,7 +77,7 @@ def _page(notes: PublicationNotes, language: str) -> str:
     if notes.signs:
         signs = [[sign, mark.meaning.show(language)] for mark, sign in notes.signs]
         head = [words["sign"], words["meaning"]]
-        parts[words["signs"]] = [table(words["these signs"], head, signs, words=2)]
+        parts[words["signs"]] = [table(words["these_signs"], head, signs, words=2)]
     law = [notes.legal_basis.show(language)] if notes.legal_basis else []
     law += [f"{words['contact']}: {notes.contact}"] if notes.contact else []
     if law:
@@ -96,25 +96,29 @@ def _page(notes: PublicationNotes, language: str) -> str:
 
 
 def _everybody(notes: PublicationNotes, language: str) -> list[str]:
-    said = EVERYBODY[language]
-    told = [said["secret"], f"{said['large']} {said[notes.zeros]}", said[_same(notes)]]
-    return [*told, notes.groups.show(language)] if notes.groups else told
+    words = catalogue("publication", language)
+    secret, large, zeros, same = (
+        words[f"for_everybody.{key}"] for key in ("secret", "large", notes.zeros, _same(notes))
+    )
+    groups = [notes.groups.show(language)] if notes.groups else []
+    return [secret, f"{large} {zeros}", same, *groups]
 
 
 def _users(notes: PublicationNotes, language: str) -> list[str]:
-    said = USERS[language]
+    words = catalogue("publication", language)
+    always = lines(words, "for_users.always")
     if notes.adds_up:
-        return [bullets([said["adds up"], *said["always"]])]
-    told: list[str] = [bullets([*said["sums"], *said["always"]])]
+        return [bullets([words["for_users.adds_up"], *always])]
+    advice: list[str] = [bullets([*lines(words, "for_users.sums"), *always])]
     if notes.example:
-        example = section(WORDS[language]["example"], notes.example.show(language), level=3)
-        told.append(example)
-    return told
+        advice.append(section(words["example"], notes.example.show(language), level=3))
+    return advice
 
 
 def _researchers(notes: PublicationNotes, language: str) -> list[str]:
-    said = RESEARCHERS[language]
-    return [*said[_same(notes)], *said["always"]]
+    words = catalogue("publication", language)
+    parts = (_same(notes), "always")
+    return [line for part in parts for line in lines(words, f"for_researchers.{part}")]
 
 
 def _same(notes: PublicationNotes) -> str:
@@ -122,7 +126,7 @@ def _same(notes: PublicationNotes) -> str:
 
 
 def _tables(notes: PublicationNotes, language: str) -> Html:
-    words = WORDS[language]
+    words = catalogue("publication", language)
     rows: list[list[str]] = []
     for one in notes.tables:
         title = one.title.show(language) or one.name

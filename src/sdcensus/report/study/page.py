@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.model.spec.headings import joined, table_heading
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tile, Tone
 from sdcensus.report.study.plots import MAP_LEGEND, Plot, changes, disclosure_map, risk_map
 from sdcensus.report.study.printed import PRINTED, capital, figure, printed
 from sdcensus.report.study.published import Published
-from sdcensus.report.study.results import Draw, Study, StudyResult
+from sdcensus.report.study.results import Study, StudyResult
 from sdcensus.report.study.rows import measures
 from sdcensus.report.study.words import (
     FALLS_FROM,
@@ -288,10 +289,14 @@ def _loud(cell: Cell | str) -> bool:
 
 
 def _draw_words(study: Study) -> str:
-    words: Mapping[Draw, str] = {
-        Draw.ASCENDING: "Ascending: by the cell key, so that a total hangs on its parts.",
-        Draw.INDEPENDENT: "Independent: fresh noise in every cell, to see what keys are worth.",
-        Draw.HASHED: "Hashed: by a keyed hash, so that cells with other people have other noise.",
+    words: Mapping[NoiseDraw, str] = {
+        NoiseDraw.ASCENDING: "Ascending: by the cell key, so that a total hangs on its parts.",
+        NoiseDraw.INDEPENDENT: (
+            "Independent: fresh noise in every cell, to see what keys are worth."
+        ),
+        NoiseDraw.HASHED: (
+            "Hashed: by a keyed hash, so that cells with other people have other noise."
+        ),
     }
     return " ".join(words[draw] for draw in study.draws)
 

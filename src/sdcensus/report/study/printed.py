@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sdcensus.model.quantities import NOTHING
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tone
 from sdcensus.report.study.published import SOURCE, Published
-from sdcensus.report.study.results import Draw, Study, StudyTable
+from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.rows import counted_as_printed, measures
 
 PRINTED = "Beside the printed figures"
@@ -78,8 +79,8 @@ def _printed_draws(study: Study, published: Published) -> list[Html]:
     for table in study.tables:
         for name in study.names:
             printed = published.of(table, name)
-            coupled = table.result(name, Draw.ASCENDING)
-            fresh = table.result(name, Draw.INDEPENDENT)
+            coupled = table.result(name, NoiseDraw.ASCENDING)
+            fresh = table.result(name, NoiseDraw.INDEPENDENT)
             known = printed.get("disclosed_pct_independent")
             if known is None or coupled is None or fresh is None:
                 continue

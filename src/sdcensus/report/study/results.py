@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.utility.against_design import ChiSquare
 from sdcensus.utility.distances import Utility
 
@@ -21,22 +21,6 @@ Float64 = npt.NDArray[np.float64]
 
 #: Small counts are looked at apart: a one cannot shrink by two.
 GROUPS = ("1", "2", "3 and more")
-
-
-class Draw(StrEnum):
-    """How the change of a cell is drawn, and with it how that of a total hangs on its parts.
-
-    ``ascending``: by the cell key, in ascending order of changes, as the founding study and other
-    programs do. Noise of a total is coupled with that of its parts.
-    ``independent``: fresh noise for every cell, also for two cells with the same people. Nobody
-    should publish like this; it shows what the keys are worth.
-    ``hashed``: by a keyed hash of the cell key. The same people have the same noise, otherwise
-    the noise of different cells is independent.
-    """
-
-    ASCENDING = "ascending"
-    INDEPENDENT = "independent"
-    HASHED = "hashed"
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -115,7 +99,7 @@ class Candidate(Confidential):
     name: str
     method: Method
     knowledge: Knowledge | None = None
-    draw: Draw | None = None
+    draw: NoiseDraw | None = None
     perturbation: Perturbation | None = None
 
     def __repr__(self) -> str:
@@ -216,7 +200,7 @@ class StudyTable(Confidential):
     def __repr__(self) -> str:
         return f"<StudyTable {self.spec.title}: confidential>"
 
-    def result(self, name: str, draw: Draw | None) -> StudyResult | None:
+    def result(self, name: str, draw: NoiseDraw | None) -> StudyResult | None:
         """The result of a method, if it took part."""
         for one in self.results:
             if (one.candidate.name, one.candidate.draw) == (name, draw):
@@ -252,13 +236,13 @@ class Study(Confidential):
         return tuple(dict.fromkeys(one.name for one in self.candidates))
 
     @property
-    def draws(self) -> tuple[Draw, ...]:
+    def draws(self) -> tuple[NoiseDraw, ...]:
         """How schemes were drawn, in the order of the study."""
         drawn = {one.draw for one in self.candidates}
-        return tuple(draw for draw in Draw if draw in drawn)
+        return tuple(draw for draw in NoiseDraw if draw in drawn)
 
     @property
-    def main(self) -> Draw | None:
+    def main(self) -> NoiseDraw | None:
         """The draw that stands for a scheme where one has to: that of the founding study."""
         return next(iter(self.draws), None)
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import SOURCE, Figures, Published
-from sdcensus.report.study.results import GROUPS, CellFigures, Draw, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import GROUPS, CellFigures, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import verdict
 
 Value = str | int | float | None
@@ -227,7 +228,7 @@ def _results(study: Study) -> Sheet:
         (
             Column("Table", "table"),
             Column("Scheme", "scheme"),
-            Column("Draw", "draw"),
+            Column("NoiseDraw", "draw"),
             Column("Axes", "ways", Form.COUNT),
             Column("Non-empty cells", "cells", Form.COUNT),
             Column("Disclosed", "disclosed", Form.COUNT),
@@ -279,7 +280,7 @@ def _deviations(study: Study) -> Sheet:
         (
             Column("Table", "table"),
             Column("Scheme", "scheme"),
-            Column("Draw", "draw"),
+            Column("NoiseDraw", "draw"),
             Column("True count", "true_count"),
             Column("Change", "deviation", Form.COUNT),
             Column("Cells", "observed", Form.COUNT),
@@ -310,7 +311,7 @@ def _cells(study: Study, name: str, title: str, *, worst: bool) -> Sheet:
         (
             Column("Table", "table"),
             Column("Scheme", "scheme"),
-            Column("Draw", "draw"),
+            Column("NoiseDraw", "draw"),
             Column("Cell", "cell"),
             Column("Codes", "codes"),
             Column("True", "true_count", Form.COUNT),
@@ -364,7 +365,7 @@ def compared(study: Study, published: Published) -> Iterator[Compared]:
                     main
                 )
                 yield from _beside(table, name, mine, printed, every)
-            fresh = table.result(name, Draw.INDEPENDENT)
+            fresh = table.result(name, NoiseDraw.INDEPENDENT)
             if fresh is not None:
                 names = "disclosed_pct_independent", "small_disclosed_pct_independent"
                 alone = dict(zip(names, counted_as_printed(fresh), strict=True))

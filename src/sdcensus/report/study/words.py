@@ -7,8 +7,9 @@ from enum import StrEnum
 
 from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.headings import joined
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import Published
-from sdcensus.report.study.results import Draw, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import Study, StudyResult, StudyTable
 
 #: From this share of the cells on, or of the small ones, a method falls.
 FALLS_FROM = 0.01
@@ -173,9 +174,9 @@ def _draws(study: Study) -> list[tuple[str, str]]:
         return [("Totals.", "However the noise is drawn, no cell is given away.")]
     _, table, name = found
     words = {
-        Draw.ASCENDING: "keys couple totals to their parts",
-        Draw.INDEPENDENT: "every cell has fresh noise",
-        Draw.HASHED: "a hash takes the place of keys",
+        NoiseDraw.ASCENDING: "keys couple totals to their parts",
+        NoiseDraw.INDEPENDENT: "every cell has fresh noise",
+        NoiseDraw.HASHED: "a hash takes the place of keys",
     }
     parts = []
     for draw in study.draws:

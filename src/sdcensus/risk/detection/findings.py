@@ -36,59 +36,7 @@ class FindingKind(StrEnum):
     @property
     def meaning(self) -> Text:
         """What findings of this kind are, for the head of a list."""
-        return _MEANING[self]
-
-
-_MEANING = {
-    FindingKind.IDENTIFICATION: Text.of(
-        {
-            "en": "so few units in a cell that they can be recognised",
-            "es": "tan pocas unidades en una celda que se las puede reconocer",
-        }
-    ),
-    FindingKind.PAIR: Text.of(
-        {
-            "en": "two units in a cell: each can recognise the other",
-            "es": "dos unidades en una celda: cada una puede reconocer a la otra",
-        }
-    ),
-    FindingKind.INDIVIDUAL_ATTRIBUTE: Text.of(
-        {
-            "en": "something about a single unit",
-            "es": "algo sobre una sola unidad",
-        }
-    ),
-    FindingKind.GROUP_ATTRIBUTE: Text.of(
-        {
-            "en": "something that holds for everyone in a group",
-            "es": "algo que vale para todo un grupo",
-        }
-    ),
-    FindingKind.COALITION: Text.of(
-        {
-            "en": "something that a few members of a group can tell about all the others",
-            "es": "algo que unos pocos miembros de un grupo pueden saber de todos los demás",
-        }
-    ),
-    FindingKind.NO_VALUE: Text.of(
-        {
-            "en": "a unit or group of which only the lack of a value is told",
-            "es": "una unidad o un grupo del que solo se sabe que no hay dato",
-        }
-    ),
-    FindingKind.DIFFERENCE: Text.of(
-        {
-            "en": "few units that one table counts and another does not",
-            "es": "pocas unidades que un cuadro cuenta y otro no",
-        }
-    ),
-    FindingKind.WITHHELD: Text.of(
-        {
-            "en": "withheld cells that follow from their total and the other parts",
-            "es": "celdas reservadas que se deducen de su total y de las demás partes",
-        }
-    ),
-}
+        return Text.named(f"findings.meaning.{self.name.lower()}")
 
 
 class Wording(Protocol):

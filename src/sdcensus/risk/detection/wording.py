@@ -32,43 +32,20 @@ _UNITS = {
 }
 _MASCULINE = frozenset({Entity.HOUSEHOLD, Entity.BUILDING})
 
-PERCEIVED = Text.of({"en": "A reader would think: ", "es": "Un lector creería: "})
+PERCEIVED = Text.named("findings.perceived")
 #: Findings rest on one table; nothing else was used.
-TRUE_SCOPE = Text.of(
-    {
-        "en": "From the true counts of this table alone.",
-        "es": "Según los recuentos verdaderos de este cuadro solo.",
-    }
-)
-PERCEIVED_SCOPE = Text.of(
-    {
-        "en": "From this published table alone, by a reader who takes its numbers for the truth.",
-        "es": "Según este cuadro publicado solo, para un lector que toma sus números por verdad.",
-    }
-)
-
-
-_TABLES_SCOPE = {
-    "en": (
-        "From the true counts of these tables together: {}.",
-        "From these published tables together, by a reader who takes their numbers for the"
-        " truth: {}.",
-    ),
-    "es": (
-        "Según los recuentos verdaderos de estos cuadros juntos: {}.",
-        "Según estos cuadros publicados juntos, para un lector que toma sus números por verdad:"
-        " {}.",
-    ),
-}
+TRUE_SCOPE = Text.named("findings.true_scope")
+PERCEIVED_SCOPE = Text.named("findings.perceived_scope")
 
 
 def tables_scope(specs: Sequence[TableSpec], *, published: bool) -> Text:
     """Which tables findings rest on, in every language of sentences."""
-    made = {}
-    for language, texts in _TABLES_SCOPE.items():
-        names = "; ".join(dict.fromkeys(table_heading(spec, language) for spec in specs))
-        made[language] = texts[published].format(names)
-    return Text.of(made)
+    scope = Text.named(f"findings.{'perceived_' if published else ''}tables_scope")
+    names = {
+        language: "; ".join(dict.fromkeys(table_heading(spec, language) for spec in specs))
+        for language, _ in scope.by_language
+    }
+    return scope.filled(tables=names)
 
 
 def sentence_language(language: str | None) -> str | None:

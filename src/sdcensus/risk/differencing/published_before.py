@@ -11,10 +11,10 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.spec.leaf_groups import leaf_blocks
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
@@ -23,8 +23,8 @@ from sdcensus.risk.differencing.tiling import values_from
 from sdcensus.store.registry import Registry
 
 #: How an office gets the true counts of a table that it published earlier.
-Tabulate = Callable[[TableSpec], Cube | SparseCube]
-_Earlier = TableSpec | Cube | Table | SparseTable
+Tabulate = Callable[[TableSpec], AnyCube]
+_Earlier = TableSpec | Cube | AnyTable
 Before = Registry | Iterable[TableSpec | Cube | Table | PublishedTable]
 
 

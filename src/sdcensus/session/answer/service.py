@@ -21,7 +21,7 @@ from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
@@ -188,7 +188,7 @@ class TableService(Confidential):
         self._cache: RecentlyUsed[tuple[PublishedCells, Provenance]] = RecentlyUsed(
             kept_bytes, lambda one: one[0].bytes
         )
-        self._judged: RecentlyUsed[Table | SparseTable] = RecentlyUsed(
+        self._judged: RecentlyUsed[AnyTable] = RecentlyUsed(
             kept_bytes // 4, lambda one: one.published.nbytes
         )
 
@@ -358,10 +358,10 @@ class TableService(Confidential):
             return ruling
         return replace(ruling, verdict=verdict_of_shown(self.policy, compiled, ruling.verdict))
 
-    def _judging(self, spec: TableSpec) -> Table | SparseTable:
+    def _judging(self, spec: TableSpec) -> AnyTable:
         """The published table of a specification, for rules on published numbers."""
 
-        def make() -> Table | SparseTable:
+        def make() -> AnyTable:
             if not spec.universe.everything:
                 return self._chosen(spec)
             return self._rule.protect(spec, self._methods[spec.of], self.census.tabulate).table
@@ -389,9 +389,7 @@ class TableService(Confidential):
             protected = self._rule.protect(
                 spec, self._methods[spec.of], self.census.tabulate, counted=cube
             )
-            table = protected.table
-            if isinstance(table, SparseTable):
-                table = table.whole()
+            table = protected.table.whole()
             progress("protecting", 1.0)
             return PublishedCells(table.published, table.flags), protected.provenance
 

@@ -16,13 +16,13 @@ import numpy.typing as npt
 from sdcensus.methods.method import Method
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import MeasureContext, Measured
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.report.assessment.files import AssessmentReport
@@ -68,8 +68,8 @@ COMPARED_UP_TO = 600_000
 
 
 def assess(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | Protected,
+    cube: AnyCube,
+    table: AnyTable | Protected,
     options: AssessOptions | None = None,
     *,
     method: Method | None = None,
@@ -99,7 +99,7 @@ def assess(
         >>> import sdcensus as sc
         >>> from sdcensus.testing.island import SECRET, island_cube
         >>> cube = island_cube("area", "sex")
-        >>> method = sc.CellKey(sc.design_perturbation(max_deviation=3, variance=1), SECRET)
+        >>> method = sc.methods.CellKey(sc.perturbation.design(max_deviation=3, variance=1), SECRET)
         >>> sc.assess(cube, method.protect(cube), method=method)
         <AssessmentReport of persons by area, sex: confidential>
     """
@@ -116,8 +116,8 @@ def assess(
 
 
 def assess_table(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | Protected,
+    cube: AnyCube,
+    table: AnyTable | Protected,
     options: AssessOptions | None = None,
     *,
     progress: Progress = no_progress,
@@ -193,8 +193,8 @@ def assess_table(
 
 
 def _checked(
-    cube: Cube | SparseCube,
-    table: Table | SparseTable | Protected,
+    cube: AnyCube,
+    table: AnyTable | Protected,
     options: AssessOptions | None,
 ) -> tuple[Cube, Table, AssessOptions]:
     """A cube and a table that belong together, and how the table was made."""

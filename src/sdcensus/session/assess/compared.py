@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from sdcensus.methods.method import Kind, Method
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.assessment.results import COMPARED
-from sdcensus.report.study.results import Candidate, Draw, Study, StudyResult
+from sdcensus.report.study.results import Candidate, Study, StudyResult
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.session.study.cells import given_away, worst
 from sdcensus.session.study.study import compare_cubes, scheme_candidates
@@ -43,7 +44,7 @@ class AsPublished(Method):
         """Nothing is promised of a table of which only the values are known."""
         return Claims(for_publication=False)
 
-    def protect(self, cube: Cube | SparseCube) -> Protected:
+    def protect(self, cube: AnyCube) -> Protected:
         """The table as it is."""
         return self.finished(cube, self.table)
 
@@ -75,7 +76,7 @@ def compared_with(
     """
     scheme = None if method is None else method.scheme
     listed = [one for one in COMPARED if one != scheme]
-    candidates = scheme_candidates(listed, (Draw.ASCENDING,), zeros_known=True)
+    candidates = scheme_candidates(listed, (NoiseDraw.ASCENDING,), zeros_known=True)
     own = Candidate(
         name=scheme or ITSELF, method=AsPublished(table), knowledge=found.knowledge, draw=None
     )

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.report.study.results import CellFigures
@@ -24,14 +24,15 @@ from sdcensus.utility.distances import Utility, utility_of
 from sdcensus.utility.levels import UtilityAt, by_level
 
 
-def checked_pair(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[Cube, Table]:
+def checked_pair(cube: AnyCube, table: AnyTable) -> tuple[Cube, Table]:
     """A cube and a table that belong together and can be held whole."""
     given: tuple[object, object] = (cube, table)
-    if not isinstance(given[0], Cube | SparseCube) or not isinstance(given[1], Table | SparseTable):
+    if not isinstance(given[0], AnyCube) or not isinstance(given[1], AnyTable):
         raise SpecError(
             "An assessment compares a cube with the table made from it: sc.assess(cube, table)."
         )
-    if isinstance(cube, SparseCube) or isinstance(table, SparseTable):
+    counted, shown = cube.dense, table.dense
+    if counted is None or shown is None:
         raise SpecError(
             f"{cube.spec.title}: the table is too large to be assessed whole. Take fewer or"
             " coarser axes, or one part of the areas (--where)."
@@ -51,7 +52,7 @@ def checked_pair(cube: Cube | SparseCube, table: Table | SparseTable) -> tuple[C
             f"{table.spec.title}: published counts are whole numbers, 0 or more. Give the table as"
             " it was published."
         )
-    return cube, table
+    return counted, shown
 
 
 def population_of(cube: Cube, inside: npt.NDArray[np.int64] | None) -> int | None:

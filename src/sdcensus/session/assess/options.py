@@ -9,8 +9,7 @@ from pathlib import Path
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.provenance import Provenance
@@ -19,7 +18,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget
 
-Tabulate = Callable[[TableSpec], Cube | SparseCube]
+Tabulate = Callable[[TableSpec], AnyCube]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

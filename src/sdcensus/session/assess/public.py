@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.published.claims import SENTENCES, Claims
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.report.assessment.results import PublicAssessment
 from sdcensus.risk.posterior import visible_small
@@ -34,7 +33,7 @@ _FOR_READERS = (
 
 
 def public_assessment(
-    table: Table | SparseTable,
+    table: AnyTable,
     *,
     method: Method | None = None,
     provenance: Provenance | None = None,
@@ -50,11 +49,7 @@ def public_assessment(
         title: What stands above it; by default what it shows, in words.
         language: The language of labels.
     """
-    if isinstance(table, SparseTable):
-        raise SpecError(
-            f"{table.spec.title}: the table is too large to be described whole. Take fewer or"
-            " coarser axes."
-        )
+    table = table.held_for("its description")
     spec = table.spec
     claims = Claims(for_publication=False) if method is None else method.claims()
     if method is not None and not table.notes:

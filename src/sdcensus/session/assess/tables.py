@@ -13,7 +13,7 @@ from sdcensus.formats.read.tables import read_published
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
@@ -75,7 +75,7 @@ class _Counter:
         self.census = census
         self.kept: dict[str, Cube] = {}
 
-    def __call__(self, spec: TableSpec) -> Cube | SparseCube:
+    def __call__(self, spec: TableSpec) -> AnyCube:
         key = spec.hash()
         if key in self.kept:
             return self.kept[key]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import SpecError, StoreError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
 from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.schema.entity import Entity
@@ -23,20 +22,13 @@ from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import EngineName as EngineName
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-class EngineName(StrEnum):
-    """The engines that can answer for a census."""
-
-    MEMORY = "memory"
-    DUCKDB = "duckdb"
-    SPARK = "spark"
 
 
 class Census(Confidential):
@@ -170,7 +162,7 @@ class Census(Confidential):
         sums: str | Sequence[str] = (),
         households: bool = False,
         engine: str | EngineName | None = None,
-    ) -> Cube | SparseCube:
+    ) -> AnyCube:
         """True counts and cell keys of a table.
 
         Args:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import PairRule, declared_rules
@@ -68,8 +67,8 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
     found: list[ProposedRule] = []
     for at, (of, first, second) in enumerate(pairs):
         progress("looking for rules that are not declared", at / len(pairs))
-        counted = census.tabulate(f"{first.name}-total", f"{second.name}-total", of=of)
-        if not isinstance(counted, Cube):
+        counted = census.tabulate(f"{first.name}-total", f"{second.name}-total", of=of).dense
+        if counted is None:
             continue
         rule = rules.get((first.name, second.name))
         turned = None if rule is None else rule.turned()

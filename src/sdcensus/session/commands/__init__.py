@@ -5,30 +5,18 @@ questions, and so to the same policy and the same protection as everything that 
 figures are computed from the published answers.
 """
 
-from sdcensus.model.spec.predicate import DEEPEST
-from sdcensus.session.commands.compiler import compile_program
-from sdcensus.session.commands.grammar import GRAMMAR
-from sdcensus.session.commands.parser import MOST_TABLES, parse_program
-from sdcensus.session.commands.places import line_and_column, place_of, pointer
-from sdcensus.session.commands.program import CommandTable, Program, Show
-from sdcensus.session.commands.results import finish
-from sdcensus.session.commands.tokens import LONGEST_PROGRAM, RESERVED
-from sdcensus.session.commands.writer import program_text
-
-__all__ = [
-    "DEEPEST",
-    "GRAMMAR",
-    "LONGEST_PROGRAM",
-    "MOST_TABLES",
-    "RESERVED",
-    "CommandTable",
-    "Program",
-    "Show",
-    "compile_program",
-    "finish",
-    "line_and_column",
-    "parse_program",
-    "place_of",
-    "pointer",
-    "program_text",
-]
+from sdcensus.model.spec.predicate import DEEPEST as DEEPEST
+from sdcensus.session.commands.compiler import compile_program as compile_program
+from sdcensus.session.commands.grammar import GRAMMAR as GRAMMAR
+from sdcensus.session.commands.parser import MOST_TABLES as MOST_TABLES
+from sdcensus.session.commands.parser import parse_program as parse_program
+from sdcensus.session.commands.places import line_and_column as line_and_column
+from sdcensus.session.commands.places import place_of as place_of
+from sdcensus.session.commands.places import pointer as pointer
+from sdcensus.session.commands.program import CommandTable as CommandTable
+from sdcensus.session.commands.program import Program as Program
+from sdcensus.session.commands.program import Show as Show
+from sdcensus.session.commands.results import finish as finish
+from sdcensus.session.commands.tokens import LONGEST_PROGRAM as LONGEST_PROGRAM
+from sdcensus.session.commands.tokens import RESERVED as RESERVED
+from sdcensus.session.commands.writer import program_text as program_text

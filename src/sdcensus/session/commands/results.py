@@ -25,14 +25,7 @@ from sdcensus.session.figures.words import figure_title
 
 #: The title that a user gave: the first characters are ours, so that nobody takes it for a title
 #: of the office, and no cell of a spreadsheet starts with what a user wrote.
-OWN_TITLE = Text.of(
-    {
-        "en": "Own table: {title}",
-        "es": "Tabla propia: {title}",
-        "fr": "Tableau personnel\u202f: {title}",
-        "nl": "Eigen tabel: {title}",
-    }
-)
+OWN_TITLE = Text.named("answers.own_title")
 
 
 def finish(table: CommandTable, answer: DeliveredTable) -> DeliveredTable:

@@ -30,8 +30,7 @@ from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.perturbation import ExchangeFormat, write_perturbation
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.json_text import parse_json
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.policy.policy import Policy
@@ -96,7 +95,7 @@ class Demonstration:
 class DemoTable(Confidential):
     """A table of the demo country and how long it took. Of nobody who exists."""
 
-    cube: Cube | SparseCube
+    cube: AnyCube
     seconds: float
 
     def __repr__(self) -> str:

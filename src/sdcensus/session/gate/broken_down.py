@@ -13,7 +13,6 @@ import numpy as np
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.method import Method
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.perturbation.lookups import Lookup, default_lookup
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.plan.plan import Plan
@@ -330,8 +329,8 @@ def _counted(
     chosen = sample_of_kinds(small, 1, _COUNTED_TABLES) if small else ()
     for at, kind in enumerate(chosen):
         progress("counting what is broken down", at / len(chosen))
-        cube = census.tabulate(TableSpec(of=of, axes=_levels_of(kind) or ()))
-        if not isinstance(cube, Cube):
+        cube = census.tabulate(TableSpec(of=of, axes=_levels_of(kind) or ())).dense
+        if cube is None:
             continue
         groups = group_sizes(cube.count)
         few = (cube.count > noise.proven) & (cube.count <= max(LARGEST_GROUP, noise.proven))

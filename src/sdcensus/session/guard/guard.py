@@ -19,7 +19,7 @@ from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, LockedTable, Making
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
@@ -130,7 +130,7 @@ class Guard(Confidential):
     def look(
         self,
         name: str,
-        table: Table | SparseTable,
+        table: AnyTable,
         provenance: Provenance,
         *,
         imported: int = 0,

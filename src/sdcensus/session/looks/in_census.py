@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.policy.menu import Menu, MenuVariable
 from sdcensus.model.progress import Progress, no_progress
@@ -160,7 +159,7 @@ def _a_leaf(level: Level) -> Int64:
     return found
 
 
-def _filled(cube: Cube | SparseCube) -> tuple[list[Int64], Int64]:
+def _filled(cube: AnyCube) -> tuple[list[Int64], Int64]:
     """Of every cell with records: its place along each axis, and its count."""
     if isinstance(cube, SparseCube):
         block = next(cube.blocks())

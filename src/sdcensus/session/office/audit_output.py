@@ -12,7 +12,7 @@ from sdcensus.formats.shared.arrow_columns import published_values
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.protected import Audit, Protected
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable
 from sdcensus.session.office.confidential_output import (
     Columns,
     Positions,
@@ -86,7 +86,7 @@ def _members(numbers: Numbers, unchanged: Numbers) -> pa.Array:
     return pa.array(np.isin(numbers, unchanged).astype(np.int8))
 
 
-def _flags(table: Table | SparseTable, numbers: Numbers) -> npt.NDArray[np.uint8] | None:
+def _flags(table: AnyTable, numbers: Numbers) -> npt.NDArray[np.uint8] | None:
     if isinstance(table, SparseTable):
         return None if table.small is None else table.flags_at(numbers)
     if table.flags is None:

@@ -23,8 +23,7 @@ from sdcensus.formats.shared.arrow_csv import write_csv
 from sdcensus.formats.shared.files import check_new
 from sdcensus.formats.write.columns import check_names, word_columns
 from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.delivery import delivered_axis
 from sdcensus.store.owner_only import open_owner_only
 
@@ -35,7 +34,7 @@ Teller = Callable[[Positions, Accumulators], Columns]
 
 
 def write_confidential(
-    cube: Cube | SparseCube,
+    cube: AnyCube,
     path: str | Path,
     *,
     confidential: bool = False,
@@ -78,7 +77,7 @@ def check_target(path: str | Path, *, confidential: bool, what: str = "A cube") 
     return target
 
 
-def cell_tables(cube: Cube | SparseCube, language: str | None, told: Teller) -> Iterator[pa.Table]:
+def cell_tables(cube: AnyCube, language: str | None, told: Teller) -> Iterator[pa.Table]:
     """Codes and labels of the cells of a cube, and what is told about them, some at a time.
 
     There is at least one piece, so that an empty cube still has its columns.
@@ -116,7 +115,7 @@ def write_owner_only_table(tables: Iterator[pa.Table], path: Path) -> None:
             writer.write_table(table)
 
 
-def _pieces(cube: Cube | SparseCube) -> Iterator[tuple[Positions, Accumulators]]:
+def _pieces(cube: AnyCube) -> Iterator[tuple[Positions, Accumulators]]:
     """Positions on each axis and values of some cells at a time, the last axis running fastest."""
     if isinstance(cube, SparseCube):
         for block in cube.blocks():

@@ -22,69 +22,20 @@ from sdcensus.errors import (
 from sdcensus.formats.perturbation import (
     CheckReport,
     ExchangeFormat,
-    Finding,
-    Severity,
     check_perturbation,
     read_perturbation,
     write_perturbation,
 )
 from sdcensus.formats.perturbation.key_units import is_power_of_ten
-from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
-from sdcensus.methods.perturbation.design import VarianceMode, design_perturbation
+from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.order import scrambled
-from sdcensus.methods.perturbation.rows import Relax
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme, strength
-from sdcensus.methods.perturbation.sources import (
-    Discretisation,
-    per_unit_deviations,
-    single_count_delta,
-    truncated_normal,
-    two_sided_geometric,
-)
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.design import PerturbationDesign, Relaxation
-from sdcensus.model.perturbation.lookups import Lookup, default_lookup
+from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.rows import Perturbation, Tail
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.report.perturbation.rows import chances_of
-from sdcensus.report.perturbation.summary import Summary, summarise
-
-__all__ = [
-    "SCHEMES",
-    "STRENGTHS",
-    "CheckReport",
-    "Coupling",
-    "Discretisation",
-    "ExchangeFormat",
-    "Finding",
-    "Found",
-    "Lookup",
-    "Moved",
-    "Relax",
-    "Relaxation",
-    "Severity",
-    "Summary",
-    "Tail",
-    "VarianceMode",
-    "Written",
-    "check",
-    "convert",
-    "coupling_of",
-    "default_lookup",
-    "design",
-    "find",
-    "per_unit_deviations",
-    "read",
-    "scheme",
-    "scrambled",
-    "single_count_delta",
-    "strength",
-    "summarise",
-    "truncated_normal",
-    "two_sided_geometric",
-    "write",
-]
 
 design = design_perturbation
 

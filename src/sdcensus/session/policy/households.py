@@ -15,8 +15,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.entity import Entity
@@ -54,18 +53,14 @@ class OneHouseholdCells(Confidential):
         return self.count / self.nonzero if self.nonzero else None
 
 
-def one_household_cells(cube: Cube | SparseCube) -> OneHouseholdCells:
+def one_household_cells(cube: AnyCube) -> OneHouseholdCells:
     """The person cells of a table whose members all live in one household.
 
     Args:
         cube: A table of persons that was counted with its households
             (``census.tabulate(..., households=True)``).
     """
-    if isinstance(cube, SparseCube):
-        raise SpecError(
-            f"{cube.spec.title}: the table is too large to look for cells of one household. Ask for"
-            " fewer or coarser axes."
-        )
+    cube = cube.held_for("looking for cells of one household")
     first, last = cube.values.first_household, cube.values.last_household
     if first is None or last is None:
         raise SpecError(

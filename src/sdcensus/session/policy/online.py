@@ -17,7 +17,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.cube.interior import adds_up
 from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole, WhenSparse
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import figure_text, limit_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
@@ -25,7 +25,6 @@ from sdcensus.session.policy.notes import still_to_come
 from sdcensus.session.policy.passing_areas import Judgement, judge, remedies_by_numbers
 from sdcensus.session.policy.remedies import remedies_for, with_remedies
 from sdcensus.session.policy.value_rules import (
-    AnyTable,
     Publish,
     Shares,
     areas_of,
@@ -122,9 +121,9 @@ def show(
     hidden = _hidden(spec, reasons)
     if not verdict.reasons:
         return Decision(table, verdict)
-    if isinstance(table, SparseTable):
+    if table.dense is None:
         return Decision(None, Verdict((*reasons, _too_large(policy, spec, role)), areas, available))
-    shown = withhold(table, hidden)
+    shown = withhold(table.dense, hidden)
     if small_become_c.any():
         shown = withhold(shown, small_become_c)
         if _adds_up(table):
@@ -228,7 +227,7 @@ def _small_become_c(table: AnyTable, judged: Judgement, rules: OnlineRules) -> M
     spec = table.spec
     if rules.when_sparse is not WhenSparse.C or not judged.sparse.any():
         return np.zeros(spec.shape, dtype=bool)
-    if not isinstance(table, Table):
+    if table.dense is None:
         return np.zeros(spec.shape, dtype=bool)
     rows: Mask = judged.sparse
     if judged.axis is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from sdcensus.model.method.parameter import MethodOptions
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
-from sdcensus.session.policy.value_rules import AnyTable, Publish
+from sdcensus.session.policy.value_rules import Publish
 from sdcensus.session.protect.method import build_method
 
 

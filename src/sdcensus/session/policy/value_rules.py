@@ -19,13 +19,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.policy import OnlineRules, Policy
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.spec.levels_told_apart import Use, unfiltered, uses_of
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import area_use
 
-AnyTable = Table | SparseTable
 #: Gives the published table of a specification.
 Publish = Callable[[TableSpec], AnyTable]
 Int64 = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sdcensus.errors import Refused, Sentence
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -232,5 +232,5 @@ class Verdict:
 class Decision:
     """A published table as the policy lets it be shown; ``None`` where it does not."""
 
-    table: Table | SparseTable | None
+    table: AnyTable | None
     verdict: Verdict

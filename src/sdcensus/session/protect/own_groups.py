@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from sdcensus.documents.groups import read_groups
-from sdcensus.errors import SpecError
 from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.table_file import table_target
 from sdcensus.methods.building_blocks import BuildingBlocks, axis_for
@@ -24,7 +23,6 @@ from sdcensus.model.published.delivery import (
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.headings import units_text
@@ -65,12 +63,7 @@ def group_table(
     ]
     if any(axis.name != own.name for axis, own in zip(axes, spec.axes, strict=True)):
         protected = protect(spec.with_axes(axes))
-    table = protected.table
-    if isinstance(table, SparseTable):
-        raise SpecError(
-            f"{spec.title}: the table is too large to be held whole, which groups need. Take"
-            " fewer or coarser axes."
-        )
+    table = protected.table.held_for("a group of your own")
     blocks = BuildingBlocks(minimum_population=minimum_population)
     return blocks.group(table, named, language=language)
 

@@ -22,12 +22,12 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.small_groups import NonZeroCells, SparseGroups
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
@@ -37,7 +37,7 @@ from sdcensus.session.census.census import Census
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Tabulate = Callable[[TableSpec], Cube | SparseCube]
+Tabulate = Callable[[TableSpec], AnyCube]
 
 #: The smallest group that makes a rule: below it nothing would ever be hidden but empty cells.
 LEAST = 2
@@ -229,7 +229,7 @@ class GroupRule:
         method: Method,
         tabulate: Tabulate,
         *,
-        counted: Cube | SparseCube | None = None,
+        counted: AnyCube | None = None,
     ) -> Protected:
         """Count a table with its ancestors, protect it, hide what is below a small group, cut.
 
@@ -248,8 +248,8 @@ class GroupRule:
             return self._sparse(ancestry, method, cube, tabulate)
         other = None
         if ancestry.unconditioned is not None:
-            whole = tabulate(ancestry.unconditioned)
-            if isinstance(whole, SparseCube):  # as large as the table itself, which is held
+            whole = tabulate(ancestry.unconditioned).dense
+            if whole is None:  # as large as the table itself, which is held
                 raise Refused(too_large(spec, self.smallest))
             other = _judged(judge, whole).published < self.smallest
         judged = _judged(judge, cube)
@@ -261,12 +261,9 @@ class GroupRule:
             protected = method.finished(own, Table(spec, ancestry.cut(judged.published), flags))
         else:
             protected = method.protect(own)
-        table = protected.table
-        if isinstance(table, SparseTable):
-            table = table.whole()
         return replace(
             protected,
-            table=_hidden(table, hidden, self.smallest),
+            table=_hidden(protected.table.whole(), hidden, self.smallest),
             provenance=replace(protected.provenance, smallest_group=self.smallest),
         )
 
@@ -285,7 +282,7 @@ class GroupRule:
         own = tabulate(spec)
         if isinstance(own, SparseCube):
             shown = groups.shown
-            table: Table | SparseTable = SparseTable(
+            table: AnyTable = SparseTable(
                 spec, shown.numbers, shown.published, (note_for(smallest),), groups.outside()
             )
             protected = method.finished(own, table)
@@ -293,8 +290,7 @@ class GroupRule:
             # Only its ancestors are too many: every cell of the table itself can have a mark.
             protected = method.protect(own)
             hidden = groups.broken_down(np.arange(spec.cells, dtype=np.uint64))
-            held = protected.table
-            held = held.whole() if isinstance(held, SparseTable) else held
+            held = protected.table.whole()
             protected = replace(
                 protected, table=_hidden(held, hidden.reshape(spec.shape), smallest)
             )
@@ -310,7 +306,7 @@ def too_large(spec: TableSpec, smallest: int) -> str:
     )
 
 
-def _listed(table: Table | SparseTable) -> NonZeroCells:
+def _listed(table: AnyTable) -> NonZeroCells:
     """The cells of a table that are not published as 0."""
     if isinstance(table, SparseTable):
         return NonZeroCells(table.numbers, table.published)
@@ -324,8 +320,7 @@ def _judged(judge: CellMethod, cube: Cube) -> Table:
     if cube.spec.measure is not Measure.COUNT:
         spec = replace(cube.spec, measure=Measure.COUNT, weight_decimals=0)
         cube = Cube(spec, cube.origin, Accumulators(cube.count, cube.key))
-    table = judge.protect(cube).table
-    return table.whole() if isinstance(table, SparseTable) else table
+    return judge.protect(cube).table.whole()
 
 
 def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
@@ -343,16 +338,4 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
 
 def note_for(smallest: int) -> Text:
     """What readers are told, with what helps them."""
-    return Text.of({language: text.format(size=smallest) for language, text in _NOTE.items()})
-
-
-_NOTE = {
-    "en": "Groups of fewer than {size} are not broken down further. Coarser categories or larger"
-    " areas show more.",
-    "es": "Los grupos de menos de {size} no se desglosan más. Con categorías más amplias o zonas"
-    " más grandes se muestra más.",
-    "fr": "Les groupes de moins de {size} ne sont pas détaillés davantage. Des catégories plus"
-    " larges ou des zones plus grandes en montrent plus.",
-    "nl": "Groepen van minder dan {size} worden niet verder uitgesplitst. Grovere categorieën of"
-    " grotere gebieden tonen meer.",
-}
+    return Text.named("notes.smallest_group").filled(size=str(smallest))

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection
 
 from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import UnknownName
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
@@ -18,7 +17,7 @@ from sdcensus.session.publish.derived_cubes import derived
 from sdcensus.session.publish.schedule import Scan, Schedule
 
 #: What is done with each table: its position among those of the schedule, and its cube.
-Work = Callable[[int, Cube | SparseCube], None]
+Work = Callable[[int, AnyCube], None]
 
 #: What progress calls this stage.
 STAGE = "tables"
@@ -69,12 +68,12 @@ class _Counted:
 
     __slots__ = ("_cube", "left", "scan", "waiting")
 
-    def __init__(self, scan: Scan, cube: Cube | SparseCube, waiting: list[int]) -> None:
+    def __init__(self, scan: Scan, cube: AnyCube, waiting: list[int]) -> None:
         self.scan, self.waiting = scan, waiting
         self.left = len(waiting)
-        self._cube: Cube | SparseCube | None = cube
+        self._cube: AnyCube | None = cube
 
-    def table(self, spec: TableSpec) -> Cube | SparseCube:
+    def table(self, spec: TableSpec) -> AnyCube:
         """The cube of one of its tables."""
         assert self._cube is not None
         return self._cube if self.scan.direct else derived(self._cube, spec)

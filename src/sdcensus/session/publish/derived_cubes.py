@@ -19,7 +19,7 @@ from sdcensus.kernels.cells.tabulate import identity, unpack
 from sdcensus.model.cube.accumulators import COUNT, KEY, Accumulators, packs, sum_type
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import Layout, mixed_radix, positions_on
-from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, SparseCube, assemble
+from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, SparseCube, assemble
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -30,8 +30,8 @@ _INNER_CELLS = 4096
 
 
 def derived(
-    finest: Cube | SparseCube, spec: TableSpec, *, largest_dense: int = LARGEST_DENSE_GRID
-) -> Cube | SparseCube:
+    finest: AnyCube, spec: TableSpec, *, largest_dense: int = LARGEST_DENSE_GRID
+) -> AnyCube:
     """A table from finer cells of the same records: exactly what counting the records gives.
 
     Args:
@@ -41,9 +41,10 @@ def derived(
         largest_dense: Grids with more cells are kept as their non-empty cells.
     """
     groups = _groups(finest.spec, spec)
-    if isinstance(finest, SparseCube) or max(spec.cells, Layout(spec).size) > largest_dense:
+    dense = finest.dense
+    if dense is None or max(spec.cells, Layout(spec).size) > largest_dense:
         return _from_cells(finest, spec, groups, largest_dense)
-    return _from_grid(finest, spec, groups)
+    return _from_grid(dense, spec, groups)
 
 
 def groups_within(fine: Axis, coarse: Axis) -> Int64 | None:
@@ -121,8 +122,8 @@ def _from_grid(finest: Cube, spec: TableSpec, groups: Sequence[Int64 | None]) ->
 
 
 def _from_cells(
-    finest: Cube | SparseCube, spec: TableSpec, groups: Sequence[Int64 | None], largest_dense: int
-) -> Cube | SparseCube:
+    finest: AnyCube, spec: TableSpec, groups: Sequence[Int64 | None], largest_dense: int
+) -> AnyCube:
     values, shape = finest.values, finest.spec.base_shape
     if isinstance(finest, SparseCube):
         held, chosen = finest.numbers, dict(values.items())

@@ -14,9 +14,9 @@ from sdcensus.formats.write import write_delivered
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.plan.plan import Plan
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
@@ -67,7 +67,7 @@ class Maker:
         self._waiting: dict[str, list[Product]] = {}
         self._parts: dict[str, dict[str, tuple[PublishedPart, Office]]] = {}
         self._rule = GroupRule(resolved.smallest_group)
-        self._judged: dict[str, Table | SparseTable] = {}
+        self._judged: dict[str, AnyTable] = {}
         self._lock, self._judging = threading.Lock(), threading.Lock()
         for product in products:
             self._parts[product.name] = {}
@@ -87,7 +87,7 @@ class Maker:
                     found[key] = spec
         return tuple(found.values())
 
-    def take(self, spec: TableSpec, counted: Cube | SparseCube) -> None:
+    def take(self, spec: TableSpec, counted: AnyCube) -> None:
         """Protect a table and finish the products that waited for it.
 
         Args:
@@ -104,10 +104,7 @@ class Maker:
         protected = self._rule.protect(
             spec, method, self._resolved.census.tabulate, counted=counted
         )
-        table, cube = protected.table, protected.audit.cube
-        if isinstance(table, SparseTable):
-            table = table.whole()
-        assert isinstance(cube, Cube)
+        table, cube = protected.table.whole(), protected.audit.cube.held_for("its files")
         taken_over = 0
         if self._resolved.imports:
             found = self._guard.imported(table, protected.provenance)
@@ -143,8 +140,7 @@ class Maker:
         """The counts before records were swapped, if they were."""
         if self._resolved.original is None:
             return None
-        cube = self._resolved.original.tabulate(spec)
-        return cube if isinstance(cube, Cube) else None
+        return self._resolved.original.tabulate(spec).dense
 
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
@@ -170,7 +166,7 @@ class Maker:
             refused[tuple(index)] = True
         return decision.table, refused if refused.any() else None
 
-    def _published(self, spec: TableSpec) -> Table | SparseTable:
+    def _published(self, spec: TableSpec) -> AnyTable:
         """The published table of a specification, for rules on published numbers; made once."""
         key = spec_key(spec)
         with self._judging:

@@ -11,8 +11,7 @@ from typing import Any
 
 from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
@@ -349,7 +348,7 @@ def _make(
     plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=maker.counted())
     progress("making the tables", max(len(finished) / total, 1e-9))
 
-    def work(index: int, cube: Cube | SparseCube) -> None:
+    def work(index: int, cube: AnyCube) -> None:
         maker.take(specs[index], cube)
 
     households = withholds_households(resolved.policy)

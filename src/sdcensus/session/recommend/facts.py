@@ -10,7 +10,6 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.policy.menu import finest_first
 from sdcensus.model.policy.policy import area_variables
 from sdcensus.model.schema.entity import Entity
@@ -119,8 +118,7 @@ def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
     geography = census.schema.geography
     if geography is None or geography not in census.schema.usable(of):
         return ()
-    leaves = census.tabulate(f"{geography.name}-total", of=of)
-    assert isinstance(leaves, Cube)  # one axis is never too large
+    leaves = census.tabulate(f"{geography.name}-total", of=of).held_for("a list of areas")
     found = []
     for level in finest_first(geography.plain_levels):
         sizes = np.bincount(level.group_array, leaves.count, minlength=len(level.codes))
@@ -169,9 +167,7 @@ def _main(schema: Schema) -> Entity:
 
 
 def _count(census: Census, of: Entity) -> int:
-    cube = census.tabulate(of=of)
-    assert isinstance(cube, Cube)
-    return int(cube.count.sum())
+    return int(census.tabulate(of=of).held_for("a total").count.sum())
 
 
 def _named(variables: tuple[Variable, ...], names: tuple[str, ...]) -> Variable | None:

@@ -19,12 +19,12 @@ from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection
 from sdcensus.model.policy.policy import Limits, Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables, look_budgets
 from sdcensus.session.census.census import Census
 from sdcensus.session.looks.budget import LIMIT, menus_of
-from sdcensus.session.perturbation.tables import ExchangeFormat, write
+from sdcensus.session.perturbation import ExchangeFormat, write
 from sdcensus.session.policy.online import ask
 from sdcensus.session.policy.verdict import Verdict
 from sdcensus.session.policy.versions import publishable_versions
@@ -217,7 +217,7 @@ def versions_of(
     # Keys are in the store already; looked up as they are, they need no secret.
     method = CellKey(recommendation.noise.design, lookup=Lookup.ASCENDING)
 
-    def show(version: TableSpec) -> Table | SparseTable:
+    def show(version: TableSpec) -> AnyTable:
         return method.protect(census.tabulate(version)).table
 
     policy = recommendation.policy

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Cube
 from sdcensus.model.plan.plan import PlannedTable
 from sdcensus.model.policy.policy import Policy, UserRole, area_variables
 from sdcensus.model.schema.entity import Entity
@@ -101,8 +100,8 @@ def standard_tables(
             areas = facts.areas if wish.of is facts.of else nested(areas_of(census, wish.of))
             if most_areas is not None:
                 areas = tuple(one for one in areas if len(one.units) <= most_areas)
-            total = census.tabulate(of=wish.of)
-            by_entity[wish.of] = areas, int(total.count.sum()) if isinstance(total, Cube) else 0
+            total = census.tabulate(of=wish.of).held_for("a total")
+            by_entity[wish.of] = areas, int(total.count.sum())
         areas, units = by_entity[wish.of]
         cells = math.prod(size for _, _, size in wish.axes)
         if units == 0:

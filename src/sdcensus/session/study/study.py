@@ -25,8 +25,9 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import preset_of
-from sdcensus.report.study.results import Candidate, Draw, Original, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import Candidate, Original, Study, StudyResult, StudyTable
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL
 from sdcensus.session.assess.knowledge import fitting, given_intruder, intruder_of
@@ -46,7 +47,7 @@ _MOST_WORKERS = 8
 
 def scheme_candidates(
     schemes: Iterable[str] = SCHEMES,
-    draws: Iterable[Draw | str] = (Draw.ASCENDING, Draw.INDEPENDENT),
+    draws: Iterable[NoiseDraw | str] = (NoiseDraw.ASCENDING, NoiseDraw.INDEPENDENT),
     *,
     secret: Secret | SubSecret | None = None,
     zeros_known: bool = False,
@@ -60,12 +61,12 @@ def scheme_candidates(
         zeros_known: Whether an intruder knows that empty cells are published as 0. The founding
             study takes it that nothing but the largest change is known.
     """
-    chosen = [member(Draw, "draw", one) for one in draws]
+    chosen = [member(NoiseDraw, "draw", one) for one in draws]
     found = []
     for design in {one.name: one for one in map(scheme, schemes)}.values():
         knowledge = Knowledge(max_deviation=design.max_deviation, zeros_known=zeros_known)
         for draw in dict.fromkeys(chosen):
-            lookup = Lookup.HASHED if draw is Draw.HASHED else Lookup.ASCENDING
+            lookup = Lookup.HASHED if draw is NoiseDraw.HASHED else Lookup.ASCENDING
             found.append(
                 Candidate(
                     name=design.name,
@@ -135,14 +136,14 @@ def compare_cubes(
     _check([cube.spec for cube in cubes], candidates)
     draw = np.random.default_rng(SEED) if generator is None else generator
     fresh: dict[int, Cube] = {}
-    if any(one.draw is Draw.INDEPENDENT for one in candidates):
+    if any(one.draw is NoiseDraw.INDEPENDENT for one in candidates):
         fresh = {at: with_fresh_keys(cube, draw) for at, cube in enumerate(counted)}
 
     persons = max(int(cube.count[interior(cube.spec)].sum()) for cube in cubes)
     printed = preset_of([cube.spec for cube in cubes], persons) is not None
 
     def measured(at: int, candidate: Candidate) -> StudyResult:
-        source = fresh[at] if candidate.draw is Draw.INDEPENDENT else counted[at]
+        source = fresh[at] if candidate.draw is NoiseDraw.INDEPENDENT else counted[at]
         if grouped is not None:
             cube, table = grouped.protect(at, source, candidate.method)
             return _measured(cube, table, candidate, language, printed=printed)
@@ -201,9 +202,7 @@ def _check(specs: Sequence[TableSpec], candidates: Sequence[Candidate]) -> None:
 def _measure(
     cube: Cube, candidate: Candidate, language: str | None, *, printed: bool
 ) -> StudyResult:
-    table = candidate.method.protect(cube).table
-    if not isinstance(table, Table):
-        raise SpecError(f"{cube.spec.title}: the table is too large to be compared whole.")
+    table = candidate.method.protect(cube).table.held_for("comparing methods")
     return _measured(cube, table, candidate, language, printed=printed)
 
 

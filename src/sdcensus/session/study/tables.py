@@ -10,7 +10,6 @@ import numpy as np
 
 from sdcensus.errors import InputError, SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
@@ -97,8 +96,8 @@ def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
             continue
         larger = next((cube for cube in made.values() if _is_part(spec, cube.spec)), None)
         if larger is None:
-            cube = census.tabulate(spec)
-            if isinstance(cube, SparseCube):
+            cube = census.tabulate(spec).dense
+            if cube is None:
                 raise SpecError(
                     f"{spec.title}: {spec.cells:,} cells are too many to be compared whole. Take"
                     " fewer axes or coarser levels, such as ed@district."

@@ -35,142 +35,151 @@ _MOST_DAYS = 3_650
 _FULL_SECONDS = 3_600
 
 
-def account_router(site: Site) -> Routes:
-    """The routes of accounts."""
-    router = Routes()
+routes = Routes[Site]()
 
-    @router.get("/account")
-    async def account(request: Request) -> Response:
-        """Who asks."""
-        check_parameters(request, "lang")
-        site.language(request)
-        caller = await site.caller(request)
-        await site.quotas.know(caller.who, site.rules(caller.role))
-        return json_response(_told(site, caller))
 
-    @router.get("/account/tokens")
-    async def tokens(request: Request) -> Response:
-        """The tokens of the account."""
-        caller = await known(request)
-        found = await site.in_thread(site.database.tokens.of, caller)
-        return json_response({"tokens": [told_token(one) for one in found if not one.revoked]})
+@routes.get("/account")
+async def account(site: Site, request: Request) -> Response:
+    """Who asks."""
+    check_parameters(request, "lang")
+    site.language(request)
+    caller = await site.caller(request)
+    await site.quotas.know(caller.who, site.rules(caller.role))
+    return json_response(_told(site, caller))
 
-    @router.post("/account/tokens")
-    async def make_token(request: Request) -> Response:
-        """A new token. Its secret is shown this once."""
-        account, by = await in_session(request)
-        found = await read_object(request, "name", "days")
-        name = text_member(found, "name", 80, None)
-        days = found.get("days", site.settings.token_days)
-        if days is None:
-            days = site.settings.token_days
-        if type(days) is not int or not 1 <= days <= _MOST_DAYS:
-            raise ApiError(400, "bad_request", place="days")
-        made = await site.in_thread(
-            site.database.tokens.make, account, name, days=days, by=by.actor(request_id(request))
-        )
-        return json_response({"secret": made.text, "token": told_token(made.token)}, 201)
 
-    @router.get("/account/tokens/{id}")
-    async def one_token(request: Request) -> Response:
-        """A token, without its secret."""
-        return json_response(told_token(await own_token(request, await known(request))))
+@routes.get("/account/tokens")
+async def tokens(site: Site, request: Request) -> Response:
+    """The tokens of the account."""
+    held = await site.in_thread(site.database.tokens.of, await _known(site, request))
+    valid = [told_token(token) for token in held if not token.revoked]
+    return json_response({"tokens": valid})
 
-    @router.delete("/account/tokens/{id}")
-    async def revoke_token(request: Request) -> Response:
-        """Make a token worth nothing."""
-        account, by = await in_session(request)
-        token = await own_token(request, account)
-        await site.in_thread(
-            site.database.tokens.revoke,
-            token.id,
-            account=account,
-            by=by.actor(request_id(request)),
-        )
-        return made_response(204, b"", "")
 
-    @router.get("/saved")
-    async def saved(request: Request) -> Response:
-        """The tables that somebody keeps."""
-        found = await site.in_thread(site.database.saved.of, await known(request))
-        return json_response({"saved": [told_saved(one) for one in found]})
+@routes.post("/account/tokens")
+async def make_token(site: Site, request: Request) -> Response:
+    """A new token. Its secret is shown this once."""
+    account, by = await _in_session(site, request)
+    members = await read_object(request, "name", "days")
+    name = text_member(members, "name", 80, None)
+    days = members.get("days")
+    if days is None:
+        days = site.settings.token_days
+    if type(days) is not int or not 1 <= days <= _MOST_DAYS:
+        raise ApiError(400, "bad_request", place="days")
+    new = await site.in_thread(
+        site.database.tokens.make, account, name, days=days, by=by.actor(request_id(request))
+    )
+    return json_response({"secret": new.text, "token": told_token(new.token)}, 201)
 
-    @router.post("/saved")
-    async def save(request: Request) -> Response:
-        """Keep a table: its question, and how it is shown."""
-        account, caller = await changing(request)
-        found = await read_object(request, "name", "title", "question", "view")
-        name = text_member(found, "name" if "name" in found else "title", 200, None)
-        question = Question.from_json(found.get("question"))
-        await site.in_thread(site.service.check, question, caller.role)
-        view = found.get("view", {})
-        if not isinstance(view, dict):
-            raise ApiError(400, "bad_request", place="view")
-        shown = {"view": orjson.dumps(view).decode("utf-8")}
-        made = await site.in_thread(site.database.saved.add, account, name, question.text, shown)
-        return json_response(told_saved(made), 201)
 
-    @router.delete("/saved/{id}")
-    async def forget(request: Request) -> Response:
-        """Keep a table no longer."""
-        account, _ = await changing(request)
-        wanted = request.path_params["id"]
-        found = await site.in_thread(site.database.saved.of, account)
-        if wanted not in {one.id for one in found}:
-            raise not_found("unknown_item")
-        await site.in_thread(site.database.saved.remove, account, wanted)
-        return made_response(204, b"", "")
+@routes.get("/account/tokens/{id}")
+async def show_token(site: Site, request: Request) -> Response:
+    """A token, without its secret."""
+    return json_response(told_token(await _own_token(site, request, await _known(site, request))))
 
-    @router.post("/feedback")
-    async def feedback(request: Request) -> Response:
-        """Write to the office."""
-        check_parameters(request, "lang")
-        site.language(request)
-        caller = await check_forgery(site, request)
-        found = await read_object(request, "text", "contact", "question")
-        text = text_member(found, "text", _LONGEST_FEEDBACK, None).strip()
-        contact = text_member(found, "contact", 200, "")
-        if not text:
-            raise ApiError(400, "bad_request", place="text")
-        asked = found.get("question")
-        question = "" if asked is None else _written(asked)
-        wait = site.feedback.wait(caller.who)
-        if wait:
-            raise too_many("quota_feedback", wait)
-        if await site.in_thread(site.database.feedback.is_full):
-            raise busy("feedback_full", _FULL_SECONDS)
-        site.feedback.note(caller.who)
-        made = await site.in_thread(
-            site.database.feedback.add, text, contact=contact, question=question
-        )
-        return json_response({"id": made.id}, 201)
 
-    async def known(request: Request) -> Account:
-        check_parameters(request, "lang")
-        site.language(request)
-        caller = await site.caller(request)
-        if caller.account is None:
-            raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
-        return caller.account
+@routes.delete("/account/tokens/{id}")
+async def revoke_token(site: Site, request: Request) -> Response:
+    """Make a token worth nothing."""
+    account, by = await _in_session(site, request)
+    token = await _own_token(site, request, account)
+    await site.in_thread(
+        site.database.tokens.revoke,
+        token.id,
+        account=account,
+        by=by.actor(request_id(request)),
+    )
+    return made_response(204, b"", "")
 
-    async def changing(request: Request) -> tuple[Account, Caller]:
-        account = await known(request)
-        return account, await check_forgery(site, request)
 
-    async def in_session(request: Request) -> tuple[Account, Caller]:
-        """Who has logged in. Whoever finds a token must not be able to make themselves others."""
-        account, caller = await changing(request)
-        check_session(caller)
-        return account, caller
+@routes.get("/saved")
+async def saved(site: Site, request: Request) -> Response:
+    """The tables that somebody keeps."""
+    kept = await site.in_thread(site.database.saved.of, await _known(site, request))
+    return json_response({"saved": [told_saved(table) for table in kept]})
 
-    async def own_token(request: Request, account: Account) -> Token:
-        wanted = request.path_params["id"]
-        for one in await site.in_thread(site.database.tokens.of, account):
-            if one.id == wanted and not one.revoked:
-                return one
+
+@routes.post("/saved")
+async def save(site: Site, request: Request) -> Response:
+    """Keep a table: its question, and how it is shown."""
+    account, caller = await _changing(site, request)
+    members = await read_object(request, "name", "title", "question", "view")
+    name = text_member(members, "name" if "name" in members else "title", 200, None)
+    question = Question.from_json(members.get("question"))
+    await site.in_thread(site.service.check, question, caller.role)
+    view = members.get("view", {})
+    if not isinstance(view, dict):
+        raise ApiError(400, "bad_request", place="view")
+    shown = {"view": orjson.dumps(view).decode("utf-8")}
+    table = await site.in_thread(site.database.saved.add, account, name, question.text, shown)
+    return json_response(told_saved(table), 201)
+
+
+@routes.delete("/saved/{id}")
+async def forget(site: Site, request: Request) -> Response:
+    """Keep a table no longer."""
+    account, _ = await _changing(site, request)
+    wanted = request.path_params["id"]
+    kept = await site.in_thread(site.database.saved.of, account)
+    if wanted not in {table.id for table in kept}:
         raise not_found("unknown_item")
+    await site.in_thread(site.database.saved.remove, account, wanted)
+    return made_response(204, b"", "")
 
-    return router
+
+@routes.post("/feedback")
+async def feedback(site: Site, request: Request) -> Response:
+    """Write to the office."""
+    check_parameters(request, "lang")
+    site.language(request)
+    caller = await check_forgery(site, request)
+    members = await read_object(request, "text", "contact", "question")
+    text = text_member(members, "text", _LONGEST_FEEDBACK, None).strip()
+    contact = text_member(members, "contact", 200, "")
+    if not text:
+        raise ApiError(400, "bad_request", place="text")
+    asked = members.get("question")
+    question = "" if asked is None else _written(asked)
+    wait = site.feedback.wait(caller.who)
+    if wait:
+        raise too_many("quota_feedback", wait)
+    if await site.in_thread(site.database.feedback.is_full):
+        raise busy("feedback_full", _FULL_SECONDS)
+    site.feedback.note(caller.who)
+    message = await site.in_thread(
+        site.database.feedback.add, text, contact=contact, question=question
+    )
+    return json_response({"id": message.id}, 201)
+
+
+async def _known(site: Site, request: Request) -> Account:
+    check_parameters(request, "lang")
+    site.language(request)
+    caller = await site.caller(request)
+    if caller.account is None:
+        raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
+    return caller.account
+
+
+async def _changing(site: Site, request: Request) -> tuple[Account, Caller]:
+    account = await _known(site, request)
+    return account, await check_forgery(site, request)
+
+
+async def _in_session(site: Site, request: Request) -> tuple[Account, Caller]:
+    """Who has logged in. Whoever finds a token must not be able to make themselves others."""
+    account, caller = await _changing(site, request)
+    check_session(caller)
+    return account, caller
+
+
+async def _own_token(site: Site, request: Request, account: Account) -> Token:
+    wanted = request.path_params["id"]
+    for token in await site.in_thread(site.database.tokens.of, account):
+        if token.id == wanted and not token.revoked:
+            return token
+    raise not_found("unknown_item")
 
 
 def _written(asked: object) -> str:

@@ -37,56 +37,58 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def commands_router(site: Site) -> Routes:
-    """The routes of programs."""
-    router = Routes()
+routes = Routes[Site]()
 
-    @router.post("/commands")
-    async def compiled(request: Request) -> Response:
-        """The tables that a program asks for, as questions. Nothing is counted."""
-        check_parameters(request, "lang")
-        language = site.language(request)
-        await check_forgery(site, request)
-        found = await read_object(request, "program")
-        text = text_member(found, "program", _longest(), None)
-        program = await site.in_thread(_compiled, text, site.schema, language)
-        return json_response({"tables": [_told(one, text) for one in program.tables]})
 
-    @router.get("/commands/table")
-    async def linked(request: Request) -> Response:
-        """A table of a program by its link."""
-        check_parameters(request, "program", "table", "lang", "format")
-        text = parameter(request, "program", _longest())
-        if text is None:
-            raise ApiError(400, "missing_parameter", place="program")
-        return await finished(request, text, parameter(request, "table", LONGEST_TABLE_NAME) or "")
+@routes.post("/commands")
+async def compiled(site: Site, request: Request) -> Response:
+    """The tables that a program asks for, as questions. Nothing is counted."""
+    check_parameters(request, "lang")
+    language = site.language(request)
+    await check_forgery(site, request)
+    members = await read_object(request, "program")
+    text = text_member(members, "program", _longest(), None)
+    program = await site.in_thread(_compiled, text, site.schema, language)
+    return json_response({"tables": [_told(table, text) for table in program.tables]})
 
-    @router.post("/commands/table")
-    async def posted(request: Request) -> Response:
-        """A table of a program: its question is answered, and its figures computed from that."""
-        check_parameters(request, "lang", "format")
-        await check_forgery(site, request)
-        found = await read_object(request, "program", "table")
-        text = text_member(found, "program", _longest(), None)
-        return await finished(request, text, text_member(found, "table", LONGEST_TABLE_NAME, ""))
 
-    async def finished(request: Request, text: str, name: str) -> Response:
-        language = site.language(request)
-        caller = await site.caller(request)
-        form = asked_format(parameter(request, "format"), request.headers.get("accept", ""))
-        program = await site.in_thread(_compiled, text, site.schema, language)
-        table = program.table(name) if name else program.tables[0]
-        if table is None:
-            raise not_found("unknown_item", "unknown-name")
-        computed = None if table.computed is None and not table.title else table
-        asked = Asked(table.question, form, language, computed)
-        later = wants_job(request)
-        made = await answer(site, caller, asked, request=request_id(request), as_job=later)
-        if isinstance(made, Job):
-            return job_response(site, caller, made)
-        return entry_response(request, site, caller, made)
+@routes.get("/commands/table")
+async def linked(site: Site, request: Request) -> Response:
+    """A table of a program by its link."""
+    check_parameters(request, "program", "table", "lang", "format")
+    text = parameter(request, "program", _longest())
+    if text is None:
+        raise ApiError(400, "missing_parameter", place="program")
+    name = parameter(request, "table", LONGEST_TABLE_NAME) or ""
+    return await _finished(site, request, text, name)
 
-    return router
+
+@routes.post("/commands/table")
+async def posted(site: Site, request: Request) -> Response:
+    """A table of a program: its question is answered, and its figures computed from that."""
+    check_parameters(request, "lang", "format")
+    await check_forgery(site, request)
+    members = await read_object(request, "program", "table")
+    text = text_member(members, "program", _longest(), None)
+    name = text_member(members, "table", LONGEST_TABLE_NAME, "")
+    return await _finished(site, request, text, name)
+
+
+async def _finished(site: Site, request: Request, text: str, name: str) -> Response:
+    language = site.language(request)
+    caller = await site.caller(request)
+    form = asked_format(parameter(request, "format"), request.headers.get("accept", ""))
+    program = await site.in_thread(_compiled, text, site.schema, language)
+    table = program.table(name) if name else program.tables[0]
+    if table is None:
+        raise not_found("unknown_item", "unknown-name")
+    computed = None if table.computed is None and not table.title else table
+    asked = Asked(table.question, form, language, computed)
+    later = wants_job(request)
+    answered = await answer(site, caller, asked, request=request_id(request), as_job=later)
+    if isinstance(answered, Job):
+        return job_response(site, caller, answered)
+    return entry_response(request, site, caller, answered)
 
 
 # The language is loaded here and not above: the server starts sooner, and most readers never write

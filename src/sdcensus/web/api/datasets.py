@@ -31,85 +31,84 @@ Parents = Sequence[tuple[Level, Code] | None]
 PAGE, MOST = 1_000, 10_000
 
 
-def datasets_router(site: Site) -> Routes:
-    """The routes of what can be asked for."""
-    router = Routes()
-    limits = site.rules
+routes = Routes[Site]()
 
-    @router.get("/datasets")
-    async def datasets(request: Request) -> Response:
-        """What can be counted."""
-        check_parameters(request, "lang")
-        language = site.language(request)
-        role = (await site.caller(request)).role
-        return public_json(request, site, _datasets(site, limits(role), language), language)
 
-    @router.get("/datasets/{of}/variables")
-    async def variables(request: Request) -> Response:
-        """What it can be counted by."""
-        check_parameters(request, "lang")
-        language = site.language(request)
-        asked = population(request).variables
-        found = await site.in_thread(_told_all, site, asked, language)
-        return public_json(request, site, {"variables": found}, language)
+@routes.get("/datasets")
+async def datasets(site: Site, request: Request) -> Response:
+    """What can be counted."""
+    check_parameters(request, "lang")
+    language = site.language(request)
+    role = (await site.caller(request)).role
+    return public_json(request, site, _datasets(site, site.rules(role), language), language)
 
-    @router.get("/datasets/{of}/variables/{name}")
-    async def one_variable(request: Request) -> Response:
-        """A variable with all its codes."""
-        check_parameters(request, "lang")
-        language = site.language(request)
-        offered = _variable(population(request), request.path_params["name"])
-        told = await site.in_thread(_told_codes, site, offered, language)
-        return public_json(request, site, told, language)
 
-    @router.get("/datasets/{of}/areas")
-    async def areas(request: Request) -> Response:
-        """Areas of a level, found by name or code or by the area around them."""
-        names = ("variable", "level", "search", "parent", "limit", "offset", "lang")
-        check_parameters(request, *names)
-        language = site.language(request)
-        offered = _area_variable(population(request), parameter(request, "variable"))
-        level = _level(offered, parameter(request, "level"))
-        parent = parameter(request, "parent")
-        search = (parameter(request, "search", 100) or "").strip().casefold()
-        start = number_parameter(request, "offset", 0, 0, 10_000_000)
-        most = number_parameter(request, "limit", PAGE, 1, MOST)
-        if parent is not None:
-            above = _level(offered, parent.partition(":")[0])
-            if parent.partition(":")[2] not in {one.code for one in above.codes}:
-                raise not_found("unknown_level", "unknown-name", known=above.name)
-        found = await site.in_thread(_found_areas, offered, level, parent, search, language)
-        shown = found[start : start + most]
-        document = {
-            "variable": offered.variable.name,
-            "level": level.name,
-            "total": len(found),
-            "areas": shown,
-        }
-        return public_json(request, site, document, language)
+@routes.get("/datasets/{of}/variables")
+async def variables(site: Site, request: Request) -> Response:
+    """What it can be counted by."""
+    check_parameters(request, "lang")
+    language = site.language(request)
+    asked = _population(site, request).variables
+    described = await site.in_thread(_told_all, site, asked, language)
+    return public_json(request, site, {"variables": described}, language)
 
-    @router.get("/datasets/{of}/map")
-    async def area_map(request: Request) -> Response:
-        """The borders of the areas of a level."""
-        check_parameters(request, "variable", "level", "lang")
-        language = site.language(request)
-        offered = _area_variable(population(request), parameter(request, "variable"))
-        level = _level(offered, parameter(request, "level"))
-        found = await site.in_thread(site.service.map, offered.variable.name, level.name)
-        if found is None:
-            raise not_found("no_map")
-        kind = "application/geo+json"
-        return public_json(request, site, found, language, media_type=kind)
 
-    def population(request: Request) -> Population:
-        wanted = request.path_params["of"]
-        for one in site.catalogue.populations:
-            if wanted == one.of.plural:
-                return one
-        known = ", ".join(one.of.plural for one in site.catalogue.populations)
-        raise not_found("unknown_population", "unknown-name", known=known)
+@routes.get("/datasets/{of}/variables/{name}")
+async def show_variable(site: Site, request: Request) -> Response:
+    """A variable with all its codes."""
+    check_parameters(request, "lang")
+    language = site.language(request)
+    offered = _variable(_population(site, request), request.path_params["name"])
+    described = await site.in_thread(_told_codes, site, offered, language)
+    return public_json(request, site, described, language)
 
-    return router
+
+@routes.get("/datasets/{of}/areas")
+async def areas(site: Site, request: Request) -> Response:
+    """Areas of a level, found by name or code or by the area around them."""
+    names = ("variable", "level", "search", "parent", "limit", "offset", "lang")
+    check_parameters(request, *names)
+    language = site.language(request)
+    offered = _area_variable(_population(site, request), parameter(request, "variable"))
+    level = _level(offered, parameter(request, "level"))
+    parent = parameter(request, "parent")
+    search = (parameter(request, "search", 100) or "").strip().casefold()
+    start = number_parameter(request, "offset", 0, 0, 10_000_000)
+    most = number_parameter(request, "limit", PAGE, 1, MOST)
+    if parent is not None:
+        above = _level(offered, parent.partition(":")[0])
+        if parent.partition(":")[2] not in {code.code for code in above.codes}:
+            raise not_found("unknown_level", "unknown-name", known=above.name)
+    matching = await site.in_thread(_matching_areas, offered, level, parent, search, language)
+    document = {
+        "variable": offered.variable.name,
+        "level": level.name,
+        "total": len(matching),
+        "areas": matching[start : start + most],
+    }
+    return public_json(request, site, document, language)
+
+
+@routes.get("/datasets/{of}/map")
+async def area_map(site: Site, request: Request) -> Response:
+    """The borders of the areas of a level."""
+    check_parameters(request, "variable", "level", "lang")
+    language = site.language(request)
+    offered = _area_variable(_population(site, request), parameter(request, "variable"))
+    level = _level(offered, parameter(request, "level"))
+    borders = await site.in_thread(site.service.map, offered.variable.name, level.name)
+    if borders is None:
+        raise not_found("no_map")
+    return public_json(request, site, borders, language, media_type="application/geo+json")
+
+
+def _population(site: Site, request: Request) -> Population:
+    wanted = request.path_params["of"]
+    for population in site.catalogue.populations:
+        if wanted == population.of.plural:
+            return population
+    known = ", ".join(population.of.plural for population in site.catalogue.populations)
+    raise not_found("unknown_population", "unknown-name", known=known)
 
 
 def _datasets(site: Site, rules: Any, language: str) -> Json:
@@ -258,7 +257,7 @@ def _level(offered: OfferedVariable, name: str | None) -> Level:
     raise not_found("unknown_level", "unknown-name", known=known)
 
 
-def _found_areas(
+def _matching_areas(
     offered: OfferedVariable, level: Level, parent: str | None, search: str, language: str
 ) -> list[Json]:
     """Areas of a level within another one, whose name or code holds some letters."""

@@ -20,7 +20,7 @@ from sdcensus.errors import (
 )
 from sdcensus.model.quantities import number_text
 from sdcensus.web.caching import Busy
-from sdcensus.web.catalogues import text
+from sdcensus.web.languages import text
 from sdcensus.web.mistakes import mistake_text
 from sdcensus.web.quotas import QuotaExceeded
 

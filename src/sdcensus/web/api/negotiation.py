@@ -8,7 +8,7 @@ from typing import Any
 from sdcensus.model.published.table_format import all_formats
 from sdcensus.session.answer import JSON_STAT, form_names, served_formats
 from sdcensus.web.api.errors import ApiError
-from sdcensus.web.catalogues import chosen_language
+from sdcensus.web.languages import chosen_language
 
 _LONGEST_HEADER = 1_000
 

@@ -33,85 +33,88 @@ from sdcensus.web.routing import Routes
 Json = dict[str, Any]
 
 
-def staff_router(site: Site) -> Routes:
-    """The routes of the staff."""
-    router = Routes(prefix="/staff")
+routes = Routes[Site](prefix="/staff")
 
-    @router.get("/summary")
-    async def summary(request: Request) -> Response:
-        """The state of the server."""
-        await staff(request)
-        return json_response(await site.in_thread(_summary, site))
 
-    @router.post("/alarms/{id}/acknowledge")
-    async def acknowledge(request: Request) -> Response:
-        """Mark an alarm as seen."""
-        caller = await staff(request, changing=True)
-        try:
-            alarm = await site.in_thread(
-                site.database.alarms.acknowledge,
-                request.path_params["id"],
-                by=caller.actor(request_id(request)),
-            )
-        except UnknownName:
-            raise not_found("unknown_item") from None
-        return json_response({"alarm": _alarm(alarm)})
+@routes.get("/summary")
+async def summary(site: Site, request: Request) -> Response:
+    """The state of the server."""
+    await _staff(site, request)
+    return json_response(await site.in_thread(_summary, site))
 
-    @router.get("/feedback")
-    async def feedback(request: Request) -> Response:
-        """What readers wrote."""
-        await staff(request)
-        found = await site.in_thread(site.database.feedback.all)
-        return json_response({"feedback": [_feedback(one) for one in found]})
 
-    @router.post("/feedback/{id}/read")
-    async def mark_read(request: Request) -> Response:
-        """Mark a message as read."""
-        caller = await staff(request, changing=True)
-        try:
-            found = await site.in_thread(
-                site.database.feedback.mark_read,
-                request.path_params["id"],
-                by=caller.actor(request_id(request)),
-            )
-        except UnknownName:
-            raise not_found("unknown_item") from None
-        return json_response({"feedback": _feedback(found)})
-
-    @router.get("/accounts")
-    async def accounts(request: Request) -> Response:
-        """The accounts."""
-        await staff(request)
-        found = await site.in_thread(site.database.accounts.all)
-        return json_response({"accounts": [_account(one) for one in found]})
-
-    @router.post("/accounts")
-    async def add_account(request: Request) -> Response:
-        """A new account. A token is not enough: whoever finds one would have an account as well."""
-        caller = await staff(request, changing=True)
-        check_session(caller)
-        found = await read_object(request, "name", "role", "password", "display_name")
-        made = await site.in_thread(
-            site.database.accounts.add,
-            text_member(found, "name", 200, None),
-            AccountRole.named(text_member(found, "role", 20, "registered")),
-            text_member(found, "password", 1_000, None),
-            display_name=text_member(found, "display_name", 200, ""),
+@routes.post("/alarms/{id}/acknowledge")
+async def acknowledge(site: Site, request: Request) -> Response:
+    """Mark an alarm as seen."""
+    caller = await _staff(site, request, changing=True)
+    try:
+        alarm = await site.in_thread(
+            site.database.alarms.acknowledge,
+            request.path_params["id"],
             by=caller.actor(request_id(request)),
         )
-        return json_response({"account": _account(made)}, 201)
+    except UnknownName:
+        raise not_found("unknown_item") from None
+    return json_response({"alarm": _alarm(alarm)})
 
-    async def staff(request: Request, *, changing: bool = False) -> Caller:
-        check_parameters(request, "lang")
-        site.language(request)
-        caller = await site.caller(request)
-        if caller.account is None:
-            raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
-        if caller.account.role is not AccountRole.STAFF:
-            raise ApiError(403, "forbidden")
-        return await check_forgery(site, request) if changing else caller
 
-    return router
+@routes.get("/feedback")
+async def feedback(site: Site, request: Request) -> Response:
+    """What readers wrote."""
+    await _staff(site, request)
+    messages = await site.in_thread(site.database.feedback.all)
+    return json_response({"feedback": [_feedback(message) for message in messages]})
+
+
+@routes.post("/feedback/{id}/read")
+async def mark_read(site: Site, request: Request) -> Response:
+    """Mark a message as read."""
+    caller = await _staff(site, request, changing=True)
+    try:
+        message = await site.in_thread(
+            site.database.feedback.mark_read,
+            request.path_params["id"],
+            by=caller.actor(request_id(request)),
+        )
+    except UnknownName:
+        raise not_found("unknown_item") from None
+    return json_response({"feedback": _feedback(message)})
+
+
+@routes.get("/accounts")
+async def accounts(site: Site, request: Request) -> Response:
+    """The accounts."""
+    await _staff(site, request)
+    known = await site.in_thread(site.database.accounts.all)
+    return json_response({"accounts": [_account(account) for account in known]})
+
+
+@routes.post("/accounts")
+async def add_account(site: Site, request: Request) -> Response:
+    """A new account. A token is not enough: whoever finds one would have an account as well."""
+    caller = await _staff(site, request, changing=True)
+    check_session(caller)
+    members = await read_object(request, "name", "role", "password", "display_name")
+    account = await site.in_thread(
+        site.database.accounts.add,
+        text_member(members, "name", 200, None),
+        AccountRole.named(text_member(members, "role", 20, "registered")),
+        text_member(members, "password", 1_000, None),
+        display_name=text_member(members, "display_name", 200, ""),
+        by=caller.actor(request_id(request)),
+    )
+    return json_response({"account": _account(account)}, 201)
+
+
+async def _staff(site: Site, request: Request, *, changing: bool = False) -> Caller:
+    check_parameters(request, "lang")
+    site.language(request)
+    caller = await site.caller(request)
+    if caller.account is None:
+        raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
+    if caller.account.role is not AccountRole.STAFF:
+        raise ApiError(403, "forbidden")
+    return await check_forgery(site, request) if changing else caller
 
 
 def _summary(site: Site) -> Json:

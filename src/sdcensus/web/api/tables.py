@@ -39,94 +39,97 @@ from sdcensus.web.routing import Routes
 _QUESTION = ("of", "by", "where", "codes", "groups")
 
 
-def tables_router(site: Site) -> Routes:
-    """The routes of tables and jobs."""
-    router = Routes()
+routes = Routes[Site]()
 
-    async def asked_table(request: Request, question: Question | None) -> Response:
-        caller = await site.caller(request)
-        try:
-            check_parameters(request, *(_QUESTION if question is None else ()), "lang", "format")
-            language = site.language(request)
-            format_name = asked_format(
-                parameter(request, "format"), request.headers.get("accept", "")
-            )
-            if question is None:
-                question = Question.from_parameters(request.query_params.multi_items())
-        except Exception as error:
-            audit_question(site, caller, error, request_id(request))
-            raise
-        asked = Asked(question, format_name, language)
-        later = wants_job(request)
-        found = await answer(site, caller, asked, request=request_id(request), as_job=later)
-        if isinstance(found, Job):
-            return job_response(site, caller, found)
-        if request.method == "GET" and _is_plain(request.headers):
-            site.cache.put_alias(_alias(request.scope), asked.key(caller.role))
-        return entry_response(request, site, caller, found)
 
-    async def read_question(request: Request) -> Question:
-        try:
-            return Question.from_json(await read_json(request))
-        except (SdcensusError, ApiError) as error:
-            caller = await site.caller(request)
-            audit_question(site, caller, error, request_id(request))
-            raise
-
-    @router.get("/tables")
-    async def get_table(request: Request) -> Response:
-        """A published table by its link."""
-        return await asked_table(request, None)
-
-    @router.post("/tables")
-    async def post_table(request: Request) -> Response:
-        """A published table. Large ones become jobs."""
-        await check_forgery(site, request)
-        return await asked_table(request, await read_question(request))
-
-    @router.post("/tables/check")
-    async def check_table(request: Request) -> Response:
-        """How large a table would be, and whether it is allowed. Nothing is counted."""
-        check_parameters(request, "lang")
+async def _asked_table(site: Site, request: Request, question: Question | None) -> Response:
+    caller = await site.caller(request)
+    try:
+        check_parameters(request, *(_QUESTION if question is None else ()), "lang", "format")
         language = site.language(request)
-        caller = await check_forgery(site, request)
-        question = Question.from_json(await read_json(request))
-        checked = await site.in_thread(site.service.check, question, caller.role)
-        return json_response(told_check(checked, site.schema, language))
+        format_name = asked_format(parameter(request, "format"), request.headers.get("accept", ""))
+        if question is None:
+            question = Question.from_parameters(request.query_params.multi_items())
+    except Exception as error:
+        audit_question(site, caller, error, request_id(request))
+        raise
+    asked = Asked(question, format_name, language)
+    later = wants_job(request)
+    answered = await answer(site, caller, asked, request=request_id(request), as_job=later)
+    if isinstance(answered, Job):
+        return job_response(site, caller, answered)
+    if request.method == "GET" and _is_plain(request.headers):
+        site.cache.put_alias(_alias(request.scope), asked.key(caller.role))
+    return entry_response(request, site, caller, answered)
 
-    @router.get("/jobs/{job}")
-    async def get_job(request: Request) -> Response:
-        """How far a large table is."""
-        _, job = await found_job(request)
-        again = [] if job.ended else [(b"retry-after", b"1")]
-        return json_response(told_job(job), headers=again)
 
-    @router.get("/jobs/{job}/result")
-    async def get_result(request: Request) -> Response:
-        """A large table that is ready."""
-        caller, job = await found_job(request)
-        entry = await site.in_thread(site.jobs.result, job)
-        if entry is None:
-            raise not_found("job")
-        response = entry_response(request, site, caller, entry)
-        return _only_for_one(response)
-
-    @router.delete("/jobs/{job}")
-    async def delete_job(request: Request) -> Response:
-        """Forget a large table."""
-        await check_forgery(site, request)
-        _, job = await found_job(request)
-        site.jobs.remove(job)
-        return made_response(204, b"", "")
-
-    async def found_job(request: Request) -> tuple[Caller, Job]:
+async def _read_question(site: Site, request: Request) -> Question:
+    try:
+        return Question.from_json(await read_json(request))
+    except (SdcensusError, ApiError) as error:
         caller = await site.caller(request)
-        job = site.jobs.find(request.path_params["job"], caller.owner)
-        if job is None:
-            raise not_found("job")
-        return caller, job
+        audit_question(site, caller, error, request_id(request))
+        raise
 
-    return router
+
+@routes.get("/tables")
+async def get_table(site: Site, request: Request) -> Response:
+    """A published table by its link."""
+    return await _asked_table(site, request, None)
+
+
+@routes.post("/tables")
+async def post_table(site: Site, request: Request) -> Response:
+    """A published table. Large ones become jobs."""
+    await check_forgery(site, request)
+    return await _asked_table(site, request, await _read_question(site, request))
+
+
+@routes.post("/tables/check")
+async def check_table(site: Site, request: Request) -> Response:
+    """How large a table would be, and whether it is allowed. Nothing is counted."""
+    check_parameters(request, "lang")
+    language = site.language(request)
+    caller = await check_forgery(site, request)
+    question = Question.from_json(await read_json(request))
+    checked = await site.in_thread(site.service.check, question, caller.role)
+    return json_response(told_check(checked, site.schema, language))
+
+
+@routes.get("/jobs/{job}")
+async def get_job(site: Site, request: Request) -> Response:
+    """How far a large table is."""
+    _, job = await _own_job(site, request)
+    again = [] if job.ended else [(b"retry-after", b"1")]
+    return json_response(told_job(job), headers=again)
+
+
+@routes.get("/jobs/{job}/result")
+async def get_result(site: Site, request: Request) -> Response:
+    """A large table that is ready."""
+    caller, job = await _own_job(site, request)
+    entry = await site.in_thread(site.jobs.result, job)
+    if entry is None:
+        raise not_found("job")
+    response = entry_response(request, site, caller, entry)
+    return _only_for_one(response)
+
+
+@routes.delete("/jobs/{job}")
+async def delete_job(site: Site, request: Request) -> Response:
+    """Forget a large table."""
+    await check_forgery(site, request)
+    _, job = await _own_job(site, request)
+    site.jobs.remove(job)
+    return made_response(204, b"", "")
+
+
+async def _own_job(site: Site, request: Request) -> tuple[Caller, Job]:
+    caller = await site.caller(request)
+    job = site.jobs.find(request.path_params["job"], caller.owner)
+    if job is None:
+        raise not_found("job")
+    return caller, job
 
 
 def _only_for_one(response: Response) -> Response:

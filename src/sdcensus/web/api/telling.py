@@ -19,7 +19,7 @@ from sdcensus.session.answer import (
 )
 from sdcensus.session.figures.computation import counted_of
 from sdcensus.session.policy.verdict import Reason, Remedy, Verdict
-from sdcensus.web.catalogues import texts
+from sdcensus.web.languages import texts
 from sdcensus.web.policy_words import note_text, reason_text, remedy_text
 
 Json = dict[str, Any]

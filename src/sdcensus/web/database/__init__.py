@@ -27,7 +27,6 @@ out: ``SpecError`` for values that are not allowed (a short password, a name tha
     database.sessions.find(id) -> Session(csrf, account, created, expires) | None
     database.sessions.csrf_matches(session, text) -> bool  # constant time
     database.sessions.end(id)
-    database.sessions.end_all(account)
     database.sessions.sweep() -> int                       # removes those that are over
     database.sessions.limit(idle=..., longest=...)         # by the settings of the server
 
@@ -72,65 +71,32 @@ it write their own entry into the audit, in the same transaction; nobody else ne
 logouts, tables, jobs, downloads, start and stop are entered by the server with its ``AuditWriter``.
 """
 
-from sdcensus.web.database.audit import COUNTED, AuditLog
-from sdcensus.web.database.audit_writer import AuditWriter
-from sdcensus.web.database.database import Database
-from sdcensus.web.database.link import utc_now
-from sdcensus.web.database.passwords import Hashing
-from sdcensus.web.database.records import (
-    ANONYMOUS,
-    COMMAND_LINE,
-    Account,
-    AccountRole,
-    Action,
-    Actor,
-    Alarm,
-    Anchor,
-    AuditProof,
-    Damage,
-    Entry,
-    Feedback,
-    Finding,
-    Head,
-    LoginAnswer,
-    MadeToken,
-    Restored,
-    SavedTable,
-    Session,
-    StartedSession,
-    Token,
-    Used,
-    WrittenEntry,
-)
-
-__all__ = [
-    "ANONYMOUS",
-    "COMMAND_LINE",
-    "COUNTED",
-    "Account",
-    "AccountRole",
-    "Action",
-    "Actor",
-    "Alarm",
-    "Anchor",
-    "AuditLog",
-    "AuditProof",
-    "AuditWriter",
-    "Damage",
-    "Database",
-    "Entry",
-    "Feedback",
-    "Finding",
-    "Hashing",
-    "Head",
-    "LoginAnswer",
-    "MadeToken",
-    "Restored",
-    "SavedTable",
-    "Session",
-    "StartedSession",
-    "Token",
-    "Used",
-    "WrittenEntry",
-    "utc_now",
-]
+from sdcensus.model.vocabulary import AccountRole as AccountRole
+from sdcensus.web.database.audit import COUNTED as COUNTED
+from sdcensus.web.database.audit import AuditLog as AuditLog
+from sdcensus.web.database.audit_writer import AuditWriter as AuditWriter
+from sdcensus.web.database.database import Database as Database
+from sdcensus.web.database.link import utc_now as utc_now
+from sdcensus.web.database.passwords import Hashing as Hashing
+from sdcensus.web.database.records import ANONYMOUS as ANONYMOUS
+from sdcensus.web.database.records import COMMAND_LINE as COMMAND_LINE
+from sdcensus.web.database.records import Account as Account
+from sdcensus.web.database.records import Action as Action
+from sdcensus.web.database.records import Actor as Actor
+from sdcensus.web.database.records import Alarm as Alarm
+from sdcensus.web.database.records import Anchor as Anchor
+from sdcensus.web.database.records import AuditProof as AuditProof
+from sdcensus.web.database.records import Damage as Damage
+from sdcensus.web.database.records import Entry as Entry
+from sdcensus.web.database.records import Feedback as Feedback
+from sdcensus.web.database.records import Finding as Finding
+from sdcensus.web.database.records import Head as Head
+from sdcensus.web.database.records import LoginAnswer as LoginAnswer
+from sdcensus.web.database.records import MadeToken as MadeToken
+from sdcensus.web.database.records import Restored as Restored
+from sdcensus.web.database.records import SavedTable as SavedTable
+from sdcensus.web.database.records import Session as Session
+from sdcensus.web.database.records import StartedSession as StartedSession
+from sdcensus.web.database.records import Token as Token
+from sdcensus.web.database.records import Used as Used
+from sdcensus.web.database.records import WrittenEntry as WrittenEntry

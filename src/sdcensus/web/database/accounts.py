@@ -8,6 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.vocabulary import AccountRole
 from sdcensus.web.database.audit import enter
 from sdcensus.web.database.link import Link, comparable, random_id
 from sdcensus.web.database.passwords import (
@@ -17,14 +18,7 @@ from sdcensus.web.database.passwords import (
     check_new_password,
     normal_password,
 )
-from sdcensus.web.database.records import (
-    NO_ACCOUNT,
-    Account,
-    AccountRole,
-    Action,
-    Actor,
-    LoginAnswer,
-)
+from sdcensus.web.database.records import NO_ACCOUNT, Account, Action, Actor, LoginAnswer
 from sdcensus.web.database.schema import AnyRow, accounts, sessions
 from sdcensus.web.database.verified import VerifiedTokens
 

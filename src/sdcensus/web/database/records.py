@@ -8,29 +8,12 @@ from datetime import datetime
 from enum import StrEnum
 
 from sdcensus.errors import SpecError, unknown
+from sdcensus.model.vocabulary import AccountRole
 
 #: Names of accounts cannot begin with this sign: it marks those who have none.
 NO_ACCOUNT = "~"
 #: What somebody without an account is in the audit and in a policy.
 ANONYMOUS = "anonymous"
-
-
-class AccountRole(StrEnum):
-    """What an account may do. Whoever has no account is anonymous."""
-
-    REGISTERED = "registered"
-    STAFF = "staff"
-
-    @classmethod
-    def named(cls, word: str) -> AccountRole:
-        """The role of this name.
-
-        Raises:
-            SpecError: There is none.
-        """
-        if word not in list(cls):
-            raise SpecError(unknown("role", word, list(cls)))
-        return cls(word)
 
 
 class Action(StrEnum):

@@ -108,11 +108,6 @@ class Sessions:
         with self._link.writing() as connection:
             connection.execute(delete(sessions).where(sessions.c.id_hash == _hash(identity)))
 
-    def end_all(self, account: Account) -> None:
-        """End all sessions of an account."""
-        with self._link.writing() as connection:
-            connection.execute(delete(sessions).where(sessions.c.account == account.id))
-
     def sweep(self) -> int:
         """Remove the sessions that are over; how many there were."""
         with self._link.writing() as connection:

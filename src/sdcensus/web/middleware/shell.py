@@ -13,8 +13,8 @@ from typing import Any
 from starlette.requests import ClientDisconnect, HTTPConnection
 
 from sdcensus.web.api.errors import ApiError, busy
-from sdcensus.web.catalogues import language_of
 from sdcensus.web.identity import SESSION_COOKIE, Headers, headers_of, is_secure
+from sdcensus.web.languages import language_of
 from sdcensus.web.metrics import Metrics
 from sdcensus.web.security import STAY_SECURE, headers_for, is_open
 from sdcensus.web.settings import Settings

@@ -1,26 +1,21 @@
-"""The words of pages and errors, in the languages of the server: files, and nothing in code."""
+"""The words of pages and errors in the language of a request; they stand in ``words/*/web``."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, unknown
+from sdcensus.model.catalogue import FOLDER, LANGUAGES, catalogue
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
-#: The languages that the catalogues are written in; the first is the one of last resort.
-LANGUAGES = ("en", "es", "fr", "nl")
-
 #: The cookie in which a page remembers the language that somebody chose.
 LANGUAGE_COOKIE = "lang"
 
-_FOLDER = Path(__file__).resolve().parent
 #: Longer headers are not about languages.
 _LONGEST_HEADER = 500
 
@@ -35,11 +30,14 @@ def texts(language: str) -> Mapping[str, str]:
     """
     if language not in LANGUAGES:
         raise SpecError(unknown("language", language, LANGUAGES))
-    found: dict[str, str] = {}
-    for path in sorted((_FOLDER / language).glob("*.toml")):
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.update(_flat(document, f"{path.stem}."))
-    return MappingProxyType(found)
+    areas = sorted(path.stem for path in (FOLDER / language / "web").glob("*.toml"))
+    return MappingProxyType(
+        {
+            f"{area}.{key}": text
+            for area in areas
+            for key, text in catalogue(f"web/{area}", language).items()
+        }
+    )
 
 
 def text(language: str, key: str, **values: object) -> str:
@@ -101,11 +99,3 @@ def _weight(parameters: str) -> float:
         return min(max(float(value), 0.0), 1.0)
     except ValueError:
         return 0.0
-
-
-def _flat(document: Mapping[str, Any], before: str) -> Iterator[tuple[str, str]]:
-    for name, value in document.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{name}.")
-        else:
-            yield f"{before}{name}", str(value)

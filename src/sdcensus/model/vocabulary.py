@@ -1,0 +1,140 @@
+"""Words that people choose from: on the command line, in documents, in Python and on the web.
+
+Nothing heavy is imported here, so that the help of a command can name its choices at once. Words of
+one package only stay there.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from sdcensus.errors import SpecError, unknown
+from sdcensus.model.options import option
+
+
+class OnProblem(StrEnum):
+    """What to do with records that do not fit the schema."""
+
+    REFUSE = "refuse"
+    MISSING = "missing"
+
+    @classmethod
+    def parse(cls, word: str) -> OnProblem:
+        """Read the word of an option."""
+        return option(cls, "way to treat problems", word)
+
+
+class Measure(StrEnum):
+    """What a cell says about its records."""
+
+    COUNT = "count"
+    WEIGHTED = "weighted"
+
+
+class EngineName(StrEnum):
+    """The engines that can answer for a census."""
+
+    MEMORY = "memory"
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+class DemoCountry(StrEnum):
+    """Demo countries of the sizes of the founding study."""
+
+    SMALL = "small-island"
+    MID = "mid-country"
+    LARGE = "large-island"
+
+
+class DemoFormat(StrEnum):
+    """How the records of a demo country are written."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class UserRole(StrEnum):
+    """Who asks."""
+
+    PUBLIC = "public"
+    REGISTERED = "registered"
+    STAFF = "staff"
+    PRODUCTION = "production"
+
+
+class AccountRole(StrEnum):
+    """What an account may do. Whoever has no account is anonymous."""
+
+    REGISTERED = "registered"
+    STAFF = "staff"
+
+    @classmethod
+    def named(cls, word: str) -> AccountRole:
+        """The role of this name.
+
+        Raises:
+            SpecError: There is none.
+        """
+        if word not in list(cls):
+            raise SpecError(unknown("role", word, list(cls)))
+        return cls(word)
+
+
+class NoiseDraw(StrEnum):
+    """How the change of a cell is drawn, and with it how that of a total hangs on its parts.
+
+    ``ascending``: by the cell key, in ascending order of changes, as the founding study and other
+    programs do. Noise of a total is coupled with that of its parts.
+    ``independent``: fresh noise for every cell, also for two cells with the same people. Nobody
+    should publish like this; it shows what the keys are worth.
+    ``hashed``: by a keyed hash of the cell key. The same people have the same noise, otherwise
+    the noise of different cells is independent.
+    """
+
+    ASCENDING = "ascending"
+    INDEPENDENT = "independent"
+    HASHED = "hashed"
+
+
+class Relax(StrEnum):
+    """What happens to a row of a perturbation table that does not reach the variance.
+
+    ``reference``: its stay probability falls in steps of 0.05, as in the program with which the
+    published tables were made. ``largest-stay``: it gets the largest stay probability with which
+    it reaches the variance, or comes nearest to it.
+    """
+
+    REFERENCE = "reference"
+    LARGEST_STAY = "largest-stay"
+
+
+class ExchangeFormat(StrEnum):
+    """A layout of a file with a perturbation table.
+
+    ``argus``: tau-ARGUS. ``ptable``: the table of the R package of that name, as csv. ``sas``: its
+    export for SAS. ``abs``: the matrix of the ABS with 256 rows, as SuperSTAR reads it. ``ons``:
+    the file of the ONS with 750 counts. ``cantabular``: the file of Cantabular. ``plain``: counts,
+    deviations and probabilities, for files of your own.
+    """
+
+    ARGUS = "argus"
+    PTABLE = "ptable"
+    SAS = "sas"
+    ABS = "abs"
+    ONS = "ons"
+    CANTABULAR = "cantabular"
+    PLAIN = "plain"
+
+    @classmethod
+    def of(cls, name: str) -> ExchangeFormat:
+        """The format of a name, or an error that offers the names there are."""
+        return option(cls, "exchange format", name)
+
+
+class PerturbationChart(StrEnum):
+    """What of a perturbation can be drawn."""
+
+    DISTRIBUTION = "distribution"
+    TRANSITIONS = "transitions"
+    ROWS = "rows"
