@@ -1,4 +1,9 @@
-"""Perturbation tables as files: reading, checking and writing what other programs use."""
+"""Perturbation tables as files: reading, checking and writing what other programs use.
+
+Each layout is a module, and so are the rules that every file has to keep. Designing a table is in
+``methods/perturbation``, the noun in ``model/perturbation``; tables of counts are read and written
+next door, in ``formats/read`` and ``formats/write``.
+"""
 
 from sdcensus.formats.perturbation.check import CheckReport as CheckReport
 from sdcensus.formats.perturbation.check import Finding as Finding
