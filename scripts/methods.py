@@ -39,7 +39,11 @@ def listing() -> str:
             kind = getattr(import_module(module), attribute)
             plain = asdict(declaration_of(kind, name, target))
             plain["takes"] = [
-                {key: value for key, value in parameter.items() if value not in (None, "", ())}
+                {
+                    key: value
+                    for key, value in parameter.items()
+                    if value is not False and value not in (None, "", ())
+                }
                 for parameter in plain["takes"]
             ]
             groups[group].append({key: value for key, value in plain.items() if value})
@@ -49,7 +53,12 @@ def listing() -> str:
 def methods_page() -> str:
     """The page about what may be said about each method and step, in Markdown."""
     lines = [_METHODS_HEAD]
-    for part, title in ((Part.METHOD, "Methods"), (Part.STEP, "Steps after a method")):
+    titles = {
+        Part.METHOD: "Methods",
+        Part.STEP: "Steps after a method",
+        Part.PRE_TABULAR: "Pre-tabular methods",
+    }
+    for part, title in titles.items():
         lines.append(f"## {title}\n")
         for taker in Registered(part).values():
             lines += [f"### {taker.name}\n", f"{taker.summary}\n", _ROWS]

@@ -8,8 +8,9 @@ import pytest
 
 import sdcensus
 from sdcensus.model.catalogue import FOLDER, LANGUAGES, catalogue, lines
+from sdcensus.model.quantities import figure_text, number_text
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.spec.headings import entity_text, figure_text, joined, number_text
+from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.model.text import Text
 
 SOURCE = Path(sdcensus.__file__).parent

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_, or_
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -10,12 +13,12 @@ from sdcensus.demo import make_country, write_country
 from sdcensus.demo.people.shares_people import NOT_STATED
 from sdcensus.model.schema.variable import CodeKind, Role
 from sdcensus.model.spec.predicate import (
-    Both,
+    And,
     Comparison,
     Condition,
-    Either,
     Named,
     Not,
+    Or,
     parse_condition,
 )
 from tests.demo.reading import Column, Written, join
@@ -235,19 +238,19 @@ def _holds(condition: Condition, island: Written, table: dict[str, Column]) -> M
             raise AssertionError(f"{name} is no condition of a record")
         case Not(part):
             return ~_holds(part, island, table)
-        case Both(left, right):
-            return _holds(left, island, table) & _holds(right, island, table)
-        case Either(left, right):
-            return _holds(left, island, table) | _holds(right, island, table)
+        case And(parts):
+            return reduce(and_, (_holds(part, island, table) for part in parts))
+        case Or(parts):
+            return reduce(or_, (_holds(part, island, table) for part in parts))
         case Comparison(operand, operator, values):
-            found = table[operand.variable]
-            if operand.level:
-                found = island.level(operand.variable, operand.level, found)
+            codes, column = [value.text for value in values], table[operand.name.text]
+            if operand.levels:
+                column = island.level(operand.name.text, operand.levels[0].text, column)
             if operator in ("==", "in"):
-                return np.isin(found, values)
+                return np.isin(column, codes)
             if operator in ("!=", "not in"):
-                return ~np.isin(found, values)
-            number, bound = found.astype(np.int64), int(values[0])
+                return ~np.isin(column, codes)
+            number, bound = column.astype(np.int64), int(codes[0])
             compared: dict[str, Mask] = {
                 "<": number < bound,
                 "<=": number <= bound,
@@ -270,9 +273,8 @@ def test_impossible_combinations_do_not_occur(island: Written) -> None:
         condition = parse_condition(rule.when)
         assert not _holds(condition, island, table).any(), rule.when
         # And it says something: both parts of it do occur.
-        assert isinstance(condition, Both)
-        assert _holds(condition.left, island, table).any(), rule.when
-        assert _holds(condition.right, island, table).any(), rule.when
+        assert isinstance(condition, And)
+        assert all(_holds(part, island, table).any() for part in condition.parts), rule.when
 
 
 def test_vacant_dwellings_have_no_occupants(island: Written) -> None:

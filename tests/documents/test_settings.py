@@ -16,7 +16,7 @@ from sdcensus.documents.policy.document import policy_text, read_policy
 from sdcensus.documents.schema.document import read_schema
 from sdcensus.documents.schema.sections import Section
 from sdcensus.errors import DocumentError
-from sdcensus.model.method.registry import Part, built_in
+from sdcensus.model.method.registry import TABULAR, Part, built_in
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from tests.documents import effects_of_plans, effects_of_policies, effects_of_schemas
@@ -34,7 +34,7 @@ OF_METHODS = effects_of_plans.OF_METHODS
 #: The settings of each method and step.
 SETTINGS = {
     taker.name: [parameter.name for parameter in taker.takes]
-    for part in Part
+    for part in TABULAR
     for taker in built_in(part).values()
 }
 EVERY = {

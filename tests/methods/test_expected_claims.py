@@ -25,7 +25,7 @@ from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
-from sdcensus.model.method.registry import Part, built_in
+from sdcensus.model.method.registry import TABULAR, built_in
 from sdcensus.model.published.claims import Claims
 from sdcensus.testing.island import SECRET, island
 
@@ -100,7 +100,7 @@ def test_what_is_claimed_is_what_was_claimed(name: str) -> None:
 def test_everything_that_is_offered_is_written_down() -> None:
     assert list(CASES) == list(EXPECTED)
     begun = {name.split(",")[0] for name in EXPECTED}
-    assert {name for part in Part for name in built_in(part)} <= begun
+    assert {name for part in TABULAR for name in built_in(part)} <= begun
 
 
 def test_every_claim_is_made_by_somebody() -> None:

@@ -33,6 +33,7 @@ from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.pieces import Index, Piece, Tiling, pieces_of, tiling
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 
 NAME = "averaging"
 #: Looks at a cell that are held at the same time, best ones first.
@@ -100,9 +101,9 @@ def attack_averaging(
     if usable:
         said.append(
             f"An intruder who averages {named(usable)} and claims what he reckons to get right with"
-            f" a probability of {assumptions.limit:.0%} or more names"
+            f" a probability of {share_text(assumptions.limit, digits=0)} or more names"
             f" {sum(one.count for one in claims):,} of {cells:,} different counts. The best chance"
-            f" that he reckons with is {best:.0%}."
+            f" that he reckons with is {share_text(best, digits=0)}."
         )
     kinds = len({one.key for one in pieces_of(usable)})
     if len(found) < kinds:

@@ -24,6 +24,7 @@ from sdcensus.attack.keys.known_noise import KnownNoise
 from sdcensus.attack.pieces import Piece, Side, pieces_of
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 
 NAME = "identities"
@@ -434,6 +435,7 @@ def _sentence(
     return (
         f"In {named(targets)}, {len(ties):,} codes tie two kinds of units: one count is a multiple"
         " of the other. Who puts both together and claims what he reckons to get right with a"
-        f" probability of {assumptions.limit:.0%} or more names {claims:,} of {cells:,} counts of"
+        f" probability of {share_text(assumptions.limit, digits=0)} or more names {claims:,} of"
+        f" {cells:,} counts of"
         " the larger units."
     )

@@ -23,6 +23,7 @@ COMMANDS = {
     "load": "Check census files and write the store.",
     "export": "Write a store as encoded parquet.",
     "describe": "Show what a store holds.",
+    "derive": "Make a store from a store.",
     "tabulate": "Count a table exactly.",
     "protect": "Protect a table and write it.",
     "publish": "Publish all tables of a plan.",
@@ -47,7 +48,7 @@ COMMANDS = {
 _ROOMS = {
     name: room
     for room, names in {
-        "census": ("demo", "load", "export", "describe", "tabulate", "schema", "secret"),
+        "census": ("demo", "load", "export", "describe", "derive", "tabulate", "schema", "secret"),
         "table": ("protect", "assess", "compare"),
         "perturbation": ("ptable",),
         "decision": ("recommend", "policy", "looks", "attack"),

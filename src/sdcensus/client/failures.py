@@ -12,6 +12,7 @@ from typing import Any
 
 from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.errors import QuestionError, Refused, SdcensusError, UnknownName
+from sdcensus.model.quantities import waiting_text
 
 _LONGEST_MESSAGE = 2_000
 
@@ -131,7 +132,7 @@ def failure(status: int, body: object, *, retry_after: float | None = None) -> S
         case "unknown-name":
             return UnknownThere(message, place=place, at=at)
         case "quota":
-            later = "" if retry_after is None else f" Try again in {seconds_text(retry_after)}."
+            later = "" if retry_after is None else f" Try again in {waiting_text(retry_after)}."
             return QuotaUsedUp(f"{message}{later}", retry_after=retry_after, **about)
         case "busy":
             return Busy(message, retry_after=retry_after, **about)
@@ -154,22 +155,8 @@ def _refused(message: str, reasons: tuple[Reason, ...], remedies: tuple[Remedy, 
 
 
 def _busy(retry_after: float | None) -> str:
-    later = "a moment" if retry_after is None else seconds_text(retry_after)
+    later = "a moment" if retry_after is None else waiting_text(retry_after)
     return f"The server has too much to do. Try again in {later}."
-
-
-def seconds_text(seconds: float) -> str:
-    """A time to wait, as people say it.
-
-    Examples:
-        >>> seconds_text(1), seconds_text(90), seconds_text(7200)
-        ('1 second', '2 minutes', '2 hours')
-    """
-    for unit, size in (("hour", 3600), ("minute", 60), ("second", 1)):
-        if seconds >= size or unit == "second":
-            number = -int(-seconds // size)
-            return f"{number} {unit}{'' if number == 1 else 's'}"
-    return ""
 
 
 def _word(said: Mapping[str, Any], name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 from sdcensus.client.catalogue import understood
-from sdcensus.client.failures import ServiceError, StillRunning, failure, seconds_text
+from sdcensus.client.failures import ServiceError, StillRunning, failure
 from sdcensus.client.transport import Transport
 from sdcensus.model.progress import Progress
+from sdcensus.model.quantities import waiting_text
 
 #: Pauses between two looks at a job, in seconds: the first, and the longest.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
@@ -43,7 +44,7 @@ def await_job(transport: Transport, job: str, *, wait: float, progress: Progress
         left = until - time.monotonic()
         if left <= 0:
             raise StillRunning(
-                f"The table is not ready after {seconds_text(wait)}. Give it more time with wait=,"
+                f"The table is not ready after {waiting_text(wait)}. Give it more time with wait=,"
                 " or ask for a smaller table.",
                 code=status,
             )

@@ -76,7 +76,7 @@ def link_records(
     """Make the records of every kind and find the parent of each, parents first."""
     records: dict[Entity, Records] = {}
     members: dict[tuple[Entity, Entity], UInt32] = {}
-    entities = top_down(schema)
+    entities = schema.top_down
     for at, entity in enumerate(entities):
         progress("linking records", at / len(entities))
         origin = schema.entity(entity).derived_from
@@ -98,12 +98,6 @@ def link_records(
             _check_constant(schema, entity, own, members, log)
     progress("linking records", 1.0)
     return records
-
-
-def top_down(schema: Schema) -> list[Entity]:
-    """The kinds of units, what holds others first."""
-    kinds = [spec.entity for spec in schema.entities]
-    return sorted(kinds, key=lambda kind: len(schema.lineage(kind)))
 
 
 def _check_unique(records: Records, columns: tuple[str, ...], log: ProblemLog) -> None:
@@ -202,7 +196,7 @@ def _check_constant(
 def order_records(schema: Schema, records: dict[Entity, Records]) -> None:
     """Put the records in order of area, and below it in the order of what holds them."""
     geography = schema.geography
-    for entity in top_down(schema):
+    for entity in schema.top_down:
         if entity not in records:
             continue
         own = records[entity]
@@ -234,7 +228,7 @@ def write_records(
 ) -> None:
     """Write every column in the order of the store."""
     work: list[tuple[Entity, str, Integers]] = []
-    for entity in top_down(schema):
+    for entity in schema.top_down:
         own = records.get(entity)
         writer.add_entity(entity, own.size if own else 0)
         if own is None:

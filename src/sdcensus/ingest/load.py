@@ -27,8 +27,8 @@ from sdcensus.model.schema.file_problems import (
 from sdcensus.model.schema.missing import with_missing_codes
 from sdcensus.model.schema.schema import HouseholdKey, Schema
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.universe import Universe, universe_of
-from sdcensus.store.census_store import CensusStore, rows_of
+from sdcensus.model.spec.universe import universe_of
+from sdcensus.store.census_store import CensusStore, all_rows_of, impossible_rows
 from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
 from sdcensus.store.writer import StoreWriter, writing
 
@@ -129,26 +129,11 @@ def _finish(
     """Checks that need the encoded records, and keys that come from other records."""
     writer.describe(schema, secret_id=secret.id, on_problem=on_problem)
     store = CensusStore.open(writer.folder, unfinished=True)
-    for at, rule in enumerate(schema.impossible):
-        progress("checking combinations", at / len(schema.impossible))
-        universe = universe_of(rule.when, schema)
-        entity = _entity_of(schema, universe)
-        rows = np.concatenate([np.zeros(0, np.int64), *rows_of(universe, store, entity)])
+    for rule, entity, rows in impossible_rows(store, progress):
         _report(log, ProblemKind.IMPOSSIBLE, records[entity], rows, rule.label.show() or rule.when)
     if schema.keys.household is HouseholdKey.REFERENCE_PERSON:
         _take_reference_keys(schema, store, records, writer, log)
         writer.describe(schema, secret_id=secret.id, on_problem=on_problem)
-
-
-def _entity_of(schema: Schema, universe: Universe) -> Entity:
-    """The kind of unit to which all variables of a condition apply."""
-    kinds = {variable.entity for variable in universe.variables}
-    for kind in sorted(kinds, key=lambda one: -len(schema.lineage(one))):
-        if kinds <= set(schema.lineage(kind)):
-            return kind
-    return next(
-        spec.entity for spec in schema.entities if kinds <= set(schema.lineage(spec.entity))
-    )
 
 
 def _report(
@@ -171,7 +156,7 @@ def _take_reference_keys(
 ) -> None:
     """Give each household the key of its reference person: one number for both."""
     universe = universe_of(schema.keys.reference_person, schema)
-    persons = np.concatenate([np.zeros(0, np.int64), *rows_of(universe, store, Entity.PERSON)])
+    persons = all_rows_of(universe, store, Entity.PERSON)
     household = store.raw(Entity.PERSON, link_column(Entity.HOUSEHOLD))[persons]
     persons, household = persons[household != NO_ROW], household[household != NO_ROW]
     # Read, not mapped: the same file is written again below.

@@ -269,6 +269,7 @@ class Method(ABC):
             secret_id=cube.origin.secret_id,
             package_version=__version__,
             spec_hash=cube.spec.hash(),
+            lineage=cube.origin.lineage,
         )
 
     def finished(self, cube: AnyCube, table: AnyTable) -> Protected:

@@ -18,8 +18,9 @@ from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.marks import Mark, marks_in
 from sdcensus.model.published.table import AnyTable, Table
+from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
-from sdcensus.model.spec.headings import axis_heading, joined, number_text, pairs_text
+from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
 from sdcensus.model.text import LANGUAGES, Text
 
 Int64 = npt.NDArray[np.int64]

@@ -27,10 +27,10 @@ from sdcensus.model.cube.pairs import (
 )
 from sdcensus.model.cube.parts import Part
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.figure_text import figure_text
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.quantities import decimal_text
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -187,7 +187,7 @@ class CompositeRiskMeasure(Measure[RiskBeforeAndAfter]):
         return (
             Row(
                 "composite risk R (0 to 1): of the true table, and of the published one",
-                f"{figure_text(before, 3)} → {figure_text(after, 3)}",
+                f"{decimal_text(before, 3)} → {decimal_text(after, 3)}",
                 figures=(("risk R before", before), ("risk R after", after)),
             ),
         )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
-from sdcensus.model.spec.headings import number_text, units_text
+from sdcensus.model.quantities import number_text
+from sdcensus.model.spec.headings import units_text
 from sdcensus.risk.feasibility import SMALL
 
 

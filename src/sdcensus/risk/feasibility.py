@@ -19,6 +19,7 @@ from sdcensus.model.inference.knowledge import Knowledge, cell_mask
 from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import AnyTable, Table
+from sdcensus.model.quantities import share_text
 
 Int64 = npt.NDArray[np.int64]
 
@@ -79,11 +80,12 @@ class Feasibility(Confidential):
         known = self.knowledge.sentence().removesuffix(".")
         text = (
             f"{known} can narrow {self.disclosed:,} of {self.cells:,} non-empty cells"
-            f" ({share:.2%}) down to one count, or to 0 and 1, from this table alone"
+            f" ({share_text(share, digits=2)}) down to one count, or to 0 and 1, from this table"
+            " alone"
         )
         if small is None:
             return f"{text}. No cell counts 1 or 2."
-        return f"{text}; of the cells that count 1 or 2 it is {small:.2%}."
+        return f"{text}; of the cells that count 1 or 2 it is {share_text(small, digits=2)}."
 
 
 def feasibility(

@@ -17,10 +17,10 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Part
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.figure_text import share_text
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.headings import units_text
 
 Int64 = npt.NDArray[np.int64]

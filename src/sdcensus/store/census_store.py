@@ -16,12 +16,14 @@ from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.json_text import parse_json
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.lineage import lineage_text
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.schema import Impossible, Schema
 from sdcensus.model.schema.variable import Role, Variable
-from sdcensus.model.spec.universe import Universe
+from sdcensus.model.spec.universe import Universe, unit_of, universe_of
 from sdcensus.store.column import Column
 from sdcensus.store.manifest import (
     DIGEST_COLUMN,
@@ -94,6 +96,7 @@ class CensusStore(Confidential):
             manifest.key_space,
             manifest.secret_id,
             manifest.data_version,
+            lineage_text(manifest.lineage),
             rules=self.schema.kept(declared_rules),
         )
 
@@ -281,6 +284,27 @@ def file_digest(path: Path) -> str:
     """BLAKE2b-128 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def impossible_rows(
+    store: CensusStore, progress: Progress = no_progress
+) -> Iterator[tuple[Impossible, Entity, Integers]]:
+    """Each impossible combination of the schema with the records that have it, none if all is well.
+
+    They are the edit rules of records: checked when a census is loaded, and whenever a method has
+    changed records.
+    """
+    rules = store.schema.impossible
+    for at, rule in enumerate(rules):
+        progress("checking combinations", at / len(rules))
+        universe = universe_of(rule.when, store.schema)
+        entity = unit_of(universe, store.schema)
+        yield rule, entity, all_rows_of(universe, store, entity)
+
+
+def all_rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Integers:
+    """Row numbers of the records of a universe."""
+    return np.concatenate([np.zeros(0, np.int64), *rows_of(universe, store, entity)])
 
 
 def rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Iterator[Integers]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.json_text import parse_json
+from sdcensus.model.published.lineage import Derivation
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
 
@@ -73,15 +74,19 @@ class Manifest:
     columns: Mapping[Entity, Mapping[str, ColumnInfo]]
     #: Digests of the maps of geographies, by variable. Maps are no data: tables do not change.
     maps: Mapping[str, str] = field(default_factory=dict)
+    #: How it was derived from an original store; empty for one that was loaded.
+    lineage: tuple[Derivation, ...] = ()
 
     @property
     def data_version(self) -> str:
-        """A digest of all columns: equal exactly for equal data under equal keys."""
+        """A digest of all columns: equal exactly for equal data, keys and lineage."""
         whole = hashlib.blake2b(digest_size=16, person=b"data-version")
         for entity in sorted(self.columns):
             for name in sorted(self.columns[entity]):
                 info = self.columns[entity][name]
                 whole.update(f"{entity}/{name}/{info.type}/{info.digest}\n".encode())
+        for derivation in self.lineage:
+            whole.update(f"{json.dumps(derivation.to_json(), sort_keys=True)}\n".encode())
         return whole.hexdigest()
 
     def to_json(self) -> str:
@@ -97,6 +102,7 @@ class Manifest:
             "secret_id": self.secret_id,
             "on_problem": self.on_problem,
             **({"maps": dict(sorted(self.maps.items()))} if self.maps else {}),
+            **({"lineage": [step.to_json() for step in self.lineage]} if self.lineage else {}),
             "entities": {
                 entity.value: {
                     "rows": self.rows[entity],
@@ -157,6 +163,7 @@ def _from_json(content: Mapping[str, Any]) -> Manifest:
             for entity, value in entities.items()
         },
         maps={str(name): str(digest) for name, digest in content.get("maps", {}).items()},
+        lineage=tuple(Derivation.from_json(step) for step in content.get("lineage", ())),
     )
     if manifest.data_version != content["data_version"]:
         raise ValueError("data version")

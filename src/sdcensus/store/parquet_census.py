@@ -99,6 +99,8 @@ class ParquetManifest:
     datasets: Mapping[Entity, Dataset]
     #: The mark of its people; empty where an older version did not keep it.
     people: str = ""
+    #: How its store was derived from an original one, as published files name it.
+    lineage: str = ""
 
     def to_json(self) -> str:
         """The manifest as the text of its file."""
@@ -112,6 +114,7 @@ class ParquetManifest:
             "key_version": self.key_version,
             "secret_id": self.secret_id,
             **({"people": self.people} if self.people else {}),
+            **({"lineage": self.lineage} if self.lineage else {}),
             "entities": {entity.value: _dataset_json(one) for entity, one in self.datasets.items()},
         }
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -161,6 +164,7 @@ def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
                 Entity(name): _dataset_from_json(one) for name, one in content["entities"].items()
             },
             people=str(content.get("people", "")),
+            lineage=str(content.get("lineage", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, SdcensusError):
         raise StoreError(f"{where}: the manifest is damaged. {_AGAIN}") from None
@@ -273,6 +277,7 @@ class ParquetCensus(Confidential):
             manifest.key_space,
             manifest.secret_id,
             manifest.data_version,
+            manifest.lineage,
             rules=self.schema.kept(declared_rules),
         )
 

@@ -107,6 +107,7 @@ def export_parquet(
             data_version=store.manifest.data_version,
             datasets=datasets,
             people=str(people_mark(store)),
+            lineage=store.origin.lineage,
         )
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         (making.folder / SCHEMA_FILE).write_text(text + "\n", encoding="utf-8", newline="\n")

@@ -24,18 +24,23 @@ class FolderInTheMaking:
         replace: Put it in the place of an older one of the same kind.
         what: What such a folder is, for messages: ``a census store``.
         format_name: What the manifest of such a folder calls its format.
+        resumed: Names work that goes on where a killed program of the same name stopped; empty for
+            work that begins anew.
     """
 
-    def __init__(self, out: Path, *, replace: bool, what: str, format_name: str) -> None:
+    def __init__(
+        self, out: Path, *, replace: bool, what: str, format_name: str, resumed: str = ""
+    ) -> None:
         self.out = out
         self.replace = replace
+        self.resumed = resumed
         if not replace and (out.exists() or out.is_symlink()):
             raise OutputError(
                 f"{out} already exists. Choose another name, or add --replace to make it anew."
             )
         if replace and out.exists() and not _is_of(out, format_name):
             raise OutputError(f"{out} is not {what}, so it is not replaced.")
-        self.folder = out.with_name(f"{out.name}.partial-{secrets.token_hex(4)}")
+        self.folder = out.with_name(f"{out.name}.partial-{resumed or secrets.token_hex(4)}")
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
             make_owner_only_folder(self.folder)

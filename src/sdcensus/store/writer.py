@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError
+from sdcensus.model.published.lineage import Derivation
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.store.manifest import (
@@ -36,8 +38,14 @@ Integers = npt.NDArray[Any]
 class StoreWriter(FolderInTheMaking):
     """A store in the making."""
 
-    def __init__(self, out: Path, *, replace: bool = False) -> None:
-        super().__init__(out, replace=replace, what="a census store", format_name=FORMAT_NAME)
+    def __init__(self, out: Path, *, replace: bool = False, resumed: str = "") -> None:
+        super().__init__(
+            out,
+            replace=replace,
+            what="a census store",
+            format_name=FORMAT_NAME,
+            resumed=resumed,
+        )
         self._columns: dict[Entity, dict[str, ColumnInfo]] = {}
         self._rows: dict[Entity, int] = {}
         self._maps: dict[str, str] = {}
@@ -51,21 +59,36 @@ class StoreWriter(FolderInTheMaking):
     def write(self, entity: Entity, name: str, pieces: Iterable[Integers]) -> None:
         """Write a column from consecutive pieces of one type."""
         path = column_file(self.folder, entity, name)
+        growing = path.with_suffix(".part")
         digest = hashlib.blake2b(digest_size=16)
         rows, dtype = 0, np.dtype(np.uint8)
         try:
-            with path.open("wb") as file:
+            with growing.open("wb") as file:
                 for piece in pieces:
                     dtype = piece.dtype.newbyteorder("<")
                     content = np.ascontiguousarray(piece, dtype=dtype)
                     digest.update(content.data)
                     file.write(content.data)
                     rows += piece.size
+                if self.resumed:  # what is taken up later must be on the disk
+                    file.flush()
+                    os.fsync(file.fileno())
+            growing.replace(path)
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
         if rows != self._rows[entity]:
             raise ValueError(f"column {name} has another length than its entity")
         self._columns[entity][name] = ColumnInfo(dtype.name, digest.hexdigest())
+
+    def has_written(self, entity: Entity, name: str, dtype: np.dtype[Any]) -> bool:
+        """Whether a killed program has left a column whole; it is then taken up as it is."""
+        path = column_file(self.folder, entity, name)
+        if not path.exists() or path.stat().st_size != self._rows[entity] * dtype.itemsize:
+            return False
+        with path.open("rb") as file:
+            whole = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+        self._columns[entity][name] = ColumnInfo(dtype.name, whole.hexdigest())
+        return True
 
     def write_map(self, variable: str, content: bytes) -> None:
         """Keep the map of a geography."""
@@ -77,7 +100,14 @@ class StoreWriter(FolderInTheMaking):
             raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
         self._maps[variable] = hashlib.blake2b(content, digest_size=16).hexdigest()
 
-    def describe(self, schema: Schema, *, secret_id: str, on_problem: str) -> Manifest:
+    def describe(
+        self,
+        schema: Schema,
+        *,
+        secret_id: str,
+        on_problem: str,
+        lineage: tuple[Derivation, ...] = (),
+    ) -> Manifest:
         """Write schema and manifest; from here on the writer can open the folder."""
         manifest = Manifest(
             made_by=f"sdcensus {__version__}",
@@ -89,6 +119,7 @@ class StoreWriter(FolderInTheMaking):
             rows=self._rows,
             columns=self._columns,
             maps=self._maps,
+            lineage=lineage,
         )
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         try:
@@ -100,9 +131,13 @@ class StoreWriter(FolderInTheMaking):
 
 
 @contextlib.contextmanager
-def writing(out: Path, *, replace: bool = False) -> Iterator[StoreWriter]:
-    """A writer whose folder disappears again unless the block ends well; then it is published."""
-    writer = StoreWriter(out, replace=replace)
+def writing(out: Path, *, replace: bool = False, resumed: str = "") -> Iterator[StoreWriter]:
+    """A writer whose folder disappears again unless the block ends well; then it is published.
+
+    Only a program that is killed leaves its folder behind. Work with a name (``resumed``) finds it
+    there when it begins again.
+    """
+    writer = StoreWriter(out, replace=replace, resumed=resumed)
     try:
         yield writer
         writer.publish()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sdcensus.model.figure_text import share_text
 from sdcensus.model.measure import PublicMeasure, PublicRow
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import share_text
 
 
 class AddingUpMeasure(PublicMeasure):

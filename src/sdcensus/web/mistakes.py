@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sdcensus.errors import Sentence, Told
-from sdcensus.model.spec.headings import figure_text
+from sdcensus.model.quantities import figure_text
 from sdcensus.web.languages import texts
 
 

@@ -92,13 +92,13 @@ def test_recommend_finds_versions_of_a_table(store: Path, policy: Path, answer) 
 def test_looks_of_a_policy_by_level_and_in_the_census(store: Path, policy: Path, answer) -> None:  # type: ignore[no-untyped-def]
     said = answer("looks", store, "--policy", policy, "--cells", "area,sex")
     assert "area@district" in said
-    assert "within 60%" in said  # as the policy says
+    assert "within 60 %" in said  # as the policy says
     assert "In the census itself" in said
     # What the figures do not cover, beside both of them.
     assert " ".join(said.split()).count(NOT_COVERED) == 2
     kept = answer("looks", store, "--policy", policy, "--cells", "area,sex", "--unbroken", "400")
     assert kept != said
-    assert "within 30%" in answer("looks", store, "--policy", policy, "--limit", "0.3")
+    assert "within 30 %" in answer("looks", store, "--policy", policy, "--limit", "0.3")
 
 
 def test_bad_input_is_an_error_with_a_remedy(store: Path, policy: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_check_shows_what_a_policy_allows(run: Run, file: Path, village: Village
     # The look figure of the menu never stands without what it does not cover.
     looks = " ".join(out.split("Look budget")[1].split())
     assert "independent look" in looks
-    assert re.search(r"true count in [0-9.]+% of cases; the limit is [0-9]+%\.", looks)
+    assert re.search(r"true count in [0-9.]+ % of cases; the limit is [0-9]+ %\.", looks)
     assert "It does not cover equal sets of people" in looks
 
 

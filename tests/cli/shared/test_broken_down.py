@@ -54,7 +54,7 @@ def test_commands_of_the_office_say_what_is_broken_down(run: Run, tmp_path: Path
         answer = run(*words)
         assert answer.code == 0, name
         said = " ".join(answer.out.split())
-        assert "at most 100.0% can be claimed" in said, name
+        assert "at most 100 % can be claimed" in said, name
         assert "What would help" in said, name
         assert "for the office" in said, name
     said = run("policy", "check", tight, "--store", office.store).out

@@ -16,11 +16,13 @@ from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Role, Variable
 from sdcensus.model.spec.predicate import (
-    Both,
+    And,
     Comparison,
-    Either,
+    Name,
     Not,
-    Operand,
+    Or,
+    Reference,
+    Value,
     comparisons,
     parse_condition,
 )
@@ -73,17 +75,17 @@ def holds(universe: Universe, record: Record) -> bool:
 
 def test_and_binds_tighter_than_or_and_not_tightest() -> None:
     a, b, c = (parse_condition(f"{name} == 1") for name in "abc")
-    assert parse_condition("a == 1 or b == 1 and not c == 1") == Either(a, Both(b, Not(c)))
-    assert parse_condition("(a == 1 or b == 1) and c == 1") == Both(Either(a, b), c)
+    assert parse_condition("a == 1 or b == 1 and not c == 1") == Or((a, And((b, Not(c)))))
+    assert parse_condition("(a == 1 or b == 1) and c == 1") == And((Or((a, b)), c))
 
 
 def test_values_may_stand_first_and_in_lists() -> None:
     assert parse_condition("15 <= age") == parse_condition("age >= 15")
     assert parse_condition("x@y not in ('a', 2,)") == Comparison(
-        Operand("x", "y"), "not in", ("a", "2")
+        Reference(None, Name("x"), (Name("y"),)), "not in", (Value("a", quoted=True), Value("2"))
     )
     assert [
-        one.operand.variable for one in comparisons(parse_condition("a==1 and(b<2 or c>3)"))
+        each.operand.name.text for each in comparisons(parse_condition("a==1 and(b<2 or c>3)"))
     ] == [
         "a",
         "b",
@@ -118,7 +120,7 @@ def test_mistakes_point_at_the_character(text: str, where: str, words: str) -> N
 @pytest.mark.parametrize("word", ["and", "or"])
 def test_a_chain_may_be_long(word: str) -> None:
     parsed = parse_condition(f" {word} ".join(f"age != {number}" for number in range(5001)))
-    assert [int(one.values[0]) for one in comparisons(parsed)] == list(range(5001))
+    assert [int(each.values[0].text) for each in comparisons(parsed)] == list(range(5001))
 
 
 @given(st.text("ab1'\"()=<>!,@ andortin$.-", max_size=40))

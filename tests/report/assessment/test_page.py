@@ -14,8 +14,8 @@ import pytest
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.figure_text import share_text
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import share_text
 from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.page import STAMP
 from sdcensus.report.page import RUNNING_STAMP

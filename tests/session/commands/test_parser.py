@@ -9,29 +9,32 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdcensus.errors import QuestionError
-from sdcensus.session.commands import GRAMMAR, RESERVED, parse_program, program_text
-from sdcensus.session.commands.syntax import (
+from sdcensus.model.spec.predicate import (
     And,
     Comparison,
+    Name,
+    Not,
+    Or,
+    Reference,
+    Value,
+    parse_condition,
+)
+from sdcensus.session.commands import GRAMMAR, RESERVED, parse_program, program_text
+from sdcensus.session.commands.syntax import (
     Counts,
     Define,
     Group,
     Indicator,
     Label,
-    Name,
-    Not,
     Number,
-    Or,
     Percent,
     PercentOf,
-    Reference,
     Rest,
     RestKind,
     Rundef,
     Script,
     Span,
     Table,
-    Value,
 )
 from sdcensus.session.commands.tokens import Kind, tokens
 from tests.session.commands.ebnf import Grammar
@@ -170,6 +173,18 @@ def test_and_binds_more_than_or_and_not_more_than_and() -> None:
     assert condition("(a=1 OR b=1) AND c=1") == And((Or((a, b)), c))
     assert condition("NOT a=1 AND b=1 and c=1") == And((Not(a), b, c))
     assert condition("NOT (a=1 AND b=1)") == Not(And((a, b)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "age >= 15 and ed@parish in ('P01', 'P02')",
+        'not (sex == 1 or 15 <= age) and not sex not in (1, "it\'s",)',
+        "a == -1 or b != 'x' and c < 2 and (d > 3 or e@wide <= 4)",
+    ],
+)
+def test_plans_and_programs_read_a_condition_as_the_same_tree(text: str) -> None:
+    assert condition(text) == parse_condition(text)
 
 
 def test_words_know_where_they_stand() -> None:

@@ -22,6 +22,7 @@ from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import PRESETS, Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy.problems import problems_of
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
 from sdcensus.risk.groups.shown_cells import kinds_of_tables
@@ -176,7 +177,7 @@ def test_what_is_measured_is_said_with_what_would_help() -> None:
     census, rules = policy()
     weak = broken_down_in_policy(census, rules, perturbation=scheme("CP2"))
     text = "\n".join(broken_down_lines(weak, 0.02))
-    assert "100.0%" in text
+    assert "100 %" in text
     assert f"{weak.small:,}" in text
     assert "pairs" in text
     assert worst_kinds(weak)
@@ -293,7 +294,7 @@ def test_plan_check_shows_what_publish_asks(tmp_path: Path) -> None:
     assert [one.code for one in checked.gate.risks] == [RiskCode.BROKEN_DOWN]
     assert checked.measures[0].share == 1.0
     assert "looks" in checked.looks[0].sentence
-    assert f"{checked.looks[0].chance:.0%}" in checked.looks[0].sentence
+    assert share_text(checked.looks[0].chance, digits=0) in checked.looks[0].sentence
     office.write_plan(WIDE, protect=f"{PROTECT}smallest_group = 8\n")
     again = check_plan(office.plan)
     assert not again.gate.risks

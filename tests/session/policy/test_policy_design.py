@@ -238,7 +238,7 @@ def test_cells_of_one_household_are_found_and_withheld(tmp_path: Path) -> None:
     assert shown.flags is not None
     assert np.flatnonzero(shown.flags == Mark.WITHHELD).tolist() == [0]
     lines = list(design(report, census, tables=[census.spec("area")]).lines())
-    assert any("one household: 1, 25.0% of those that hold anybody" in line for line in lines)
+    assert any("one household: 1, 25.0 % of those that hold anybody" in line for line in lines)
     empty = census.tabulate("area", universe="area == '3'", households=True)
     assert one_household_cells(empty).share is None
 

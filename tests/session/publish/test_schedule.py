@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdcensus.errors import SpecError
+from sdcensus.model.quantities import bytes_text, parse_bytes
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
-from sdcensus.model.sizes import bytes_text, parse_bytes
 from sdcensus.model.spec.axis import make_axis, parse_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, restrict

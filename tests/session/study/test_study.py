@@ -23,6 +23,7 @@ from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import NOTHING
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.variable import Code, Variable
@@ -31,16 +32,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import COUNTRIES, preset_of, published, published_for
 from sdcensus.report.study.results import Candidate, Study
-from sdcensus.report.study.words import (
-    NONE,
-    Verdict,
-    lead,
-    reasons,
-    scope,
-    sentences,
-    verdict,
-    verdicts,
-)
+from sdcensus.report.study.words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.load import load
@@ -318,7 +310,7 @@ def test_words_fit_one_method_and_tables_without_small_cells() -> None:
     assert result.disclosed
     [falls] = [text for head, text in sentences(independent) if head == "CP1 falls."]
     assert "ones and twos" not in falls
-    assert NONE not in falls
+    assert NOTHING not in falls
 
 
 def test_a_table_of_one_cell_is_measured(census: Census) -> None:

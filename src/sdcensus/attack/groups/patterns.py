@@ -28,6 +28,7 @@ from sdcensus.attack.groups.single_persons import Reading, claims_of, summary
 from sdcensus.attack.pieces import Piece
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 
 NAME = "patterns"
 #: Larger published values are no groups of three or fewer, whatever the noise.
@@ -159,7 +160,8 @@ def _nothing(equal: float | None) -> str:
     if equal is None:
         return "No small cell is broken down by a further variable with a single part above 0."
     return (
-        f"{equal:.0%} of small cells with a single part above 0 have the value of that part: the"
+        f"{share_text(equal, digits=0)} of small cells with a single part above 0 have the value"
+        " of that part: the"
         " same people do not have the same number in these tables, so equal values show nobody."
     )
 

@@ -30,6 +30,7 @@ from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.pieces import Piece
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 
 NAME = "zero-patterns"
 #: Groups up to this size are told apart; larger ones are like the largest.
@@ -47,7 +48,7 @@ _SHARED = 0.9
 #: From this share of equal values on, values tell more than zeros do.
 _VALUES_TELL = 0.6
 _EQUAL = (
-    "{share:.0%} of small cells with a single part above 0 have the value of that part: the same"
+    "{share} of small cells with a single part above 0 have the value of that part: the same"
     " people have the same number in these tables, so values tell more than zeros (patterns)."
 )
 
@@ -110,7 +111,7 @@ def attack_zero_patterns(
         if block is not None:
             blocks.append(block)
     if not every and equal is not None:
-        return AttackResult(NAME, (), (_EQUAL.format(share=equal),))
+        return AttackResult(NAME, (), (_EQUAL.format(share=share_text(equal, digits=0)),))
     progress("how often counts vanish", 0.6)
     seen = _learned(blocks, zeros_known=assumptions.zeros_known)
     variances = _variances(targets, assumptions)

@@ -28,6 +28,7 @@ from sdcensus.attack.keys.noise import BUCKETS, NoiseModel, chances
 from sdcensus.attack.pieces import Index, Piece, pieces_of, tiling
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 
 NAME = "key-decoding"
 #: Lines of more noisy parts say next to nothing.
@@ -111,7 +112,8 @@ def _decode(
     how = "keys of totals are the sums of keys of parts" if additive else "noise is independent"
     sentence = (
         f"In {named(family)}, {how}. An intruder who knows the deviations and their probabilities,"
-        f" and claims what he reckons to get right with a probability of {assumptions.limit:.0%} or"
+        " and claims what he reckons to get right with a probability of"
+        f" {share_text(assumptions.limit, digits=0)} or"
         f" more, names {sum(one.count for one in claims):,} of {len(counts):,} counts from"
         f" {lines:,} lines."
     )

@@ -21,6 +21,7 @@ from sdcensus.attack.targets import Target, families, scope
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.gaps import AxisGaps, gaps
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import share_text
 
 NAME = "gaps"
 #: From this count on, the noise of a cell no longer depends on its count.
@@ -263,8 +264,10 @@ def _sentences(family: Sequence[Target], learned: Learned) -> tuple[str, ...]:
     if learned.coupled is not None and learned.share_without_gap is not None:
         how = "hangs on the noise" if learned.coupled else "is independent"
         said.append(
-            f"{learned.share_without_gap:.0%} of {learned.two_part_lines:,} lines of two large"
-            f" parts add up ({learned.share_if_independent:.0%} would with independent noise):"
+            f"{share_text(learned.share_without_gap, digits=0)} of {learned.two_part_lines:,}"
+            " lines of two large"
+            f" parts add up ({share_text(learned.share_if_independent, digits=0)} would with"
+            " independent noise):"
             f" the noise of a total {how} of its parts."
         )
     if learned.rounding_base > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdcensus.cli.shared.console import Output
+from sdcensus.model.quantities import share_text
 
 if TYPE_CHECKING:
     from sdcensus.session.answer import TableService
@@ -37,8 +38,9 @@ def say_budget(output: Output, service: TableService) -> None:
     looks = worst.budget.asked.looks
     output.say(
         f"Look budget: all tables together are worth {looks:,.1f} looks at a count of"
-        f" {worst.of.plural}; they find it with a chance of {worst.chance:.0%} (allowed are"
-        f" {worst.limit:.0%}). {NOT_COVERED}"
+        f" {worst.of.plural}; they find it with a chance of {share_text(worst.chance, digits=0)}"
+        " (allowed are"
+        f" {share_text(worst.limit, digits=0)}). {NOT_COVERED}"
     )
 
 

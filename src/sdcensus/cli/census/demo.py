@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import show_cube
+from sdcensus.model.quantities import bytes_text, duration_text
 from sdcensus.model.vocabulary import DemoCountry, DemoFormat
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _show_national(output: Output, made: Demonstration, report: PublishReport | 
     if report is None:
         return
     output.say(
-        f"\nA whole plan, published by one command in {seconds_text(report.seconds)}", style="bold"
+        f"\nA whole plan, published by one command in {duration_text(report.seconds)}", style="bold"
     )
     output.say(f"  the plan, to read and to change: {made.plan}")
     output.say(
@@ -139,7 +140,7 @@ def _show_reports(output: Output, reports: list[Path]) -> None:
 
 def _show_made(output: Output, made: Demonstration) -> None:
     output.say(f"{made.country}, a country that does not exist, is in {made.folder}", style="bold")
-    took = ", ".join(f"{step} {seconds_text(seconds)}" for step, seconds in made.seconds)
+    took = ", ".join(f"{step} {duration_text(seconds)}" for step, seconds in made.seconds)
     output.say(f"({took})\n")
     facts = plain_table(header=False)
     facts.add_column(no_wrap=True)
@@ -161,7 +162,7 @@ def _show_tables(output: Output, tables: Sequence[DemoTable]) -> None:
     times.add_column("time (warm)", justify="right", no_wrap=True)
     for one in tables:
         spec = one.cube.spec
-        times.add_row(spec.title, f"{spec.cells:,}", seconds_text(one.seconds))
+        times.add_row(spec.title, f"{spec.cells:,}", duration_text(one.seconds))
     output.show(times)
     show_cube(output, tables[0].cube)
 
@@ -194,7 +195,7 @@ def _show_publication(output: Output, publication: DemoPublication) -> None:
     output.show(shown)
     output.say(f"\nWhat readers of it are told, with {publication.ways[0].title}", style="bold")
     output.say(f"  {publication.note.show()}")
-    took = seconds_text(publication.seconds)
+    took = duration_text(publication.seconds)
     output.say(f"\nThe whole table is in files, protected and written in {took}", style="bold")
     output.say(f"  for anyone, with notes: {publication.public}")
     for way in publication.ways:

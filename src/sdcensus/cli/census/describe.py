@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.completion import complete_variable
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, share_text
+from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.cli.shared.options import Language, Quiet, Store, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.errors import UnknownName
+from sdcensus.model.quantities import bytes_text, share_text
 
 if TYPE_CHECKING:
     from sdcensus.model.schema.schema import DeclaredUniverse
@@ -98,6 +99,8 @@ def show_description(
         facts.add_row("reference date", description.reference_date)
     facts.add_row("data version", description.data_version)
     facts.add_row("secret", description.secret_id)
+    if description.lineage:
+        facts.add_row("derived by", description.lineage)
     facts.add_row("record keys", f"{description.combine}, modulus {description.modulus:,}")
     for kind, rows in description.rows:
         facts.add_row(kind.plural, f"{rows:,}")
@@ -139,8 +142,8 @@ def _show_variables(output: Output, own: list[VariableSummary], language: str | 
             one.variable.name,
             "\n".join(text for text in (label, levels) if text),
             "number" if one.variable.continuous else f"{len(one.variable.codes):,}",
-            share_text(one.not_stated),
-            share_text(one.not_applicable),
+            share_text(one.not_stated) if one.not_stated else "-",
+            share_text(one.not_applicable) if one.not_applicable else "-",
         )
     output.show(table)
 

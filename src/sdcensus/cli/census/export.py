@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, Store, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.model.quantities import bytes_text, duration_text
 
 EXAMPLES = examples(
     "sdcensus export census.store --out census.parquet",
@@ -39,7 +40,7 @@ def export(
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "opening the store") as stages:
         made = export_store(store, out, replace=replace, progress=stages)
-    output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}. It is confidential.")
+    output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")
     sizes = plain_table()
     for heading in ("", "records", "columns", "files", "size"):
         sizes.add_column(heading, justify="right" if heading else "left")

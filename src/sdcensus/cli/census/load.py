@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, seconds_text, typed
+from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.model.quantities import duration_text
 from sdcensus.model.vocabulary import OnProblem
 
 EXAMPLES = examples(
@@ -74,7 +75,7 @@ def load(
         )
         for identity in report.identities:
             output.note("\n".join(["", *(f"  {line}" for line in identity.lines)]))
-    output.say(f"Made {out} in {seconds_text(time.perf_counter() - began)}.")
+    output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}.")
     records = plain_table(header=False)
     records.add_column()
     records.add_column(justify="right")

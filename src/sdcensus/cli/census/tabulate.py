@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.census.describe import check_language
-from sdcensus.cli.shared.console import Output, bytes_text, seconds_text
+from sdcensus.cli.shared.console import Output
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
@@ -27,6 +27,7 @@ from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import show_cube
 from sdcensus.errors import Refused
+from sdcensus.model.quantities import bytes_text, duration_text
 from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
@@ -125,5 +126,5 @@ def _say_shape(
     output.say(f"{what}{f', where {where}' if where else ''}: confidential", style="bold")
     output.say(
         f"{f'{shape} = ' if len(spec.shape) > 1 else ''}{cells},"
-        f" {seconds_text(took)} with the engine {engine}"
+        f" {duration_text(took)} with the engine {engine}"
     )

@@ -12,6 +12,7 @@ from sdcensus.cli.shared.options import Quiet, Store, Units, examples, listed
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.rules import BROKEN_DOWN
+from sdcensus.model.quantities import limit_text, share_text
 
 if TYPE_CHECKING:
     from sdcensus.session.census.census import Census
@@ -189,11 +190,6 @@ def _check(
         raise SpecError("--cells needs axes, such as ed@parish,age@five_year.")
 
 
-def _percent(limit: float) -> str:
-    """A limit in percent that is never rounded to nothing or to everything."""
-    return f"{100 * limit:.6g}%"
-
-
 def _show(output: Output, budget: LookBudget, limit: float) -> None:
     output.say(f"Look budget: {budget.of.plural}", style="bold")
     output.say(budget.sentence)
@@ -203,7 +199,7 @@ def _show(output: Output, budget: LookBudget, limit: float) -> None:
     table.add_column("area")
     table.add_column("worst cell by")
     table.add_column("looks", justify="right")
-    table.add_column(f"variance\nfor {_percent(limit)}", justify="right")
+    table.add_column(f"variance\nfor {limit_text(limit)}", justify="right")
     for one in budget.levels:
         table.add_row(
             one.area or "none",
@@ -224,20 +220,20 @@ def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: f
     table.add_column("one table", justify="right")
     table.add_column("all tables", justify="right")
     table.add_column("sums given\naway", justify="right")
-    table.add_column(f"within {_percent(limit)}")
+    table.add_column(f"within {limit_text(limit)}")
     for one in schemes_against(budget, names):
         title = f"{one.scheme} ({one.strength})" if one.strength else one.scheme
         table.add_row(
             title,
-            f"{one.alone:.0%}",
-            f"{one.together:.0%}",
+            share_text(one.alone, digits=0),
+            share_text(one.together, digits=0),
             f"{one.given_away:.2g}",
             "yes" if one.together <= limit else "no",
         )
     output.show(table)
     wanted = needed(budget, limit)
     output.say(
-        f"Within {_percent(limit)} stays noise with a variance of at least {wanted.variance:.3g},"
+        f"Within {limit_text(limit)} stays noise with a variance of at least {wanted.variance:.3g},"
         f" in which the largest deviation has a probability of at most {wanted.edge:.2g}.\n"
     )
 
@@ -272,7 +268,7 @@ def _show_cells(output: Output, found: CellLooks, names: list[str]) -> None:
             size = f"{one.smallest} and over"
         elif one.largest != one.smallest:
             size = f"{one.smallest} to {one.largest}"
-        chance = "-" if one.recovery is None else f"{one.recovery:.0%}"
+        chance = "-" if one.recovery is None else share_text(one.recovery, digits=0)
         table.add_row(size, f"{one.cells:,}", f"{one.looks:.2f}", chance)
     output.show(table)
     rest = f" {found.left_out:,} more were not." if found.left_out else ""

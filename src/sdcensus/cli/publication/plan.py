@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.publication.publish import Memory, PlanFile, PublishedFolder, Threads
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, Store, command_group, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.model.quantities import bytes_text, duration_text
 
 if TYPE_CHECKING:
     from sdcensus.session.publish.estimate import PlanCheck
@@ -192,4 +193,4 @@ def _facts(found: PlanCheck, memory: str) -> list[tuple[str, str]]:
 
 
 def _about(seconds: float) -> str:
-    return f"about {seconds_text(seconds)}" if seconds >= 1 else "less than a second"
+    return f"about {duration_text(seconds)}" if seconds >= 1 else "less than a second"

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text, typed
+from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import INTERRUPTED, Interrupted
 from sdcensus.errors import SpecError
+from sdcensus.model.quantities import bytes_text, duration_text
 from sdcensus.model.vocabulary import EngineName
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _say(output: Output, report: PublishReport) -> None:
     facts.add_row("passes over the records", f"{report.scans:,}")
     if report.changed:
         facts.add_row("numbers that changed", f"{report.changed:,}")
-    facts.add_row("time", seconds_text(report.seconds))
+    facts.add_row("time", duration_text(report.seconds))
     facts.add_row("for the office", str(report.office))
     output.show(facts)
     for sentence in report.looks:

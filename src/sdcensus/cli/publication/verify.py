@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, bytes_text
+from sdcensus.cli.shared.console import Output
 from sdcensus.cli.shared.options import Quiet, examples
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.errors import InputError
+from sdcensus.model.quantities import bytes_text
 
 EXAMPLES = examples(
     "sdcensus verify published/", "sdcensus verify published/ --office published.office"

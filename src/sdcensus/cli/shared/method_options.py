@@ -22,6 +22,7 @@ from sdcensus.model.method.parameter import (
     as_option,
 )
 from sdcensus.model.method.registry import (
+    TABULAR,
     Part,
     Registered,
     built_in,
@@ -77,9 +78,8 @@ _Set = Annotated[
 ]
 
 
-def _option(parameter: Parameter) -> Any:
-    """The option of a parameter, for typer."""
-    text = meaning(parameter)
+def option_of(parameter: Parameter, text: str) -> Any:
+    """The option of a parameter, for typer, with what the help says about it."""
     offered: Callable[..., Any] | None = None
     if parameter.kind is ValueKind.YES:
         return Annotated[bool, typer.Option(as_option(parameter.name, ""), help=text)]
@@ -95,11 +95,13 @@ def _option(parameter: Parameter) -> Any:
         help=text,
         autocompletion=offered,
     )
-    return Annotated[_TYPES.get(parameter.kind, str) | None, option]
+    kind = _TYPES.get(parameter.kind, str)
+    return Annotated[kind if parameter.required else kind | None, option]
 
 
 def _options(takers: Iterable[Declaration]) -> dict[str, Any]:
-    return {name: _option(one) for name, one in parameters_of(list(takers)).items()}
+    parameters = parameters_of(takers)
+    return {name: option_of(each, meaning(each)) for name, each in parameters.items()}
 
 
 #: What may be said about cell keys, in the order of the help.
@@ -120,7 +122,7 @@ class MethodCommand(TyperCommand):
         """Write them above the examples; packages are looked through for the help only."""
         rows = [
             (taker.name, f"{taker.summary} {_set_text(taker)}".strip())
-            for part in Part
+            for part in TABULAR
             for taker in Registered(part).values()
             if taker.package
         ]

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sdcensus.cli.shared.console import Output
+from sdcensus.model.quantities import share_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -100,5 +101,5 @@ class Stages:
             self._tasks[self._stage],
             total=1.0 if known else None,
             completed=self._done,
-            share=f"{self._done:4.0%}".replace("%", " %") if known else "",
+            share=share_text(round(self._done, 2), digits=0).rjust(5) if known else "",
         )

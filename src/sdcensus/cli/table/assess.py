@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sdcensus.cli.census.describe import check_language
-from sdcensus.cli.shared.console import Output, bytes_text, seconds_text, typed
+from sdcensus.cli.shared.console import Output, typed
 from sdcensus.cli.shared.method_options import (
     ALL_OPTIONS,
     DEFAULT_METHOD,
@@ -34,6 +34,7 @@ from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.table.assessed import say_assessment
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.model.method.registry import Part, built_in
+from sdcensus.model.quantities import bytes_text, duration_text
 
 if TYPE_CHECKING:
     from sdcensus.model.method.parameter import MethodOptions
@@ -224,7 +225,7 @@ def assess(
         output.say(f"Wrote {path} ({bytes_text(path.stat().st_size)}; {kind}).")
     if out is None:
         output.say("Write the page to be signed with --out FOLDER.")
-    output.note(f"This is for the office: it was computed from true counts. {seconds_text(took)}")
+    output.note(f"This is for the office: it was computed from true counts. {duration_text(took)}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdcensus.cli.shared.console import Output, plain_table
+from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 
 if TYPE_CHECKING:
     from sdcensus.model.measure import Side
@@ -53,8 +54,6 @@ def _say_groups(output: Output, assessment: Assessment) -> None:
 
 
 def _say_remaining(output: Output, assessment: Assessment) -> None:
-    from sdcensus.model.figure_text import share_text
-    from sdcensus.model.spec.headings import number_text
     from sdcensus.report.assessment.words import how_text, knows_text
 
     if not assessment.intervals:
@@ -93,8 +92,6 @@ def _say_measures(output: Output, assessment: Assessment, side: Side, title: str
 
 
 def _say_lost(output: Output, assessment: Assessment) -> None:
-    from sdcensus.model.figure_text import NOTHING, figure_text, share_text
-    from sdcensus.model.spec.headings import number_text
     from sdcensus.report.assessment.words import part_text
 
     output.say("\nWhat readers lose", style="bold")
@@ -106,8 +103,8 @@ def _say_lost(output: Output, assessment: Assessment) -> None:
         table.add_row(
             part_text(part),
             number_text(utility.cells),
-            figure_text(utility.mean_absolute_distance, 2),
-            figure_text(utility.hellinger_normalised, 3),
+            decimal_text(utility.mean_absolute_distance, 2),
+            decimal_text(utility.hellinger_normalised, 3),
             NOTHING if utility.max_deviation is None else str(utility.max_deviation),
             share_text(utility.share_unchanged_nonzero, digits=0),
         )

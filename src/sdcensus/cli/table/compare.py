@@ -11,7 +11,7 @@ import typer
 
 from sdcensus.cli.census.describe import check_language
 from sdcensus.cli.shared.completion import complete_axes
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text
+from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.cli.shared.options import (
     Language,
     Quiet,
@@ -26,6 +26,7 @@ from sdcensus.cli.shared.options import (
 from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
 from sdcensus.model.vocabulary import NoiseDraw
 
 if TYPE_CHECKING:
@@ -251,12 +252,12 @@ def _numbers(text: str) -> list[int] | None:
 
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
-    from sdcensus.report.study.words import NONE, percent, sentences
+    from sdcensus.report.study.words import sentences
 
     table = study.tables[-1]
     output.say(f"{study.census}: methods compared", style="bold")
     tables = f"{len(study.tables)} table{'s' if len(study.tables) > 1 else ''}"
-    output.say(f"{tables}, {len(study.names)} methods, {seconds_text(took)}")
+    output.say(f"{tables}, {len(study.names)} methods, {duration_text(took)}")
     drawn = f", drawn {study.main}" if study.main is not None else ""
     output.say(f"\n{table.spec.title} ({table.name}{drawn})", style="bold")
     shown = plain_table()
@@ -267,10 +268,10 @@ def _say(output: Output, study: Study, took: float) -> None:
         utility = one.utility
         shown.add_row(
             one.candidate.name,
-            percent(one.share),
-            percent(one.small_share),
+            share_text(one.share, digits=2),
+            share_text(one.small_share, digits=2),
             *(
-                NONE if value is None else f"{value:.{digits}f}"
+                NOTHING if value is None else f"{value:.{digits}f}"
                 for value, digits in (
                     (one.risk, 3),
                     (utility.mean_absolute_distance, 2),

@@ -12,7 +12,7 @@ import typer
 
 from sdcensus.cli.census.describe import check_language
 from sdcensus.cli.shared.completion import complete_format
-from sdcensus.cli.shared.console import Output, bytes_text, plain_table, seconds_text
+from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
 from sdcensus.cli.shared.options import (
     Axes,
@@ -35,6 +35,7 @@ from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import MOST_LINES
 from sdcensus.errors import SpecError
 from sdcensus.model.published.table_format import BUILT_IN
+from sdcensus.model.quantities import bytes_text, duration_text
 from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ def _say_head(output: Output, protected: Protected, where: str | None, took: flo
         f"{what}{f', where {where}' if where else ''}: protected by {protected.provenance.method}",
         style="bold",
     )
-    output.say(f"{f'{shape} = ' if len(spec.shape) > 1 else ''}{cells}, {seconds_text(took)}")
+    output.say(f"{f'{shape} = ' if len(spec.shape) > 1 else ''}{cells}, {duration_text(took)}")
 
 
 def _say_notes(output: Output, protected: Protected, language: str | None) -> None:

@@ -36,7 +36,7 @@ from sdcensus.documents.workbooks.files import (
 from sdcensus.documents.workbooks.ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.model.method.parameter import Parameter
-from sdcensus.model.method.registry import Part, Registered, parameters_of
+from sdcensus.model.method.registry import TABULAR, Registered, parameters_of
 from sdcensus.model.plain_cells import text_of_cell
 from sdcensus.model.plan.vocabulary import SYMBOLS
 
@@ -393,7 +393,7 @@ def _text(value: object) -> str:
 
 def every_parameter() -> dict[str, Parameter]:
     """What may be said about any method or step that there is, by name."""
-    return parameters_of([taker for part in Part for taker in Registered(part).values()])
+    return parameters_of([taker for part in TABULAR for taker in Registered(part).values()])
 
 
 def section_settings(takes: Mapping[str, Parameter]) -> dict[str, KeyPath]:

@@ -182,7 +182,7 @@ def resolved_condition(
     A condition about a variable that has mistakes of its own says nothing new.
     """
     try:
-        names = {one.operand.variable for one in comparisons(parse_condition(condition))}
+        names = {compared.operand.name.text for compared in comparisons(parse_condition(condition))}
         if names & set(broken):
             return None
         universe = universe_of(condition, schema)

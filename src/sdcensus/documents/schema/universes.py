@@ -42,7 +42,7 @@ def with_universes(
         )
         try:
             named = comparisons(parse_condition(section.condition))
-            if not {one.operand.variable for one in named} & set(broken):
+            if not {compared.operand.name.text for compared in named} & set(broken):
                 schema = with_universe(schema, declared)
         except SpecError as error:
             mistakes.add((*where, "condition"), str(error))

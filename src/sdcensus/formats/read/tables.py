@@ -275,8 +275,9 @@ def _notes(document: object, path: Path) -> tuple[Text, ...]:
 def _provenance(document: object, path: Path) -> Provenance:
     numbers = ("key_version", "smallest_group")
     kinds = {one.name: int if one.name in numbers else str for one in fields(Provenance)}
-    # A rule that there is not is left out, as in every file from before there was one.
-    given = {"smallest_group": 0, **document} if isinstance(document, dict) else {}
+    # What there is not is left out, as in every file from before there was any.
+    absent: dict[str, Any] = {"smallest_group": 0, "lineage": ""}
+    given = absent | document if isinstance(document, dict) else {}
     if any(type(given.get(name)) is not kind for name, kind in kinds.items()):
         raise InputError(f'{path}: how the table was made ("provenance") is damaged.')
     return Provenance(**{name: given[name] for name in kinds})

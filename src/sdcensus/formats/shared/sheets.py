@@ -45,6 +45,7 @@ _MADE = {
         "secret_id",
         "package_version",
         "spec_hash",
+        "lineage",
     )
 }
 

@@ -18,7 +18,7 @@ from sdcensus.formats.write.layout import choose_layout, combinations, indents, 
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table_format import TableFormat
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import number_text
 from sdcensus.model.text import Text
 
 #: What a sheet can hold.

@@ -34,6 +34,7 @@ class Origin:
         key_space: How its keys add up.
         secret_id: The secret that made them.
         data_version: The data.
+        lineage: How the data were derived from an original store; empty for one that was loaded.
         rules: What the schema of the data declares impossible. They come with every cube, so that
             no question can be asked without them.
     """
@@ -41,6 +42,7 @@ class Origin:
     key_space: KeySpace
     secret_id: str = ""
     data_version: str = ""
+    lineage: str = ""
     rules: tuple[PairRule, ...] = field(default=(), compare=False, repr=False)
 
 

@@ -32,6 +32,8 @@ class ValueKind(StrEnum):
     FILE = "file"
     VARIABLE = "variable"
     TABLES = "tables, each as axes"
+    CONDITION = "condition"
+    UNITS = "kind of unit"
 
 
 #: What stands for a value in the help.
@@ -42,6 +44,8 @@ _METAVARS = {
     ValueKind.FILE: "FILE",
     ValueKind.VARIABLE: "VARIABLE",
     ValueKind.TABLES: "AXES",
+    ValueKind.CONDITION: "CONDITION",
+    ValueKind.UNITS: "UNITS",
 }
 
 
@@ -64,6 +68,7 @@ class Parameter:
         needs: Of these one has to be said as well: ``name``, or ``name=value``.
         needs_for: The only value that needs it; empty for all.
         excludes: None of these can be said as well.
+        required: Whether it has to be said.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Parameter:
     needs: tuple[str, ...] = ()
     needs_for: str = ""
     excludes: tuple[str, ...] = ()
+    required: bool = False
 
     @property
     def metavar(self) -> str:

@@ -47,11 +47,21 @@ class Part(StrEnum):
 
     METHOD = "sdcensus.methods"
     STEP = "sdcensus.steps"
+    PRE_TABULAR = "sdcensus.microdata"
 
     @property
     def called(self) -> str:
         """What messages call it."""
-        return "method" if self is Part.METHOD else "step after a method"
+        return _CALLED[self]
+
+
+_CALLED = {
+    Part.METHOD: "method",
+    Part.STEP: "step after a method",
+    Part.PRE_TABULAR: "pre-tabular method",
+}
+#: What protects tables.
+TABULAR = (Part.METHOD, Part.STEP)
 
 
 @cache
@@ -130,7 +140,7 @@ def parameters_of(takers: Iterable[Declaration]) -> dict[str, Parameter]:
 def owners_of(name: str) -> list[str]:
     """The methods and steps that have a parameter of that name."""
     for listed in (built_in, Registered):  # packages only where no list has it
-        takers = [taker for part in Part for taker in listed(part).values()]
+        takers = [taker for part in TABULAR for taker in listed(part).values()]
         owners = [taker.name for taker in takers if taker.parameter(name) is not None]
         if owners:
             return owners

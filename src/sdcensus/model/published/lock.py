@@ -55,6 +55,8 @@ class Making:
         smallest_group: Groups that are published below this are not broken down; 0 for no rule,
             as in every lock from before there was one.
         people: The mark of its people; empty where an older version did not keep it.
+        lineage: How its records were derived from an original store, as in the provenance. Part
+            of the data version, and so of what decides the numbers.
     """
 
     method: str
@@ -72,6 +74,7 @@ class Making:
     series: str = ""
     smallest_group: int = 0
     people: str = ""
+    lineage: str = ""
 
     @classmethod
     def of(
@@ -266,6 +269,12 @@ class PublicationLock:
         newest = max((one.event for one in own), default=0)
         sizes = [self.making(one).smallest_group for one in own if one.event == newest]
         return max(sizes, default=0)
+
+    def lineage(self, series: str) -> str | None:
+        """The lineage of what was published last of a census; ``None`` if nothing was."""
+        own = [table for table in self.tables if table.series == series]
+        latest = max(own, key=lambda table: table.event, default=None)
+        return None if latest is None else self.making(latest).lineage
 
     def with_event(
         self,

@@ -23,6 +23,8 @@ class Provenance:
         package_version: The version of sdcensus.
         spec_hash: The table that was asked for.
         smallest_group: Groups that are published below this are not broken down; 0 for no rule.
+        lineage: How the records were derived from an original store, with the name, version and
+            fingerprint of every step; empty for a store that was loaded.
     """
 
     method: str
@@ -34,13 +36,15 @@ class Provenance:
     package_version: str
     spec_hash: str
     smallest_group: int = 0
+    lineage: str = ""
 
     def to_json(self) -> dict[str, str | int]:
-        """The same as plain values; a rule that there is not is left out."""
-        made = asdict(self)
-        if not self.smallest_group:
-            del made["smallest_group"]
-        return made
+        """The same as plain values; a rule or a lineage that there is not is left out."""
+        values = asdict(self)
+        for name in ("smallest_group", "lineage"):
+            if not values[name]:
+                del values[name]
+        return values
 
 
 def fingerprint(

@@ -232,6 +232,12 @@ class Schema:
             chain.extend(parent for parent in self.parents(one) if parent not in chain)
         return tuple(chain)
 
+    @property
+    def top_down(self) -> tuple[Entity, ...]:
+        """The kinds of units, what holds others first."""
+        kinds = [spec.entity for spec in self.entities]
+        return tuple(sorted(kinds, key=lambda kind: len(self.lineage(kind))))
+
     def file(self, name: str) -> CensusFile:
         """The file of that name."""
         for one in self.files:

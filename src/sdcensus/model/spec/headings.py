@@ -26,10 +26,6 @@ _NOTHING = Text.named("headings.nothing")
 _WEIGHTED = Text.named("headings.weighted")
 _AND = Text.named("headings.and")
 
-#: What stands between thousands, and between a number and its decimals, in each language.
-_THOUSANDS = Text.named("headings.thousands")
-_DECIMALS = Text.named("headings.decimals")
-
 #: What stands between a name and what it is, and between two such pairs.
 _COLON = Text.named("headings.colon")
 _SEMICOLON = Text.named("headings.semicolon")
@@ -79,30 +75,6 @@ def pairs_text(pairs: Sequence[tuple[str, str]], language: str | None = None) ->
     """
     colon = _COLON.show(language)
     return _SEMICOLON.show(language).join(f"{name}{colon}{value}" for name, value in pairs)
-
-
-def number_text(number: int, language: str | None = None) -> str:
-    """A whole number as people of a language read it.
-
-    Examples:
-        >>> number_text(12345), number_text(-4), number_text(12345, "es")
-        ('12,345', '-4', '12.345')
-        >>> number_text(12345, "nl"), number_text(12345, "fr").split()
-        ('12.345', ['12', '345'])
-    """
-    return f"{number:,}".replace(",", _THOUSANDS.show(language))
-
-
-def figure_text(figure: float, language: str | None = None) -> str:
-    """A figure with up to six digits as people of a language read it; whole ones in full.
-
-    Examples:
-        >>> figure_text(2.5), figure_text(2.5, "nl"), figure_text(20_000.0)
-        ('2.5', '2,5', '20,000')
-    """
-    if float(figure).is_integer():
-        return number_text(int(figure), language)
-    return f"{figure:g}".replace(".", _DECIMALS.show(language))
 
 
 def entity_text(entity: Entity, language: str | None = None) -> str:

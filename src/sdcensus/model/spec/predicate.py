@@ -1,6 +1,7 @@
 """The small language of conditions: ``age >= 15 and ed@parish in ('P01', 'P02')``.
 
-A name that stands alone is that of a universe of the schema: ``adults and sex == 1``.
+There is one grammar and one tree of conditions, for plans, for the table builder and for programs
+of commands. A name that stands alone is that of a universe of the schema: ``adults and sex == 1``.
 
 A condition is parsed once, resolved against the schema and brought into a canonical form, so
 that every spelling of the same condition is the same universe, on every engine.
@@ -9,38 +10,74 @@ that every spelling of the same condition is the same universe, on every engine.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Literal, NoReturn
 
 from sdcensus.errors import ConditionError, Sentence, SpecError, told
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
+#: Deeper than anybody writes, shallow enough never to exhaust the stack.
+DEEPEST = 100
+
+
+# Two trees are equal if they say the same, wherever it stands: ``at`` is the character.
+
 
 @dataclass(frozen=True, slots=True)
-class Operand:
-    """A variable, at one of its levels."""
+class Name:
+    """A name as it is written."""
 
-    variable: str
-    level: str | None
+    text: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A code or number, in quotes or without."""
+
+    text: str
+    quoted: bool = False
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A variable: ``person.age@five_year+broad-total``.
+
+    Attributes:
+        entity: The kind of unit before the point, if it is named.
+        name: The variable, or a name that a program has defined.
+        levels: The levels that are named; one at most in a condition.
+        total: Whether the total is shown.
+    """
+
+    entity: Name | None
+    name: Name
+    levels: tuple[Name, ...] = ()
+    total: bool = True
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """One comparison of a variable with one or more codes."""
 
-    operand: Operand
+    operand: Reference
     operator: Operator
-    values: tuple[str, ...]
+    values: tuple[Value, ...]
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A universe that the schema declares, by its name, and the character where that stands."""
+    """A universe that the schema declares, by its name."""
 
     name: str
-    at: int
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +85,26 @@ class Not:
     """The opposite of a condition."""
 
     part: Condition
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """Two conditions that must both hold."""
+class And:
+    """Two or more conditions that must all hold."""
 
-    left: Condition
-    right: Condition
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """Two conditions of which at least one must hold."""
-
-    left: Condition
-    right: Condition
-
-
-Condition = Comparison | Named | Not | Both | Either
-
-_TOKEN = re.compile(
-    r"""\s*(?:
-        (?P<text>'[^']*'|"[^"]*")
-      | (?P<number>-?\d+(?![\w.]))
-      | (?P<operator>==|!=|<=|>=|<|>|=)
-      | (?P<mark>[(),@])
-      | (?P<word>[^\W\d]\w*)
-    )""",
-    re.VERBOSE,
-)
-_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
-_FLIPPED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
-#: Deeper than anybody writes, shallow enough never to exhaust the stack.
-_DEEPEST = 100
+    parts: tuple[Condition, ...]
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    position: int
+class Or:
+    """Two or more conditions of which at least one must hold."""
+
+    parts: tuple[Condition, ...]
+    at: int = field(default=0, compare=False)
+
+
+Condition = Comparison | Named | Not | And | Or
 
 
 def comparisons(condition: Condition) -> Iterator[Comparison]:
@@ -100,33 +116,183 @@ def comparisons(condition: Condition) -> Iterator[Comparison]:
             pass  # what it stands for, the schema knows
         case Not(part):
             yield from comparisons(part)
-        case Both(left, right) | Either(left, right):
-            yield from comparisons(left)
-            yield from comparisons(right)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from comparisons(part)
 
 
 def parse_condition(text: str) -> Condition:
     """Parse a condition; mistakes point at the character.
 
     Examples:
-        >>> parse_condition("sex == 1")
-        Comparison(operand=Operand(variable='sex', level=None), operator='==', values=('1',))
+        >>> parse_condition("sex == 1").values
+        (Value(text='1', quoted=False, at=7),)
         >>> parse_condition("age >")
         Traceback (most recent call last):
             ...
         sdcensus.errors.ConditionError: In the condition 'age >', at its end: expected ...
     """
-    return _Parser(text).parse()
+    return _PlanCondition(text).whole()
 
 
-class _Parser:
-    """Recursive descent over the tokens of one condition."""
+class Expected(Enum):
+    """What the grammar needs at a place; each language has its own words for it."""
+
+    CONDITION = auto()
+    VARIABLE = auto()
+    IN = auto()
+    CODES = auto()
+    FURTHER_CODE = auto()
+    CLOSING = auto()
+
+
+_FLIPPED: dict[Operator, Operator] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+class ConditionGrammar(ABC):
+    """The grammar of conditions; a language says how its words are spelled and mistakes told.
+
+    ::
+
+        condition  = conjunct { "or" conjunct }
+        conjunct   = single { "and" single }
+        single     = "not" single | "(" condition ")" | universe | comparison
+        comparison = variable operator value | value operator variable
+                   | variable [ "not" ] "in" "(" value { "," value } ")"
+    """
+
+    _depth = 0
+
+    @property
+    @abstractmethod
+    def position(self) -> int:
+        """The character at which the next word stands."""
+
+    @abstractmethod
+    def takes(self, word: str) -> bool:
+        """Take ``and``, ``or``, ``not``, ``in`` or one of ``( ) ,`` if it comes next."""
+
+    @abstractmethod
+    def comes(self, mark: str) -> bool:
+        """Whether a sign comes next."""
+
+    @abstractmethod
+    def named(self) -> Condition | None:
+        """Take the name of a universe, if one comes next that is compared with nothing."""
+
+    @abstractmethod
+    def value(self) -> Value | None:
+        """Take a code or number, if one comes next."""
+
+    @abstractmethod
+    def need_value(self) -> Value:
+        """Take a code or number."""
+
+    @abstractmethod
+    def compared(self, expected: Expected) -> Reference:
+        """Take a variable at one level."""
+
+    @abstractmethod
+    def operator(self) -> Operator:
+        """Take a sign that compares."""
+
+    @abstractmethod
+    def lacks(self, expected: Expected) -> NoReturn:
+        """Say that something else is expected here."""
+
+    def too_deep(self, at: int, what: Sentence) -> NoReturn:
+        """Say that a condition is nested too deep at a character."""
+        raise SpecError(what)
+
+    def condition(self) -> Condition:
+        """A condition: parts of which one must hold."""
+        return self._chain("or", self._conjunct, Or)
+
+    def _conjunct(self) -> Condition:
+        return self._chain("and", self._single, And)
+
+    def _chain(
+        self, word: str, part: Callable[[], Condition], join: type[And] | type[Or]
+    ) -> Condition:
+        at = self.position
+        parts = [part()]
+        while self.takes(word):
+            parts.append(part())
+        return join(tuple(parts), at) if len(parts) > 1 else parts[0]
+
+    def _single(self) -> Condition:
+        at = self.position
+        self._depth += 1
+        if self._depth > DEEPEST:
+            what = told(
+                "condition.too-deep",
+                "The condition is nested more than {most} deep.",
+                most=DEEPEST,
+            )
+            self.too_deep(at, what)
+        try:
+            if self.takes("not"):
+                return Not(self._single(), at)
+            if self.takes("("):
+                condition = self.condition()
+                return condition if self.takes(")") else self.lacks(Expected.CLOSING)
+            return self.named() or self._comparison()
+        finally:
+            self._depth -= 1
+
+    def _comparison(self) -> Comparison:
+        at = self.position
+        value = self.value()
+        if value is not None:  # the value first: 15 <= age
+            operator = self.operator()
+            flipped = _FLIPPED.get(operator, operator)
+            return Comparison(self.compared(Expected.VARIABLE), flipped, (value,), at)
+        operand = self.compared(Expected.CONDITION)
+        negated = self.takes("not")
+        if self.takes("in"):
+            return Comparison(operand, "not in" if negated else "in", self._values(), at)
+        if negated:
+            self.lacks(Expected.IN)
+        return Comparison(operand, self.operator(), (self.need_value(),), at)
+
+    def _values(self) -> tuple[Value, ...]:
+        if not self.takes("("):
+            self.lacks(Expected.CODES)
+        values = [self.need_value()]
+        while self.takes(",") and not self.comes(")"):
+            values.append(self.need_value())
+        return tuple(values) if self.takes(")") else self.lacks(Expected.FURTHER_CODE)
+
+
+# ---------------------------------------------------------------- as plans and questions write it
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<text>'[^']*'|"[^"]*")
+      | (?P<number>-?\d+(?![\w.]))
+      | (?P<operator>==|!=|<=|>=|<|>|=)
+      | (?P<mark>[(),@])
+      | (?P<word>[^\W\d]\w*)
+    )""",
+    re.VERBOSE,
+)
+_OPERATORS: dict[str, Operator] = {sign: sign for sign in ("==", "!=", "<", "<=", ">", ">=")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    position: int
+
+
+class _PlanCondition(ConditionGrammar):
+    """The words of one condition."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = list(self._tokens())
         self.at = 0
-        self.depth = 0
 
     def _tokens(self) -> Iterator[_Token]:
         position = 0
@@ -135,51 +301,12 @@ class _Parser:
             if match is None:
                 while self.text[position].isspace():
                     position += 1
-                raise self._mistake(position, _unreadable(self.text[position:]))
+                self._mistake(position, _unreadable(self.text[position:]))
             kind = match.lastgroup or ""
             yield _Token(kind, match.group(kind), match.start(kind))
             position = match.end()
 
-    def _mistake(self, position: int, what: Sentence) -> SpecError:
-        text = told(
-            "condition.at-end",
-            "In the condition {text!r}, at its end: {what}.",
-            text=self.text,
-            what=what,
-        )
-        if position < len(self.text):
-            text = told(
-                "condition.at-character",
-                "In the condition {text!r}, at character {number}: {what}.",
-                text=self.text,
-                number=str(position + 1),
-                what=what,
-            )
-        return ConditionError(text, at=position)
-
-    def _expected(self, what: str) -> SpecError:
-        expected = told("condition.expected", "expected {what}", what=what)
-        return self._mistake(self._peek().position, expected)
-
-    def _peek(self) -> _Token:
-        if self.at < len(self.tokens):
-            return self.tokens[self.at]
-        return _Token("end", "", len(self.text))
-
-    def _take(self, kind: str, texts: Sequence[str] = ()) -> _Token | None:
-        token = self._peek()
-        if token.kind == kind and (not texts or token.text in texts):
-            self.at += 1
-            return token
-        return None
-
-    def _need(self, what: str, kind: str, texts: Sequence[str] = ()) -> _Token:
-        token = self._take(kind, texts)
-        if token is None:
-            raise self._expected(what)
-        return token
-
-    def parse(self) -> Condition:
+    def whole(self) -> Condition:
         """The whole text as one condition."""
         if not self.tokens:
             raise SpecError(
@@ -188,112 +315,109 @@ class _Parser:
                     "The condition is empty. Write one such as: age >= 15 and sex == 1",
                 )
             )
-        condition = self._either()
-        if self._peek().kind != "end":
-            raise self._expected(told("expected.and-or-end", "'and', 'or' or the end"))
+        condition = self.condition()
+        if self._next.kind != "end":
+            self._fail(told("expected.and-or-end", "'and', 'or' or the end"))
         return condition
 
-    def _chain(
-        self, word: str, part: Callable[[], Condition], join: type[Both] | type[Either]
-    ) -> Condition:
-        parts = [part()]
-        while self._take("word", (word, word.upper())):
-            parts.append(part())
-        # In pairs, and pairs of pairs: a long chain must not be a deep one.
-        while len(parts) > 1:
-            odd = parts[len(parts) & ~1 :]
-            pairs = zip(parts[::2], parts[1::2], strict=False)
-            parts = [*(join(left, right) for left, right in pairs), *odd]
-        return parts[0]
-
-    def _either(self) -> Condition:
-        return self._chain("or", self._both, Either)
-
-    def _both(self) -> Condition:
-        return self._chain("and", self._single, Both)
-
-    def _single(self) -> Condition:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise SpecError(
-                told(
-                    "condition.too-deep",
-                    "The condition is nested more than {most} deep.",
-                    most=_DEEPEST,
-                )
+    def _mistake(self, at: int, what: Sentence) -> NoReturn:
+        text = told(
+            "condition.at-end",
+            "In the condition {text!r}, at its end: {what}.",
+            text=self.text,
+            what=what,
+        )
+        if at < len(self.text):
+            text = told(
+                "condition.at-character",
+                "In the condition {text!r}, at character {number}: {what}.",
+                text=self.text,
+                number=str(at + 1),
+                what=what,
             )
-        try:
-            if self._take("word", ("not", "NOT")):
-                return Not(self._single())
-            if self._take("mark", ("(",)):
-                condition = self._either()
-                self._need("')'", "mark", (")",))
-                return condition
-            return self._comparison()
-        finally:
-            self.depth -= 1
+        raise ConditionError(text, at=at)
 
-    def _comparison(self) -> Comparison | Named:
-        value = self._take("number") or self._take("text")
-        if value is not None:  # the value first: 15 <= age
-            operator = self._operator()
-            return Comparison(self._operand(), _FLIPPED[operator], (_unquote(value),))  # type: ignore[arg-type]
-        first = self._peek()
-        operand = self._operand()
-        if operand.level is None and self._ends():
-            return Named(operand.variable, first.position)
-        negated = self._take("word", ("not", "NOT")) is not None
-        if self._take("word", ("in", "IN")):
-            return Comparison(operand, "not in" if negated else "in", self._values())
-        if negated:
-            raise self._expected(told("expected.in", "'in' after 'not'"))
-        return Comparison(operand, self._operator(), (self._value(),))  # type: ignore[arg-type]
+    def lacks(self, expected: Expected) -> NoReturn:
+        self._fail(
+            {
+                Expected.IN: told("expected.in", "'in' after 'not'"),
+                Expected.CODES: told("expected.codes", "'(' and a list of codes"),
+            }.get(expected, "')'")
+        )
 
-    def _ends(self) -> bool:
-        """Whether nothing follows with which a name could be compared."""
-        token = self._peek()
-        joins = token.kind == "word" and token.text.lower() in ("and", "or")
-        return token.kind == "end" or joins or token.text == ")"
+    def _fail(self, what: str) -> NoReturn:
+        self._mistake(self.position, told("condition.expected", "expected {what}", what=what))
 
-    def _operator(self) -> str:
-        signs = told("expected.operator", "one of == != < <= > >= in")
-        token = self._need(signs, "operator")
-        if token.text not in _COMPARISONS:
-            meant = {"=>": ">=", "=<": "<="}.get(f"{token.text}{self._peek().text}", "==")
-            what = told("condition.write-to-compare", "write {meant!r} to compare", meant=meant)
-            raise self._mistake(token.position, what)
-        return token.text
+    @property
+    def position(self) -> int:
+        return self._next.position
 
-    def _operand(self) -> Operand:
-        name = told("expected.variable", "the name of a variable")
-        variable, level = self._need(name, "word").text, None
-        if self._take("mark", ("@",)):
-            level = self._need(told("expected.a-level", "a level"), "word").text
-        return Operand(variable, level)
+    @property
+    def _next(self) -> _Token:
+        if self.at < len(self.tokens):
+            return self.tokens[self.at]
+        return _Token("end", "", len(self.text))
 
-    def _value(self) -> str:
-        token = self._take("number") or self._take("text")
+    def _take(self, kind: str, texts: Sequence[str] = ()) -> _Token | None:
+        token = self._next
+        if token.kind == kind and (not texts or token.text in texts):
+            self.at += 1
+            return token
+        return None
+
+    def takes(self, word: str) -> bool:
+        kind = "word" if word.isalpha() else "mark"
+        return self._take(kind, (word, word.upper())) is not None
+
+    def comes(self, mark: str) -> bool:
+        return self._next.text == mark
+
+    def named(self) -> Condition | None:
+        after = self.tokens[self.at + 1 : self.at + 2]
+        joined = any(token.text.lower() in ("and", "or", ")") for token in after)
+        token = self._take("word") if joined or not after else None
+        return None if token is None else Named(token.text, token.position)
+
+    def operator(self) -> Operator:
+        token = self._take("operator")
         if token is None:
-            word = self._peek()
+            self._fail(told("expected.operator", "one of == != < <= > >= in"))
+        if token.text not in _OPERATORS:
+            meant = {"=>": ">=", "=<": "<="}.get(f"{token.text}{self._next.text}", "==")
+            what = told("condition.write-to-compare", "write {meant!r} to compare", meant=meant)
+            self._mistake(token.position, what)
+        return _OPERATORS[token.text]
+
+    def compared(self, expected: Expected) -> Reference:
+        variable = self._name(told("expected.variable", "the name of a variable"))
+        levels: tuple[Name, ...] = ()
+        if self._take("mark", ("@",)):
+            levels = (self._name(told("expected.a-level", "a level")),)
+        return Reference(None, variable, levels, at=variable.at)
+
+    def _name(self, what: Sentence) -> Name:
+        token = self._take("word")
+        return self._fail(what) if token is None else Name(token.text, token.position)
+
+    def value(self) -> Value | None:
+        token = self._take("number")
+        if token is not None:
+            return Value(token.text, at=token.position)
+        token = self._take("text")
+        return None if token is None else Value(token.text[1:-1], quoted=True, at=token.position)
+
+    def need_value(self) -> Value:
+        value = self.value()
+        if value is None:
             what = told("expected.value", "a code or number")
-            if word.kind == "word":
+            if self._next.kind == "word":
                 what = told(
                     "expected.value-in-quotes",
                     "a code or number; put {word!r} in quotes",
-                    word=word.text,
+                    word=self._next.text,
                 )
-            raise self._expected(what)
-        return _unquote(token)
-
-    def _values(self) -> tuple[str, ...]:
-        self._need(told("expected.codes", "'(' and a list of codes"), "mark", ("(",))
-        values = [self._value()]
-        while self._take("mark", (",",)):
-            if self._peek().text == ")":
-                break
-            values.append(self._value())
-        self._need("')'", "mark", (")",))
-        return tuple(values)
+            self._fail(what)
+        return value
 
 
 def _unreadable(rest: str) -> Sentence:
@@ -310,7 +434,3 @@ def _unreadable(rest: str) -> Sentence:
             "codes and whole numbers only; put a code with other signs in quotes",
         )
     return told("condition.meaningless", "{sign!r} means nothing here", sign=rest[0])
-
-
-def _unquote(token: _Token) -> str:
-    return token.text[1:-1] if token.kind == "text" else token.text

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,16 @@ import numpy.typing as npt
 
 from sdcensus.errors import ConditionError, Sentence, SpecError, UnknownName, both, told, unknown
 from sdcensus.model.schema.encoding import whole_number
+from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.predicate import (
-    Both,
+    And,
     Comparison,
     Condition,
-    Either,
     Named,
     Not,
+    Or,
     comparisons,
     parse_condition,
 )
@@ -87,7 +90,7 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     for comparison in comparisons(parsed):
         if comparison not in masks:
             masks[comparison] = _matching_leaves(comparison, schema, condition, known)
-            by_variable.setdefault(comparison.operand.variable, []).append(masks[comparison])
+            by_variable.setdefault(comparison.operand.name.text, []).append(masks[comparison])
     names = sorted(by_variable)
     classes = [classes_together(np.stack(by_variable[name])) for name in names]
     shape = tuple(int(one.max()) + 1 for one in classes)
@@ -101,6 +104,15 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
     axis_of = {name: axis for axis, name in enumerate(names)}
     truth = np.broadcast_to(_truth(parsed, masks, classes, axis_of), shape)
     return _reduced([schema.variable(name) for name in names], classes, truth)
+
+
+def unit_of(universe: Universe, schema: Schema) -> Entity:
+    """The kind of unit to which all variables of a condition apply."""
+    kinds = {variable.entity for variable in universe.variables}
+    # Those of the condition itself first, the innermost of them before those that hold it.
+    own = sorted(kinds, key=lambda kind: -len(schema.lineage(kind)))
+    every = [*own, *(spec.entity for spec in schema.entities)]
+    return next(kind for kind in every if kinds <= set(schema.lineage(kind)))
 
 
 def _spelt_out(condition: Condition, text: str, declared: Sequence[DeclaredUniverse]) -> Condition:
@@ -127,10 +139,10 @@ def _spelt_out(condition: Condition, text: str, declared: Sequence[DeclaredUnive
             return _spelt_out(parse_condition(inner), inner, declared[:place])
         case Not(part):
             return Not(_spelt_out(part, text, declared))
-        case Both(left, right):
-            return Both(_spelt_out(left, text, declared), _spelt_out(right, text, declared))
-        case Either(left, right):
-            return Either(_spelt_out(left, text, declared), _spelt_out(right, text, declared))
+        case And(parts):
+            return And(tuple(_spelt_out(part, text, declared) for part in parts))
+        case Or(parts):
+            return Or(tuple(_spelt_out(part, text, declared) for part in parts))
         case Comparison():
             return condition
 
@@ -171,17 +183,17 @@ def _truth(
     """The condition over all classes, as an array that broadcasts over the others."""
     match condition:
         case Comparison(operand):
-            axis = axis_of[operand.variable]
+            axis = axis_of[operand.name.text]
             _, first = np.unique(classes[axis], return_index=True)
             shape = [1] * len(classes)
             shape[axis] = first.size
             return masks[condition][first].reshape(shape)
         case Not(part):
             return ~_truth(part, masks, classes, axis_of)
-        case Both(left, right):
-            return _truth(left, masks, classes, axis_of) & _truth(right, masks, classes, axis_of)
-        case Either(left, right):
-            return _truth(left, masks, classes, axis_of) | _truth(right, masks, classes, axis_of)
+        case And(parts):
+            return reduce(and_, (_truth(part, masks, classes, axis_of) for part in parts))
+        case Or(parts):
+            return reduce(or_, (_truth(part, masks, classes, axis_of) for part in parts))
         case Named(name):  # pragma: no cover - names are spelt out before
             raise AssertionError(name)
 
@@ -256,7 +268,7 @@ def _matching_leaves(
 ) -> Mask:
     """Which leaves of its variable a comparison selects."""
     operand, operator = comparison.operand, comparison.operator
-    variable = schema.variable(operand.variable)
+    variable = schema.variable(operand.name.text)
     where = told("where.condition", "In the condition {text!r}", text=text)
     if not variable.is_axis:
         what = told(
@@ -266,15 +278,15 @@ def _matching_leaves(
         )
         remedy = told("condition.give-ranges", "Give it levels (ranges) in the schema.")
         raise _mistake(where, both(what, remedy if variable.continuous else None))
-    level = variable.level(operand.level)
+    level = variable.level(operand.levels[0].text if operand.levels else None)
     key = (variable.name, level.name)
     if key not in known:
         known[key] = _LevelCodes(level)
     codes = known[key]
     if operator in ("<", "<=", ">", ">="):
-        chosen = _compared(codes, operator, comparison.values[0], variable, where)
+        chosen = _compared(codes, operator, comparison.values[0].text, variable, where)
     else:
-        positions = [_position(value, codes, variable, where) for value in comparison.values]
+        positions = [_position(value.text, codes, variable, where) for value in comparison.values]
         chosen = np.full(len(level.codes), operator in ("!=", "not in"))
         chosen[positions] = operator in ("==", "in")
     return chosen[codes.group]

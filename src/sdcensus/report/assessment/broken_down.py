@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.risk.groups.broken_down import FEW_ATTRIBUTES, BrokenDown, KindFigures
 
@@ -40,10 +41,11 @@ def broken_down_lines(found: BrokenDown, limit: float | None = None) -> Iterator
 
 
 def _share_line(found: BrokenDown, limit: float | None) -> str:
-    accepted = "" if limit is None else f"; {limit:.1%} are accepted"
+    accepted = "" if limit is None else f"; {share_text(limit)} are accepted"
     return (
         f"Of the visible groups of one, two and three {found.of.plural} in cells that tables break"
-        f" down by more than {_number(FEW_ATTRIBUTES)} variables, at most {found.share:.1%} can be"
+        f" down by more than {_number(FEW_ATTRIBUTES)} variables, at most"
+        f" {share_text(found.share)} can be"
         f" claimed with those variables ({found.claimed:,.0f} groups{accepted})."
     )
 

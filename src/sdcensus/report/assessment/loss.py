@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sdcensus.model.figure_text import NOTHING, figure_text, share_text
 from sdcensus.model.measure import Side
+from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.model.spec.axis import TOTAL
-from sdcensus.model.spec.headings import number_text, variable_heading
+from sdcensus.model.spec.headings import variable_heading
 from sdcensus.report.assessment.plots import deviations_chart, methods_map
 from sdcensus.report.assessment.results import COMPARED, Assessment
 from sdcensus.report.assessment.risk import measures
@@ -75,9 +75,9 @@ def _rows(measured: RowMeasures) -> Html:
         [
             name,
             number_text(one.rows),
-            figure_text(one.mean, 3),
-            figure_text(one.variance, 4),
-            figure_text(one.half_width, 3),
+            decimal_text(one.mean, 3),
+            decimal_text(one.variance, 4),
+            decimal_text(one.half_width, 3),
         ]
         for name, one in listed
     ]
@@ -109,9 +109,9 @@ def _level_text(assessment: Assessment, one: UtilityAt, language: str | None) ->
 def _utility(one: Utility) -> list[str]:
     return [
         number_text(one.cells),
-        figure_text(one.mean_absolute_distance, 2),
+        decimal_text(one.mean_absolute_distance, 2),
         share_text(one.mean_relative_distance),
-        figure_text(one.hellinger_normalised, 3),
+        decimal_text(one.hellinger_normalised, 3),
         NOTHING if one.max_deviation is None else str(one.max_deviation),
         share_text(one.share_unchanged_nonzero, digits=0),
         number_text(one.false_zeros),
@@ -129,9 +129,9 @@ def methods(assessment: Assessment) -> Html:
         [
             one.candidate.name,
             Cell(share_text(one.share, digits=2), Tone.BAD if one.disclosed else Tone.PLAIN),
-            figure_text(one.risk, 3),
-            figure_text(one.utility.mean_absolute_distance, 2),
-            figure_text(one.utility.hellinger_normalised, 3),
+            decimal_text(one.risk, 3),
+            decimal_text(one.utility.mean_absolute_distance, 2),
+            decimal_text(one.utility.hellinger_normalised, 3),
         ]
         for one in results
     ]

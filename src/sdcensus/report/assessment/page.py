@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.figure_text import figure_text, share_text
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.report.assessment.loss import lost, methods
 from sdcensus.report.assessment.public_page import made_table
 from sdcensus.report.assessment.results import Assessment
@@ -107,11 +106,11 @@ def _tiles(assessment: Assessment) -> Html:
     if whole is not None:
         shown += [
             Tile(
-                figure_text(whole.mean_absolute_distance, 2),
+                decimal_text(whole.mean_absolute_distance, 2),
                 f"mean change of a non-empty cell, {units(assessment)}",
             ),
             Tile(
-                figure_text(whole.hellinger_normalised, 3),
+                decimal_text(whole.hellinger_normalised, 3),
                 "Hellinger distance (0 identical, 1 unrelated)",
             ),
         ]

@@ -6,7 +6,7 @@ It takes what is published and nothing else, so that no figure in it can come fr
 from __future__ import annotations
 
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import number_text
 from sdcensus.report.assessment.results import PublicAssessment
 from sdcensus.report.assessment.words import public_lead
 from sdcensus.report.page import Html, Tile, bullets, page, section, table, tiles
@@ -60,6 +60,7 @@ _FIELDS = {
     "secret_id": "name of the secret",
     "package_version": "sdcensus",
     "spec_hash": "digest of the table",
+    "lineage": "how the records were derived",
 }
 
 
@@ -68,5 +69,5 @@ def made_table(provenance: Provenance | None) -> Html:
     if provenance is None:
         return Html("")
     said = provenance.to_json()
-    rows = [[words, str(said[name])] for name, words in _FIELDS.items() if str(said[name])]
+    rows = [[words, str(said[name])] for name, words in _FIELDS.items() if said.get(name, "") != ""]
     return table("How the table was made", ["what", "which"], rows, words=2)

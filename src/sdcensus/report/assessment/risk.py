@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.model.figure_text import NOTHING, share_text
 from sdcensus.model.measure import Side
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import NOTHING, chance_text, number_text, share_text
 from sdcensus.report.assessment.broken_down import broken_down_lines
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import (
-    chance_text,
     finding_line,
     groups_sentence,
     how_text,

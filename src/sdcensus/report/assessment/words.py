@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sdcensus.model.cube.parts import Part
-from sdcensus.model.figure_text import NOTHING, share_text
 from sdcensus.model.measure import Side
+from sdcensus.model.quantities import chance_text, number_text, share_text
 from sdcensus.model.schema.entity import Entity
-from sdcensus.model.spec.headings import number_text, units_text
+from sdcensus.model.spec.headings import units_text
 from sdcensus.report.assessment.results import Assessment, PublicAssessment
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.exempt import ExemptCells
@@ -38,20 +38,6 @@ def in_ten(share: float) -> str:
     if share > 0.95 or tenths == 10:
         return "nearly all cells"
     return f"{words[tenths]} cell{'s' if tenths > 1 else ''} in ten" if tenths else "few cells"
-
-
-def chance_text(chance: float | None) -> str:
-    """A probability; neither certain nor impossible by rounding.
-
-    Examples:
-        >>> chance_text(0.383), chance_text(0.9999), chance_text(0.001), chance_text(None)
-        ('0.38', '>0.99', '<0.01', '–')
-    """
-    if chance is None:
-        return NOTHING
-    if chance < 0.01:
-        return "<0.01" if chance else "0"
-    return ">0.99" if 0.99 < chance < 1 else f"{chance:.2f}"
 
 
 def knows_text(found: Feasibility) -> str:

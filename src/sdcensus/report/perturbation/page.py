@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdcensus.model.quantities import share_text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tone
 from sdcensus.report.perturbation.plots import CONFIDENTIAL, Picture
@@ -14,7 +15,6 @@ from sdcensus.report.perturbation.words import (
     in_words,
     key_space_text,
     lookup_sentence,
-    percent,
     probability,
     scrambled_sentence,
     signed,
@@ -53,10 +53,10 @@ def _tiles(summary: Summary) -> Html:
     tiles = [
         (f"{large.size:.2f}", "mean change of a large count, up or down"),
         (f"{large.variance:.3g}", "variance of the change of a large count"),
-        (percent(large.stay), "of large counts are published as they are"),
+        (share_text(large.stay), "of large counts are published as they are"),
     ]
     if ones is not None:
-        tiles.append((percent(ones.becomes_zero), "of the ones are published as 0"))
+        tiles.append((share_text(ones.becomes_zero), "of the ones are published as 0"))
     return shell.tiles(tiles)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.quantities import share_text
 from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import (
     DARK_FROM,
@@ -36,7 +37,7 @@ from sdcensus.report.perturbation.rows import (
     multiples_of,
     rows_of,
 )
-from sdcensus.report.perturbation.words import never_published, percent, signed
+from sdcensus.report.perturbation.words import never_published, signed
 
 if TYPE_CHECKING:
     import altair
@@ -380,7 +381,7 @@ def _span(series: Iterable[Mapping[int, float]]) -> list[int]:
 
 
 def _spoken(chances: Mapping[int, float], word: Any = signed) -> str:
-    return ", ".join(f"{word(value)} with {percent(share)}" for value, share in chances.items())
+    return ", ".join(f"{word(value)} with {share_text(share)}" for value, share in chances.items())
 
 
 def _capital(text: str) -> str:

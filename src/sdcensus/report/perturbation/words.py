@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from sdcensus.model.quantities import share_text
 from sdcensus.report.perturbation.summary import Summary
 
 #: A bias below this comes from the number of keys, not from the design.
@@ -19,20 +20,6 @@ def signed(value: int) -> str:
         ('−2', '0', '+3')
     """
     return f"{value:+d}".replace("-", "−") if value else "0"
-
-
-def percent(share: float) -> str:
-    """A probability in percent; what is not zero never looks like it, nor what is not sure.
-
-    Examples:
-        >>> percent(0.37967), percent(1), percent(0), percent(0.000001), percent(0.999999)
-        ('38.0 %', '100 %', '0 %', '< 0.1 %', '> 99.9 %')
-    """
-    if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
-    if share < 0.0005:
-        return "< 0.1 %"
-    return f"{share * 100:.1f} %" if share < 0.9995 else "> 99.9 %"
 
 
 def probability(share: float, digits: int = 4) -> str:
@@ -89,11 +76,11 @@ def in_words(summary: Summary) -> str:
     nearly = f" (nearly always by at most {usual})" if usual < most else ""
     said = [
         f"A large count changes by at most {most}{nearly} and by {large.size:.2f} on average;"
-        f" {percent(large.stay)} stay as they are."
+        f" {share_text(large.stay)} stay as they are."
     ]
     ones = next((row for row in summary.rows if row.count == 1), None)
     if ones is not None and ones.becomes_zero:
-        said.append(f"Of the ones, {percent(ones.becomes_zero)} are published as 0.")
+        said.append(f"Of the ones, {share_text(ones.becomes_zero)} are published as 0.")
     said.append("Empty cells stay empty." if summary.zeros_stay else "Empty cells can grow.")
     if summary.multiples_of:
         said.append(f"Only multiples of {summary.multiples_of} are published.")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.report.page import (
     Cell,
     Html,
@@ -24,7 +24,6 @@ from sdcensus.report.page import (
 from sdcensus.report.publication.links import links
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
-_NOTHING = "–"
 #: A share of changed numbers above which a row stands out: such a table says little.
 _MUCH_CHANGED = 0.75
 
@@ -60,7 +59,7 @@ def evaluation_index(
         [
             Tile(number_text(len(rows)), "tables, counted with their margins"),
             Tile(number_text(cells), "numbers stand in them"),
-            Tile(_percent(equal / cells if cells else None), "of them equal the true count"),
+            Tile(share_text(equal / cells if cells else None), "of them equal the true count"),
             Tile(number_text(largest), "is the largest change of a number"),
         ]
     )
@@ -106,7 +105,7 @@ def _lines(
         found = _published(row)
         share = None if found is None else found.share_equal
         tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
-        made.append([*line, Cell(_percent(share), tone)])
+        made.append([*line, Cell(share_text(share), tone)])
     return table("Every table with its margins", head, made, groups=groups, words=2, wrapped=True)
 
 
@@ -129,19 +128,19 @@ def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Htm
     product = name.partition(" (")[0]
     before = f"{published.rstrip('/')}/" if published else ""
     found = links(product, files.get(product, ()), before)
-    return found or Html(_NOTHING)
+    return found or Html(NOTHING)
 
 
 def _told(row: EvaluationRow, stage: Stage) -> dict[str, str]:
     """The figures of a stage as text; a dash where there is none."""
     one = _stage(row, stage)
     if one is None:
-        return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), _NOTHING)
+        return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), NOTHING)
     return {
         "cells": _whole(one.cells),
         "withheld": _whole(one.withheld),
-        "unsafe": _percent(one.unsafe_share),
-        "mean_change": _decimal(one.mean_change),
+        "unsafe": share_text(one.unsafe_share),
+        "mean_change": decimal_text(one.mean_change, 3),
         "max_change": _whole(one.max_change),
     }
 
@@ -155,12 +154,4 @@ def _published(row: EvaluationRow) -> StageFigures | None:
 
 
 def _whole(value: int | None) -> str:
-    return _NOTHING if value is None else number_text(value)
-
-
-def _percent(value: float | None) -> str:
-    return _NOTHING if value is None else f"{100 * value:.1f}\u00a0%"
-
-
-def _decimal(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.3f}"
+    return NOTHING if value is None else number_text(value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sdcensus.model.catalogue import catalogue, lines
 from sdcensus.model.published.marks import Mark
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import number_text
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.report.page import Html, bullets, contents, page, section, table
 from sdcensus.report.publication.links import links

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.spec.headings import joined, number_text, table_heading
+from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
+from sdcensus.model.spec.headings import joined, table_heading
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tile, Tone
@@ -17,10 +18,8 @@ from sdcensus.report.study.rows import measures
 from sdcensus.report.study.words import (
     FALLS_FROM,
     HOLDS_BELOW,
-    NONE,
     Verdict,
     lead,
-    percent,
     reasons,
     scope,
     sentences,
@@ -108,7 +107,7 @@ def _tiles(study: Study) -> Html:
         most, name = max(given)
         tone = Tone.BAD if most >= FALLS_FROM else Tone.PLAIN
         words = f"of the ones and twos of the {table.name} table: the most, under {name}"
-        shown.append(Tile(percent(most), words, tone))
+        shown.append(Tile(share_text(most, digits=2), words, tone))
     costs = [
         (one.utility.mean_absolute_distance, one.candidate.name)
         for one in results
@@ -125,7 +124,7 @@ def _tiles(study: Study) -> Html:
     of = table.original
     shown.append(
         Tile(
-            percent(of.share_small_or_empty),
+            share_text(of.share_small_or_empty, digits=2),
             f"of the interior cells of the {table.name} table hold 0, 1 or 2",
         )
     )
@@ -149,8 +148,8 @@ def _before(study: Study) -> Html:
                 ", ".join(axis.name for axis in table.spec.axes) or "none",
                 number_text(of.interior_cells),
                 _size(of.mean_cell_size),
-                f"{100 * of.share_small:.1f}",
-                f"{100 * of.share_small_or_empty:.1f}",
+                decimal_text(100 * of.share_small, 1),
+                decimal_text(100 * of.share_small_or_empty, 1),
                 figure(of.risk, 3),
             )
         )
@@ -248,11 +247,10 @@ def _method_row(result: StudyResult) -> list[Cell | str]:
 def _given(share: float | None) -> Cell:
     """A share that is given away: loud where it is large, quiet where there is none."""
     if share is None:
-        return Cell(NONE, Tone.SOFT)
+        return Cell(NOTHING, Tone.SOFT)
     if not share:
         return Cell("0", Tone.SOFT)
-    text = f"{100 * share:.2f}" if share >= 0.00005 else "< 0.01"
-    return Cell(text, Tone.BAD if share >= FALLS_FROM else Tone.PLAIN)
+    return Cell(decimal_text(100 * share, 2), Tone.BAD if share >= FALLS_FROM else Tone.PLAIN)
 
 
 def _totals(study: Study) -> Html:
@@ -287,7 +285,7 @@ def _totals(study: Study) -> Html:
 
 
 def _loud(cell: Cell | str) -> bool:
-    return isinstance(cell, Cell) and cell.text not in ("0", NONE)
+    return isinstance(cell, Cell) and cell.text not in ("0", NOTHING)
 
 
 def _draw_words(study: Study) -> str:
@@ -383,8 +381,10 @@ def _reading(study: Study) -> Html:
                 " true count.",
                 "Hellinger: the distance of the whole tables, over the root of the sum of true"
                 " counts; 0 is no difference, 1 is unrelated.",
-                f"A method falls where {percent(FALLS_FROM)} of the cells of a table, or of its"
-                f" small ones, are given away, and holds below {percent(HOLDS_BELOW)}. These are"
+                f"A method falls where {share_text(FALLS_FROM, digits=2)} of the cells of a"
+                " table, or of its"
+                " small ones, are given away, and holds below"
+                f" {share_text(HOLDS_BELOW, digits=2)}. These are"
                 " aids for reading: whether one person may be given away is for the office to say.",
             ]
         ),

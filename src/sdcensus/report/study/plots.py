@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy.typing as npt
 
+from sdcensus.model.quantities import share_text
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, WEAK, altair_library
 from sdcensus.report.labels import Point, leader, place_labels, text_width
 from sdcensus.report.perturbation.words import signed
 from sdcensus.report.study.results import DeviationProfile, Study, StudyResult, StudyTable
-from sdcensus.report.study.words import Verdict, percent, verdict
+from sdcensus.report.study.words import Verdict, verdict
 
 _WIDTH, _HEIGHT = 370, 210
 _LABEL = 11
@@ -194,7 +195,8 @@ def changes(study: Study) -> Plot | None:
         for at, (name, profile) in enumerate(shown)
     ]
     spoken = [
-        f"{name}: {percent(_shares(profile.observed)[profile.deviations.index(0)])} unchanged"
+        f"{name}:"
+        f" {share_text(_shares(profile.observed)[profile.deviations.index(0)], digits=2)} unchanged"
         for name, profile in shown
     ]
     return Plot(

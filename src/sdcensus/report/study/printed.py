@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from sdcensus.model.quantities import NOTHING
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Cell, Html, Tone
 from sdcensus.report.study.published import SOURCE, Published
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.rows import counted_as_printed, measures
-from sdcensus.report.study.words import NONE
 
 PRINTED = "Beside the printed figures"
 
 
 def figure(value: float | None, digits: int) -> str:
     """A figure, or the sign for one that has no meaning."""
-    return NONE if value is None else f"{value:.{digits}f}"
+    return NOTHING if value is None else f"{value:.{digits}f}"
 
 
 def capital(text: str) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 from sdcensus.documents.workbooks.plain_books import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.plain_cells import plain_cell
+from sdcensus.model.quantities import NOTHING
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import Form, Sheet, Value
-from sdcensus.report.study.words import NONE, reasons, sentences
+from sdcensus.report.study.words import reasons, sentences
 
 #: Workbooks say when they were made. Ours are the same whenever they are made.
 _NO_CLOCK = datetime(2000, 1, 1)
@@ -142,7 +143,7 @@ def _write_sheet(sheet: Any, content: Sheet, styles: _Styles) -> None:
         for at, (value, column) in enumerate(zip(values, content.columns, strict=True)):
             style = styles.of(column.form, first=first)
             if value is None:
-                sheet.write_string(row, at, NONE, styles.none)
+                sheet.write_string(row, at, NOTHING, styles.none)
             elif isinstance(value, str):
                 sheet.write_string(row, at, value, style)
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import Published
@@ -17,7 +18,6 @@ HOLDS_BELOW = 0.0001
 #: A distribution this improbable, over the number of comparisons, is not as designed.
 _DOUBT = 0.001
 #: What stands where a figure has no meaning; notes say why.
-NONE = "–"
 
 
 class Verdict(StrEnum):
@@ -182,7 +182,7 @@ def _draws(study: Study) -> list[tuple[str, str]]:
     for draw in study.draws:
         result = table.result(name, draw)
         if result is not None:
-            parts.append(f"{percent(result.share)} where {words[draw]} ({draw})")
+            parts.append(f"{share_text(result.share, digits=2)} where {words[draw]} ({draw})")
     return [
         (
             "Totals.",
@@ -255,20 +255,6 @@ def reasons(study: Study) -> list[str]:
     return list(found)
 
 
-def percent(share: float | None) -> str:
-    """A share with two decimals; one that is not zero never looks like it.
-
-    Examples:
-        >>> percent(0.1234), percent(0.00001), percent(0.0), percent(None)
-        ('12.34 %', 'less than 0.01 %', '0 %', '–')
-    """
-    if share is None:
-        return NONE
-    if not share:
-        return "0 %"
-    return f"{share:.2%}".replace("%", " %") if share >= 0.00005 else "less than 0.01 %"
-
-
 def _has_records(table: StudyTable) -> bool:
     return table.original.population > 0
 
@@ -315,10 +301,10 @@ def _cheapest(study: Study, names: Sequence[str]) -> tuple[str, float] | None:
 
 def _of_cells(result: StudyResult) -> str:
     """Which share of the cells is given away; of small ones, where there are any."""
-    cells = f"{percent(result.share)} of the non-empty cells"
+    cells = f"{share_text(result.share, digits=2)} of the non-empty cells"
     if result.small_share is None:
         return cells
-    return f"{cells} and {percent(result.small_share)} of the ones and twos"
+    return f"{cells} and {share_text(result.small_share, digits=2)} of the ones and twos"
 
 
 def _verb(names: Sequence[str], one: str, several: str) -> str:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.published.table import Table
-from sdcensus.model.spec.headings import cell_heading, number_text
+from sdcensus.model.quantities import number_text
+from sdcensus.model.spec.headings import cell_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.detection.wording import (

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.model.quantities import number_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import Role, Variable
 from sdcensus.model.spec.headings import (
     code_label,
     joined,
-    number_text,
     table_heading,
     universe_text,
     variable_heading,

@@ -13,6 +13,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy, UserRole
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget, look_budgets
 from sdcensus.risk.looks.chance import Requirement, large_variance, recovery_with
@@ -142,11 +143,13 @@ def refuse_weak(
             lines.append(
                 f"  {one.of.plural}: all tables together are worth {worst.looks:,.1f} looks at a"
                 f" cell of {worst.title}; the best linear estimate finds its count with a chance of"
-                f" {one.chance:.0%}, and the policy allows {one.limit:.0%}."
+                f" {share_text(one.chance, digits=0)}, and the policy allows"
+                f" {share_text(one.limit, digits=0)}."
             )
         else:
             lines.append(
-                f"  {one.of.plural}: averaging stays within the {one.limit:.0%} that the policy"
+                f"  {one.of.plural}: averaging stays within the {share_text(one.limit, digits=0)}"
+                " that the policy"
                 " allows, but the largest deviation is too likely: in some of so many published"
                 " sums all parts would be as far from the truth as they can be, which gives them"
                 " away."

@@ -13,8 +13,9 @@ from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.quantities import decimal_text, number_text
 from sdcensus.model.schema.variable import Role
-from sdcensus.model.spec.headings import number_text, units_text
+from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer import words
@@ -112,7 +113,7 @@ def notes_of_sums(spec: TableSpec, claims: Claims) -> list[Text]:
 
 def note_of_error(factor: float) -> Text:
     """How much larger the error of the sums is than that of a published value."""
-    times = {language: _decimal(factor, language) for language in LANGUAGES}
+    times = {language: decimal_text(factor, 1, language) for language in LANGUAGES}
     return words.SUMS.filled(factor=times)
 
 
@@ -152,8 +153,3 @@ def delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
         total=axis.total,
         geography=variable.role is Role.GEOGRAPHY,
     )
-
-
-def _decimal(number: float, language: str) -> str:
-    text = f"{number:.1f}"
-    return text if language == "en" else text.replace(".", ",")

@@ -35,6 +35,7 @@ from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.quantities import share_text
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.attack.crawl import Crawl, MenuWalk, crawl_menu
 from sdcensus.session.attack.groups import (
@@ -199,7 +200,7 @@ def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str,
         for row, text in zip(order.tolist(), texts, strict=True):
             low, high = int(one.lower[row]), int(one.upper[row])
             count = f"{low:,}" if low == high else f"{low:,} or {high:,}"
-            how = "certain*" if one.probability is None else f"{float(sure[row]):.0%}"
+            how = "certain*" if one.probability is None else share_text(float(sure[row]), digits=0)
             less = f" less {one.less.table}" if one.less is not None else ""
             rank = float(-sure[row]) + (0.5 if low == 0 else 0.0)
             lines.append((rank, low, (f"{one.table}{less}", text, count, how)))

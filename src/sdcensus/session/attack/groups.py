@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.attack import GroupClaims
+from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.table_spec import TableSpec
 
 #: Attributes of a group that are shown in a line.
@@ -74,7 +75,14 @@ def group_lines(claims: Sequence[GroupClaims], *, most: int) -> list[tuple[str, 
         units = one.spec.of
         persons = f"1 {units.value}" if size == 1 else f"{size} {units.plural}"
         read = attribute_text(attributes_of(one)[at], size, _SHOWN)
-        lines.append((one.table, text, f"{persons}: {read}" if read else persons, f"{-sure:.0%}"))
+        lines.append(
+            (
+                one.table,
+                text,
+                f"{persons}: {read}" if read else persons,
+                share_text(-sure, digits=0),
+            )
+        )
     return lines
 
 

@@ -43,6 +43,7 @@ class Description(Confidential):
     combine: str
     made_by: str
     reference_date: str = ""
+    lineage: str = ""
     universes: tuple[DeclaredUniverse, ...] = ()
 
     def __repr__(self) -> str:
@@ -71,6 +72,7 @@ def describe(census: Census) -> Description:
         modulus=manifest.key_space.modulus,
         combine=manifest.key_space.combine.value,
         made_by=manifest.made_by,
+        lineage=store.origin.lineage,
         universes=census.schema.universes,
     )
 

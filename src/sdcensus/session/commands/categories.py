@@ -7,12 +7,13 @@ import numpy as np
 from sdcensus.errors import told
 from sdcensus.model.schema.encoding import whole_number
 from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.predicate import Value
 from sdcensus.model.spec.question import LONGEST_CODE, LONGEST_LABEL, MOST_GROUPS, OwnGroup
 from sdcensus.model.spec.universe import bounds
 from sdcensus.session.commands.conditions import Conditions, axis_name, codes_of
 from sdcensus.session.commands.names import Category, Found, Mask, Names, Recoded, axis_text
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.syntax import Define, Rest, RestKind, Span, Value
+from sdcensus.session.commands.syntax import Define, Rest, RestKind, Span
 
 
 def recode(define: Define, conditions: Conditions) -> Recoded:

@@ -12,6 +12,7 @@ from sdcensus.model.published.figures import Counted, quotient
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.spec.predicate import Condition, Name, comparisons
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.text import Text
@@ -22,20 +23,10 @@ from sdcensus.session.commands.names import Found, Names
 from sdcensus.session.commands.parser import parse_program
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.program import CommandTable, Program, Show
-from sdcensus.session.commands.syntax import (
-    Condition,
-    Counts,
-    Define,
-    Indicator,
-    Name,
-    PercentOf,
-    Rundef,
-    Table,
-)
+from sdcensus.session.commands.syntax import Counts, Define, Indicator, PercentOf, Rundef, Table
 from sdcensus.session.commands.units import (
     check_condition,
     check_variable,
-    comparisons,
     lowest,
     sides,
 )

@@ -9,13 +9,22 @@ import numpy as np
 from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.schema.encoding import whole_number
 from sdcensus.model.schema.variable import Level, Variable
-from sdcensus.model.spec import predicate
 from sdcensus.model.spec.covers import WHOLE, Part, covering, terms_of
+from sdcensus.model.spec.predicate import (
+    And,
+    Comparison,
+    Condition,
+    Named,
+    Not,
+    Or,
+    Value,
+    comparisons,
+    parse_condition,
+)
 from sdcensus.model.spec.question import LONGEST_CONDITION
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
 from sdcensus.session.commands.names import Category, Found, Mask, Names
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.syntax import And, Comparison, Condition, Not, Or, Value
 
 _SIDES: dict[str, Callable[[int, int], bool]] = {
     "<": int.__lt__,
@@ -74,7 +83,7 @@ class Conditions:
                     ),
                 )
             try:
-                self._count(predicate.parse_condition(text), at)
+                self._count(parse_condition(text), at)
                 made = universe_of(text, self.names.schema)
                 terms_of(made)
             except SpecError as error:
@@ -83,17 +92,19 @@ class Conditions:
             self._universes[text] = made
         return self._universes[text]
 
-    def _count(self, condition: predicate.Condition, at: int) -> None:
+    def _count(self, condition: Condition, at: int) -> None:
         """A condition looks at every code of its variables, and longer for comparisons by order."""
-        found = set(predicate.comparisons(condition))
-        looks = [one.operand.variable for one in found if one.operator in _SIDES] * _ORDERING
-        for name in (*looks, *{one.operand.variable for one in found}):
+        compared = set(comparisons(condition))
+        ordered = [each.operand.name.text for each in compared if each.operator in _SIDES]
+        for name in (*ordered * _ORDERING, *{each.operand.name.text for each in compared}):
             self.names.look_at(len(self.names.schema.variable(name).codes), at)
 
     def _written(self, condition: Condition) -> str:
         match condition:
             case Comparison():
                 return self._comparison(condition)
+            case Named(name):
+                return name
             case Not(Not(part)):
                 return self._written(part)  # the opposite of the opposite
             case Not(part):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sdcensus.errors import QuestionError, Sentence, SpecError, told
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import universe_text
+from sdcensus.model.spec.predicate import Condition, Name, Reference
 from sdcensus.model.spec.question import LONGEST_LABEL, OwnGroup
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict
 from sdcensus.session.commands.categories import own_groups
@@ -15,7 +16,7 @@ from sdcensus.session.commands.conditions import Conditions, axis_name
 from sdcensus.session.commands.names import Found, Mask, axis_text
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.program import Show
-from sdcensus.session.commands.syntax import Condition, Indicator, Name, Reference
+from sdcensus.session.commands.syntax import Indicator
 from sdcensus.session.figures.computation import Computed, Statistic
 from sdcensus.session.figures.definitions import (
     ConditionAxis,

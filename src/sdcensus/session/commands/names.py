@@ -12,9 +12,9 @@ from sdcensus.errors import SpecError, UnknownName, told, unknown
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.spec.predicate import Name, Reference
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import listed
-from sdcensus.session.commands.syntax import Name, Reference
 
 Mask = npt.NDArray[np.bool_]
 

@@ -8,30 +8,27 @@ from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.method.parameter import plain_name
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from sdcensus.model.schema.entity import Entity
-from sdcensus.session.commands.condition_parser import ConditionReader
+from sdcensus.model.spec.predicate import Condition, Name, Reference, Value
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import listed
 from sdcensus.session.commands.syntax import (
-    Condition,
     Counts,
     Define,
     Group,
     Indicator,
     Label,
-    Name,
     Number,
     Percent,
     PercentOf,
-    Reference,
     Rest,
     RestKind,
     Rundef,
     Script,
     Span,
     Table,
-    Value,
 )
 from sdcensus.session.commands.tokens import Kind
+from sdcensus.session.commands.variables import ConditionReader
 
 #: More tables in one program are nobody's.
 MOST_TABLES = 50

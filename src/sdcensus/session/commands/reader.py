@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from sdcensus.errors import both, told
+from sdcensus.model.spec.predicate import Name, Value
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.syntax import Label, Name, Number, Value
+from sdcensus.session.commands.syntax import Label, Number
 from sdcensus.session.commands.tokens import Kind, Token, tokens
 
 #: A number of more digits is none of this language.

@@ -6,22 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name as it is written."""
-
-    text: str
-    at: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A code or number, in quotes or without."""
-
-    text: str
-    quoted: bool = False
-    at: int = field(default=0, compare=False)
+from sdcensus.model.spec.predicate import Condition, Name, Reference, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,66 +23,6 @@ class Number:
 
     value: int
     at: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A variable: ``person.age@five_year+broad-total``.
-
-    Attributes:
-        entity: The kind of unit before the point, if it is named.
-        name: The variable, or a name that the program has defined.
-        levels: The levels that are named.
-        total: Whether the total is shown.
-    """
-
-    entity: Name | None
-    name: Name
-    levels: tuple[Name, ...] = ()
-    total: bool = True
-    at: int = field(default=0, compare=False)
-
-
-# ---------------------------------------------------------------------------------- conditions
-
-Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One comparison of a variable with one or more codes."""
-
-    operand: Reference
-    operator: Operator
-    values: tuple[Value, ...]
-    at: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The opposite of a condition."""
-
-    part: Condition
-    at: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    """Two or more conditions that must all hold."""
-
-    parts: tuple[Condition, ...]
-    at: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    """Two or more conditions of which at least one must hold."""
-
-    parts: tuple[Condition, ...]
-    at: int = field(default=0, compare=False)
-
-
-Condition = Comparison | Not | And | Or
 
 
 # ---------------------------------------------------------------------------------- categories

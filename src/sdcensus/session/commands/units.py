@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sdcensus.errors import SpecError, told
 from sdcensus.model.schema.entity import Entity
+from sdcensus.model.spec.predicate import Condition, Name, Reference, comparisons
 from sdcensus.session.commands.names import Found, Names
 from sdcensus.session.commands.places import line_and_column, refuse
-from sdcensus.session.commands.syntax import (
-    Comparison,
-    Condition,
-    Indicator,
-    Name,
-    Not,
-    Reference,
-    Table,
-)
-
-
-def comparisons(condition: Condition) -> Iterator[Comparison]:
-    """All comparisons of a condition, from left to right."""
-    match condition:
-        case Comparison():
-            yield condition
-        case Not(part):
-            yield from comparisons(part)
-        case _:
-            for one in condition.parts:
-                yield from comparisons(one)
+from sdcensus.session.commands.syntax import Indicator, Table
 
 
 def sides(indicator: Indicator) -> tuple[Condition, ...]:
@@ -100,5 +81,5 @@ def check_variable(names: Names, reference: Reference, unit: Entity, table: Tabl
 
 def check_condition(names: Names, condition: Condition, unit: Entity, table: Table) -> None:
     """The same for every variable of a condition."""
-    for one in comparisons(condition):
-        check_variable(names, one.operand, unit, table)
+    for comparison in comparisons(condition):
+        check_variable(names, comparison.operand, unit, table)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from sdcensus.session.commands.syntax import (
+from sdcensus.model.spec.predicate import (
     And,
     Comparison,
     Condition,
+    Name,
+    Named,
+    Not,
+    Or,
+    Reference,
+    Value,
+)
+from sdcensus.session.commands.syntax import (
     Counts,
     Define,
     Group,
     Indicator,
     Label,
-    Name,
-    Not,
-    Or,
-    Reference,
     Rest,
     Rundef,
     Script,
     Span,
     Table,
-    Value,
 )
 
 _OPERATORS = {"==": "=", "!=": "<>"}
@@ -54,6 +57,8 @@ def condition_text(condition: Condition) -> str:
                 listed = ", ".join(map(_value, values))
                 return f"{_reference(operand)} {operator.upper()} ({listed})"
             return f"{_reference(operand)} {_OPERATORS.get(operator, operator)} {_value(values[0])}"
+        case Named(name):
+            return name
         case Not(part):
             return f"NOT {_inner(part)}"
         case And(parts):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sdcensus.model.quantities import number_text
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import (
     joined_in_title,
-    number_text,
     universe_text,
     variable_heading,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import BROKEN_DOWN
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
@@ -63,8 +64,9 @@ class PlanLooks(Confidential):
             return f"{head}; cells have no noise of their own that averaging would remove."
         short = ": the noise falls short of it" if self.short else ""
         return (
-            f"{head}; averaging them finds its count with a chance of {self.chance:.0%}"
-            f" ({self.limit:.0%} are accepted){short}."
+            f"{head}; averaging them finds its count with a chance of"
+            f" {share_text(self.chance, digits=0)}"
+            f" ({share_text(self.limit, digits=0)} are accepted){short}."
         )
 
 

@@ -26,6 +26,7 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words
 from sdcensus.session.guard.comparison import Comparison
 from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
+from sdcensus.session.guard.lineage import line_crossed
 from sdcensus.session.guard.records_behind import RecordCounter
 from sdcensus.session.guard.renamed_census import renamed_from
 from sdcensus.session.guard.run import (
@@ -296,8 +297,10 @@ class Guard(Confidential):
         if groups.lowered and run.revision is None:
             raise Refused(groups.refusal)
         if groups.lowered and self.lock.event(run.revision or "", run.plan) is not None:
-            raise Refused(_used(run.revision))
+            raise Refused(words.name_used(run.revision))
         notes += groups.notes
+        if any(table.fresh for table in changes):
+            notes += line_crossed(self.lock, self._series, run)
         info = run.census.schema.census
         renamed = renamed_from(self.lock.makings, info, self._series, self._mark)
         if renamed is not None:
@@ -316,7 +319,7 @@ class Guard(Confidential):
         # Other plans of the office may take part in the same revision.
         named = [one for one in self.lock.events if one.name == run.revision]
         if any(one.plan == run.plan or one.kind is not run.kind for one in named):
-            raise Refused(_used(run.revision))
+            raise Refused(words.name_used(run.revision))
         refusal = self._refusal(changed)
         if refusal:
             raise Refused(refusal)
@@ -428,7 +431,3 @@ def _share(changed: Sequence[TableChanges]) -> float:
     """Of the numbers that no correction touches, the share that was drawn anew."""
     total = sum(one.redrawn for one in changed)
     return sum(one.drawn for one in changed) / total if total else 1.0
-
-
-def _used(name: str | None) -> str:
-    return f"There was an event {name!r} before. Give this revision another name."

@@ -32,6 +32,7 @@ from sdcensus.session.guard import served_words as serving_words
 from sdcensus.session.guard import words as guard_words
 from sdcensus.session.guard.changed_menu import changes_in_menu
 from sdcensus.session.guard.changed_records import ChangedRecords
+from sdcensus.session.guard.lineage import line_text
 from sdcensus.session.guard.renamed_census import renamed_from
 from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_menus import menu_of_text, menu_text
@@ -109,7 +110,9 @@ class ServingGuard:
             if revision.rekey:
                 self._check_redrawn(before.making, now.making)
             elif revision.name is None:
-                raise Refused(serving_words.would_change(why, looks=before.looks))
+                line = self.census.origin.lineage
+                reasons = (*why, f"they come from {line_text(line)}") if line else why
+                raise Refused(serving_words.would_change(reasons, looks=before.looks))
             elif set(why) - {guard_words.DATA}:
                 more = tuple(one for one in why if one != guard_words.DATA)
                 raise Refused(serving_words.only_rekeying(more, looks=before.looks))

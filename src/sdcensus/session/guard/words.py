@@ -17,7 +17,7 @@ from sdcensus.session.guard.table_changes import EVERYWHERE, TableChanges
 DATA = "the data have changed"
 _MOST = 10
 _AREAS = 8
-_UNTOUCHED = "Nothing was published, and what is out stays as it is."
+UNTOUCHED = "Nothing was published, and what is out stays as it is."
 #: Why numbers that are out stay.
 PERMANENT = (
     "Published numbers are permanent: with permanent keys, the numbers that change after a"
@@ -62,7 +62,7 @@ def would_change(changed: Sequence[TableChanges]) -> str:
         f" {_tables(changed)}:",
         *_listed(changed),
         f"Why: {'; '.join(why)}.",
-        _UNTOUCHED,
+        UNTOUCHED,
         PERMANENT,
     ]
     if DATA in why:
@@ -111,7 +111,7 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
         told = f"The smallest group is {is_now} instead of {was}"
         refusal = (
             f"{told}: {opened:,} cells would be shown that were not, and groups that readers were"
-            f" told are not broken down would be. {_UNTOUCHED} Publish with smallest_group ="
+            f" told are not broken down would be. {UNTOUCHED} Publish with smallest_group ="
             f" {before}; or, if it is meant, give it a name: --revision NAME."
         )
         note = f"{told}: {opened:,} cells are shown that were not."
@@ -136,7 +136,7 @@ def too_few(changed: Sequence[TableChanges], minimum: int, report: Path, *, look
         f"{shows_who(short, minimum)}, in {_tables(changed)}:",
         *_listed(changed, short=True),
         f"Areas with too few changed records: {_areas(changed)}.",
-        f"{_UNTOUCHED} How many records changed where is in {report}, for the office only.",
+        f"{UNTOUCHED} How many records changed where is in {report}, for the office only.",
         "What can be done:",
         "  wait until more corrections have come together in these areas, and publish them"
         " together;",
@@ -168,7 +168,7 @@ def exposed(changed: Sequence[TableChanges], minimum: int, report: Path) -> str:
             f" method promises it. Behind them {told}, in {_tables(changed)}:",
             *_listed(changed),
             f"Areas: {_areas(changed)}.",
-            f"{_UNTOUCHED} The areas are also in {report}, for the office only.",
+            f"{UNTOUCHED} The areas are also in {report}, for the office only.",
             "Wait until more corrections have come together in these areas, or take the exemption"
             " out of the plan.",
         ]
@@ -179,7 +179,7 @@ def nothing_redrawn() -> str:
     """The refusal of a re-keying that changes next to nothing."""
     return (
         "Re-keying has changed next to no numbers besides those of corrected records, so the"
-        f" corrections would stand out. {_UNTOUCHED} The method does not draw by the key version:"
+        f" corrections would stand out. {UNTOUCHED} The method does not draw by the key version:"
         " methods without the office secret or without random draws do not. Take the method"
         " 'cell-key', or load the census with a new secret."
     )
@@ -192,7 +192,7 @@ def only_rekeying(changed: Sequence[TableChanges], other: Sequence[str], *, look
             f"This revision would change {_numbers(changed)} in {_tables(changed)}, and not only"
             f" because of corrected records: {'; '.join(other)}.",
             *_listed(changed),
-            _UNTOUCHED,
+            UNTOUCHED,
             "Publish corrections with the method, settings, key version and secret of the lock; or"
             f" draw all numbers anew: --revision NAME --rekey. {cost(looks)}",
         ]
@@ -207,7 +207,7 @@ def not_counted(changed: Sequence[TableChanges], *, looks: int) -> str:
             "The revision cannot be checked, because changed records cannot be counted for"
             f" {_tables(changed)}:",
             *(f"  {one.rstrip('.')}." for one in reasons),
-            f"{_UNTOUCHED} Where changed records cannot be counted, only re-keying is possible:"
+            f"{UNTOUCHED} Where changed records cannot be counted, only re-keying is possible:"
             f" --revision NAME --rekey. {cost(looks)}",
         ]
     )
@@ -240,11 +240,16 @@ def renamed(before: str, info: CensusInfo, *, looks: int) -> str:
             " Record keys come from identities, and these from the code of the census ([census]"
             " code): under another code every number is drawn anew, and whoever keeps both"
             " averages them.",
-            _UNTOUCHED,
+            UNTOUCHED,
             "Load the census with the code under which it was published; or, if all numbers shall"
             f" be drawn anew, give that a name: --revision NAME --rekey. {cost(looks)}",
         ]
     )
+
+
+def name_used(name: str | None) -> str:
+    """The refusal of a name that an earlier event has."""
+    return f"There was an event {name!r} before. Give this revision another name."
 
 
 def notes(

@@ -18,6 +18,7 @@ from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Level
@@ -144,8 +145,9 @@ def menu_lines(
     limit = policy.online.recovery or LIMIT
     chance = recovery_with(budget.asked.looks, noise)
     yield (
-        f"{budget.sentence} With the noise {noise.name}, that is the true count in {chance:.1%} of"
-        f" cases; the limit is {limit:.0%}."
+        f"{budget.sentence} With the noise {noise.name}, that is the true count in"
+        f" {share_text(chance)} of"
+        f" cases; the limit is {share_text(limit, digits=0)}."
     )
     if chance > limit:
         variance = needed(budget, limit).variance

@@ -23,6 +23,7 @@ from sdcensus.model.policy.policy import (
     Policy,
 )
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.axis import make_axis
@@ -138,7 +139,8 @@ class DesignReport(Confidential):
             if cells.share is None:
                 yield f"{head}: none, since no cell holds anybody."
             else:
-                yield f"{head}: {cells.count:,}, {cells.share:.1%} of those that hold anybody."
+                share = share_text(cells.share)
+                yield f"{head}: {cells.count:,}, {share} of those that hold anybody."
         yield from self.identities
         if not self.policy.exempt:
             return

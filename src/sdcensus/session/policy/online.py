@@ -18,6 +18,7 @@ from sdcensus.methods.withhold_sparse import withhold
 from sdcensus.model.cube.interior import adds_up
 from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole, WhenSparse
 from sdcensus.model.published.table import AnyTable, Table
+from sdcensus.model.quantities import figure_text, limit_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
 from sdcensus.session.policy.notes import still_to_come
@@ -242,7 +243,7 @@ def _shares(rules: OnlineRules) -> bool:
 
 def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
     units = spec.of.plural
-    few = f"fewer than {_figure(rules.mean_cell_size)} {units} for each cell on average"
+    few = f"fewer than {figure_text(rules.mean_cell_size or 0)} {units} for each cell on average"
     told = (("limit", rules.mean_cell_size or 0), ("units", spec.of.value))
     in_axis = judged.axis is not None
     if judged.sparse.any() and rules.when_sparse is WhenSparse.C:
@@ -272,7 +273,7 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
             values=told,
         )
     if judged.small.any():
-        limit = _figure(rules.minimum_population)
+        limit = figure_text(rules.minimum_population or 0)
         yield Reason(
             ReasonCode.SMALL_POPULATION,
             f"Areas with a published population below {limit} {units} are withheld."
@@ -287,7 +288,7 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
 
 def _table_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
     if judged.table_is_sparse:
-        size = _figure(rules.mean_cell_size_of_table)
+        size = figure_text(rules.mean_cell_size_of_table or 0)
         yield Reason(
             ReasonCode.SPARSE_TABLE,
             f"The table has fewer than {size} {spec.of.plural} for each cell on average.",
@@ -303,7 +304,7 @@ def _universe_reasons(
     if rules.minimum_population is None or spec.universe.everything:
         return
     if universe_population(spec, table, published) < rules.minimum_population:
-        limit = _figure(rules.minimum_population)
+        limit = figure_text(rules.minimum_population or 0)
         yield Reason(
             ReasonCode.SMALL_POPULATION,
             f"The condition chooses fewer than {limit} {spec.of.plural} by published numbers.",
@@ -320,7 +321,7 @@ def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
             Reason(
                 ReasonCode.ONES,
                 "Too many of the cells that are not 0 would show a 1: more than"
-                f" {_figure(rules.ones, percent=True)}.",
+                f" {limit_text(rules.ones or 0)}.",
                 words="too-many-ones",
                 values=(("percent", _percent(rules.ones)),),
             )
@@ -330,7 +331,7 @@ def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
             Reason(
                 ReasonCode.ONES_AND_TWOS,
                 "Too many of the cells that are not 0 would show a 1 or a 2: more than"
-                f" {_figure(rules.ones_and_twos, percent=True)}.",
+                f" {limit_text(rules.ones_and_twos or 0)}.",
                 words="too-many-ones-and-twos",
                 values=(("percent", _percent(rules.ones_and_twos)),),
             )
@@ -340,12 +341,6 @@ def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
 
 def _percent(share: float | None) -> float:
     return float(Fraction(str(share or 0)) * 100)
-
-
-def _figure(value: float | None, *, percent: bool = False) -> str:
-    number = Fraction(str(value or 0)) * (100 if percent else 1)
-    plain = f"{int(number):,}" if number.denominator == 1 else f"{float(number):g}"
-    return f"{plain} %" if percent else plain
 
 
 # -------------------------------------------------------------------------------- what is shown

@@ -10,8 +10,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table_format import table_format
+from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.secret import LONGEST, Secret
-from sdcensus.model.sizes import parse_bytes
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.session.census.census import Census, default_threads
 from sdcensus.session.census.load import SECRET_VARIABLE

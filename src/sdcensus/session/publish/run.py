@@ -15,7 +15,7 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
-from sdcensus.model.sizes import parse_bytes
+from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (

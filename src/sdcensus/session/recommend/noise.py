@@ -9,6 +9,7 @@ from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup, default_lookup
+from sdcensus.model.quantities import share_text
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
 from sdcensus.risk.looks.chance import (
     ALPHA,
@@ -129,8 +130,9 @@ def _why_not(
     chance = recovery_with(looks, design)
     if chance > limit:
         return (
-            f"all tables together would give a count away with a chance of {chance:.1%}, and the"
-            f" limit is {limit:.0%}"
+            f"all tables together would give a count away with a chance of {share_text(chance)},"
+            " and the"
+            f" limit is {share_text(limit, digits=0)}"
         )
     expected = sum(given_away(one, design) for one in budgets)
     if expected > ALPHA:
@@ -159,21 +161,24 @@ def _reasons(
     looks = worst.asked
     chance = recovery_with(looks.looks, design)
     found = [
-        f"{worst.sentence} With this noise, that is the true count in {chance:.1%} of cases; the"
-        f" limit is {limit:.0%}. {NOT_COVERED}"
+        f"{worst.sentence} With this noise, that is the true count in {share_text(chance)} of"
+        " cases; the"
+        f" limit is {share_text(limit, digits=0)}. {NOT_COVERED}"
     ]
     if small is None:
         found.append("No cell of the tables holds anybody, so nothing is said about small counts.")
     elif small > SMALL_CELLS:
         found.append(
-            f"{small:.0%} of the filled cells hold one or two units, more than"
-            f" {SMALL_CELLS:.0%}. Readers would take published ones and twos for people they can"
+            f"{share_text(small, digits=0)} of the filled cells hold one or two units, more than"
+            f" {share_text(SMALL_CELLS, digits=0)}. Readers would take published ones and twos"
+            " for people they can"
             " find, so none shall be published."
         )
     else:
         found.append(
-            f"{small:.0%} of the filled cells hold one or two units, not more than"
-            f" {SMALL_CELLS:.0%}, so ones and twos may be seen."
+            f"{share_text(small, digits=0)} of the filled cells hold one or two units, not more"
+            " than"
+            f" {share_text(SMALL_CELLS, digits=0)}, so ones and twos may be seen."
         )
     return found
 

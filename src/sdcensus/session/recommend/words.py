@@ -8,6 +8,7 @@ from sdcensus.methods.perturbation.schemes import STRENGTHS
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.policy import Policy
+from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.risk.groups.broken_down import LARGEST_HOUSEHOLD
 from sdcensus.risk.looks.chance import large_variance
@@ -46,7 +47,8 @@ def noise_words(noise: Noise) -> Iterator[str]:
     )
     yield from noise.reasons
     yield (
-        f"From one table alone, the best guess of a count is right in {noise.alone:.0%} of cases."
+        "From one table alone, the best guess of a count is right in"
+        f" {share_text(noise.alone, digits=0)} of cases."
         f" {noise.given_away:.2g} sums are expected to give all their parts away."
     )
 
@@ -76,7 +78,8 @@ def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[s
         )
     if online.recovery is not None:
         yield (
-            f"all tables together may give a count away with a chance of {online.recovery:.0%}",
+            "all tables together may give a count away with a chance of"
+            f" {share_text(online.recovery, digits=0)}",
             "found by adding up and subtracting published values, in the cell that they show best",
         )
     smallest = online.smallest_group

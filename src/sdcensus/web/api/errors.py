@@ -18,7 +18,7 @@ from sdcensus.errors import (
     SpecError,
     UnknownName,
 )
-from sdcensus.model.spec.headings import number_text
+from sdcensus.model.quantities import number_text
 from sdcensus.web.caching import Busy
 from sdcensus.web.languages import text
 from sdcensus.web.mistakes import mistake_text

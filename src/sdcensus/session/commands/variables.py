@@ -1,53 +1,49 @@
-"""Conditions and variables, as the grammar of programs has them."""
+"""Conditions and variables in the words of programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import get_args
+from typing import NoReturn, get_args
 
-from sdcensus.errors import told
-from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.reader import Reader, listed
-from sdcensus.session.commands.syntax import (
+from sdcensus.errors import Sentence, told
+from sdcensus.model.spec.predicate import (
     And,
     Comparison,
     Condition,
+    ConditionGrammar,
+    Expected,
     Name,
+    Named,
     Not,
     Operator,
     Or,
     Reference,
-    Value,
 )
+from sdcensus.session.commands.places import refuse
+from sdcensus.session.commands.reader import Reader, listed
 from sdcensus.session.commands.tokens import Kind
 
-#: Deeper than anybody writes, shallow enough never to exhaust the stack.
-DEEPEST = 100
-
 _OPERATORS: dict[str, Operator] = {
-    **{one: one for one in get_args(Operator) if not one.endswith("in")},
+    **{sign: sign for sign in get_args(Operator) if not sign.endswith("in")},
     "=": "==",
     "<>": "!=",
 }
-_FLIPPED: dict[Operator, Operator] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 #: Two signs that somebody wrote the wrong way round.
 _REVERSED = {"=>": ">=", "=<": "<=", "><": "<>"}
 
 
-class ConditionReader(Reader):
-    """Reads conditions and variables."""
+class ConditionReader(Reader, ConditionGrammar):
+    """Reads variables, and conditions by the grammar of all conditions.
+
+    Args:
+        source: The program.
+        universes: The conditions of the universes of the schema, by their names in small letters.
+            Where a condition names one, that is what it says.
+    """
 
     def __init__(self, source: str, universes: Mapping[str, str]) -> None:
-        """Read a program.
-
-        Args:
-            source: The program.
-            universes: The conditions of the universes of the schema, by their names in small
-                letters. Where a condition names one, that is what it says.
-        """
         super().__init__(source)
-        self.depth = 0
         self.universes = universes
 
     # ----------------------------------------------------------------------------- variables
@@ -96,49 +92,27 @@ class ConditionReader(Reader):
 
     # ---------------------------------------------------------------------------- conditions
 
-    def condition(self) -> Condition:
-        """A condition: parts of which one must hold."""
-        return self._chain("OR", self._conjunct, Or)
+    @property
+    def position(self) -> int:
+        """The character at which the next word stands."""
+        return self.next.at
 
-    def _conjunct(self) -> Condition:
-        return self._chain("AND", self._single, And)
+    def takes(self, word: str) -> bool:
+        """Take a word or sign of a condition, if it comes next."""
+        taken = self.keyword(word.upper()) if word.isalpha() else self.mark(word)
+        return taken is not None
 
-    def _chain(
-        self, word: str, part: Callable[[], Condition], join: type[And] | type[Or]
-    ) -> Condition:
-        at = self.next.at
-        parts = [part()]
-        while self.keyword(word):
-            parts.append(part())
-        return join(tuple(parts), at) if len(parts) > 1 else parts[0]
+    def comes(self, mark: str) -> bool:
+        """Whether a sign comes next."""
+        return self.next.kind is Kind.MARK and self.next.text == mark
 
-    def _single(self) -> Condition:
-        self.depth += 1
-        token = self.next
-        if self.depth > DEEPEST:
-            refuse(
-                self.source,
-                token.at,
-                told(
-                    "condition.too-deep",
-                    "The condition is nested more than {most} deep.",
-                    most=DEEPEST,
-                ),
-            )
-        try:
-            if self.keyword("NOT"):
-                return Not(self._single(), token.at)
-            if self.mark("("):
-                condition = self.condition()
-                self.need_mark(")", listed(("AND", "OR", "')'")))
-                return condition
-            if self.universe_follows():
-                others = dict(self.universes)
-                text = others.pop(self.step().text.casefold())  # none is made of itself
-                return _placed(ConditionReader(text, others).condition(), token.at)
-            return self._comparison()
-        finally:
-            self.depth -= 1
+    def named(self) -> Condition | None:
+        """What a universe says that is named here."""
+        if not self.universe_follows():
+            return None
+        at, others = self.position, dict(self.universes)
+        text = others.pop(self.step().text.casefold())  # none is made of itself
+        return _placed(ConditionReader(text, others).condition(), at)
 
     def universe_follows(self) -> bool:
         """Whether the name of a universe comes next, and nothing that compares it."""
@@ -147,48 +121,40 @@ class ConditionReader(Reader):
         compared = after.keyword in ("IN", "NOT") or (after.kind is Kind.MARK and after.text != ")")
         return known and not compared
 
-    def _comparison(self) -> Comparison:
-        at = self.next.at
-        value = self.value()
-        if value is not None:  # the value first: 15 <= age
-            operator = self._operator()
-            return Comparison(
-                self.operand(told("expected.variable", "the name of a variable")),
-                _FLIPPED.get(operator, operator),
-                (value,),
-                at,
-            )
-        operand = self.operand(told("expected.condition", "a condition such as person.age >= 15"))
-        negated = self.keyword("NOT") is not None
-        if self.keyword("IN"):
-            return Comparison(operand, "not in" if negated else "in", self._values(), at)
-        if negated:
-            self.fail(told("expected.in-after-not", "IN after NOT"), known=("IN",))
-        return Comparison(operand, self._operator(), (self.need_value(),), at)
+    def compared(self, expected: Expected) -> Reference:
+        """A variable at one level."""
+        if expected is Expected.VARIABLE:
+            return self.operand(told("expected.variable", "the name of a variable"))
+        return self.operand(told("expected.condition", "a condition such as person.age >= 15"))
 
-    def _operator(self) -> Operator:
+    def lacks(self, expected: Expected) -> NoReturn:
+        """Say that something else is expected here."""
+        match expected:
+            case Expected.IN:
+                self.fail(told("expected.in-after-not", "IN after NOT"), known=("IN",))
+            case Expected.CODES:
+                self.fail(told("expected.codes", "'(' and a list of codes"))
+            case Expected.FURTHER_CODE:
+                self.fail(told("expected.further-code", "',' and a further code, or ')'"))
+            case _:
+                self.fail(listed(("AND", "OR", "')'")))
+
+    def too_deep(self, at: int, what: Sentence) -> NoReturn:
+        """Say that a condition is nested too deep at a character."""
+        refuse(self.source, at, what)
+
+    def operator(self) -> Operator:
+        """A sign that compares."""
         token = self.next
         if token.kind is not Kind.MARK or token.text not in _OPERATORS:
             self.fail(told("expected.sign", "one of = <> < <= > >= IN"), known=("IN",))
         self.step()
         both = f"{token.text}{self.next.text}"
         if self.next.at == token.end and both in _REVERSED:
-            refuse(
-                self.source,
-                token.at,
-                told(
-                    "program.write-to-compare", "Write {meant!r} to compare.", meant=_REVERSED[both]
-                ),
-            )
+            meant = _REVERSED[both]
+            what = told("program.write-to-compare", "Write {meant!r} to compare.", meant=meant)
+            refuse(self.source, token.at, what)
         return _OPERATORS[token.text]
-
-    def _values(self) -> tuple[Value, ...]:
-        self.need_mark("(", told("expected.codes", "'(' and a list of codes"))
-        values = [self.need_value()]
-        while self.mark(","):
-            values.append(self.need_value())
-        self.need_mark(")", told("expected.further-code", "',' and a further code, or ')'"))
-        return tuple(values)
 
 
 def _placed(condition: Condition, at: int) -> Condition:
@@ -198,6 +164,8 @@ def _placed(condition: Condition, at: int) -> Condition:
             levels = tuple(replace(level, at=at) for level in operand.levels)
             here = replace(operand, name=replace(operand.name, at=at), levels=levels, at=at)
             return Comparison(here, operator, tuple(replace(value, at=at) for value in values), at)
+        case Named(name):
+            return Named(name, at)
         case Not(part):
             return Not(_placed(part, at), at)
         case And(parts):

@@ -1,0 +1,231 @@
+"""Writing a derived store: the records of another one, some changed, some gone.
+
+Digests of identity and record keys are kept, so that every later draw stays a function of who a
+record is about. Columns are written one after the other under a temporary name; a killed run goes
+on with those that are whole, and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.sparse import sort_cells
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.microdata.changes import Changes, Mask, dropped_with_parents
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.progress import Progress
+from sdcensus.model.published.lineage import Derivation
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import Schema
+from sdcensus.store.census_store import CensusStore, impossible_rows
+from sdcensus.store.manifest import Manifest, link_column, value_column
+from sdcensus.store.writer import StoreWriter
+
+Integers = npt.NDArray[Any]
+UInt32 = npt.NDArray[np.uint32]
+
+#: Rows of a column that are put in order and written at a time.
+_WRITE_ROWS = 1 << 21
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DerivedRecords(Confidential):
+    """The records of a derived store, as they will be written.
+
+    Attributes:
+        store: The store that they come from.
+        changes: What the method changes in it.
+    """
+
+    store: CensusStore
+    changes: Changes
+
+    def __repr__(self) -> str:
+        return "<DerivedRecords: confidential>"
+
+    def __post_init__(self) -> None:
+        schema = self.store.schema
+        for name, column, new in self.changes.columns():
+            variable = schema.variable(name)
+            if not self.store.has(variable.entity, column):
+                raise SpecError(f"The store has no column {column!r} that could be changed.")
+            limit = len(variable.codes) if column == name else None
+            if (
+                limit is not None
+                and new.values.size
+                and not 0 <= new.values.min() <= (new.values.max()) < limit
+            ):
+                raise SpecError(f"A new code of {name!r} is not in its list.")
+
+    @property
+    def schema(self) -> Schema:
+        """Their schema: that of the store, with the variables that are added."""
+        schema = self.store.schema
+        added = tuple(variable for variable, _ in self.changes.added)
+        return replace(schema, variables=(*schema.variables, *added)) if added else schema
+
+    @cached_property
+    def gone(self) -> Mapping[Entity, Mask]:
+        """For each kind of unit which records go."""
+        return dropped_with_parents(self.store, self.changes)
+
+    @cached_property
+    def order(self) -> Mapping[Entity, UInt32]:
+        """For each kind of unit the rows that stay, in their new order.
+
+        As before, unless areas have changed: then by area, and below it in the order of what holds
+        them, as a loaded store is.
+        """
+        geography = self.store.schema.geography
+        orders: dict[Entity, UInt32] = {}
+        for entity in self.store.schema.top_down:
+            rows = np.arange(self.store.rows(entity), dtype=np.uint32)
+            if geography is not None and geography.name in self.changes.codes:
+                parents = [
+                    parent
+                    for parent in self.store.schema.parents(entity)
+                    if parent in orders and self.store.has(entity, link_column(parent))
+                ]
+                if entity is geography.entity:
+                    rows = _sorted_by(self._changed(entity, geography.name), rows)
+                elif parents:
+                    places = self._places(orders[parents[0]], self.store.rows(parents[0]))
+                    link = self.store.raw(entity, link_column(parents[0]))
+                    rows = _sorted_by(_followed(link, places), rows)
+            orders[entity] = rows[~self.gone[entity][rows]]
+        return orders
+
+    @staticmethod
+    def _places(order: UInt32, size: int) -> UInt32:
+        """For each old row the new one; none for records that go."""
+        places = np.full(size, NO_ROW, dtype=np.uint32)
+        places[order] = np.arange(order.size, dtype=np.uint32)
+        return places
+
+    def columns(self, entity: Entity) -> Iterator[str]:
+        """The names of the columns of a kind of unit."""
+        yield from self.store.manifest.columns.get(entity, {})
+        for variable, _ in self.changes.added:
+            if variable.entity is entity:
+                yield value_column(variable.name)
+
+    def column(self, entity: Entity, name: str) -> Integers:
+        """A column in the old order, with what has changed."""
+        for variable, values in self.changes.added:
+            if variable.entity is entity and value_column(variable.name) == name:
+                return values.astype(np.int64)
+        for parent in self.store.schema.parents(entity):
+            if name == link_column(parent):
+                places = self._places(self.order[parent], self.store.rows(parent))
+                return _followed(self.store.raw(entity, name), places)
+        geography = self.store.schema.geography
+        if geography is not None and name == geography.name and entity is not geography.entity:
+            return self._inherited_area(entity)
+        return self._changed(entity, name)
+
+    def _changed(self, entity: Entity, name: str) -> Integers:
+        values = self.store.raw(entity, name)
+        for _, column, new in self.changes.columns():
+            if column == name:
+                values = values.copy()
+                values[new.rows] = new.values
+        return values
+
+    def _inherited_area(self, entity: Entity) -> Integers:
+        """Records have the area of what holds them; the store keeps it with each."""
+        geography = self.store.schema.geography
+        assert geography is not None
+        own = self.store.raw(entity, geography.name)
+        if geography.name not in self.changes.codes:
+            return own
+        rows = np.arange(own.size, dtype=np.uint32)
+        child = entity
+        for parent in self.store.schema.path(entity, geography.entity) or ():
+            rows = _followed(rows, self.store.raw(child, link_column(parent)))
+            child = parent
+        above = self._changed(geography.entity, geography.name)
+        held = rows != NO_ROW
+        area = own.copy()
+        area[held] = above[rows[held]]
+        return area
+
+
+def write_derived(
+    derived: DerivedRecords, writer: StoreWriter, derivation: Derivation, progress: Progress
+) -> Manifest:
+    """Write the records of a derived store, and check its edit rules.
+
+    Raises:
+        SpecError: The changes break a rule of the schema that the records kept before.
+    """
+    store = derived.store
+    for variable in store.manifest.maps:
+        content = store.map(variable)
+        if content is not None:
+            writer.write_map(variable, content)
+    kinds = list(store.manifest.columns)
+    work = [(entity, name) for entity in kinds for name in derived.columns(entity)]
+    for entity in store.manifest.rows:
+        writer.add_entity(entity, int(derived.order[entity].size))
+    for at, (entity, name) in enumerate(work):
+        progress("writing columns", at / len(work))
+        known = store.manifest.columns[entity].get(name)
+        dtype = np.dtype(known.type if known is not None else np.int64)
+        if not writer.has_written(entity, name, dtype):
+            values, order = derived.column(entity, name), derived.order[entity]
+            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+    manifest = writer.describe(
+        derived.schema,
+        secret_id=store.manifest.secret_id,
+        on_problem=store.manifest.on_problem,
+        lineage=(*store.manifest.lineage, derivation),
+    )
+    check_edit_rules(store, CensusStore.open(writer.folder, unfinished=True), progress)
+    return manifest
+
+
+def check_edit_rules(before: CensusStore, after: CensusStore, progress: Progress) -> None:
+    """Refuse a derived store in which records break a rule that they kept before.
+
+    Raises:
+        SpecError: Records break rules; which rules, and no number.
+    """
+    broken = []
+    rules = zip(impossible_rows(before), impossible_rows(after, progress), strict=True)
+    for (_, entity, old), (rule, _, new) in rules:
+        known = before.digests(entity)[old]
+        if not np.isin(after.digests(entity)[new], known).all():
+            broken.append(rule.label.show() or rule.when)
+    if broken:
+        listed = "\n".join(f"  {rule}" for rule in broken)
+        raise SpecError(
+            f"The method would make records that the schema declares impossible:\n{listed}\nNothing"
+            " was written. Change its parameters, or the rules of the schema."
+        )
+
+
+def _followed(link: Integers, places: UInt32) -> UInt32:
+    """Where links lead, step by step; nowhere stays nowhere."""
+    held = link != NO_ROW
+    reached = np.full(link.size, NO_ROW, dtype=np.uint32)
+    reached[held] = places[link[held]]
+    return reached
+
+
+def _sorted_by(key: Integers, rows: UInt32) -> UInt32:
+    """Rows so that ``key`` ascends, keeping what is equal as it was."""
+    current = key[rows].astype(np.uint64)
+    _, moved = sort_cells(current, largest=int(current.max(initial=0)))
+    return rows[moved]
+
+
+def _pieces(values: Integers, order: UInt32) -> Iterator[Integers]:
+    for start in range(0, max(order.size, 1), _WRITE_ROWS):
+        yield values[order[start : start + _WRITE_ROWS]]

@@ -1,0 +1,203 @@
+"""A store from a store, by a pre-tabular method."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+from sdcensus._version import __version__
+from sdcensus.errors import OutputError, SecretError, SpecError
+from sdcensus.microdata.changes import left_empty
+from sdcensus.microdata.derived_store import DerivedRecords, write_derived
+from sdcensus.microdata.method import Draws, PreTabularMethod
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.method.parameter import as_option
+from sdcensus.model.method.registry import Part, checked_settings, declared, load
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.lineage import Derivation, lineage_text
+from sdcensus.model.published.provenance import fingerprint
+from sdcensus.model.schema.entity import Entity
+from sdcensus.model.secret import Secret
+from sdcensus.session.census.load import find_secret
+from sdcensus.session.derive.changed_records import write_changed_records
+from sdcensus.session.publish import office_folder
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import Manifest
+from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.writer import writing
+
+#: What the office keeps about a derivation, beside the store.
+REPORT_FILE, RECORDS_FILE = "derivation.json", "changed-records.csv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DerivationReport(Confidential):
+    """What a derivation did. Holds sizes: for the office, not for the public.
+
+    Attributes:
+        store: Where the derived store stands.
+        office: Where the office keeps its report and the list of changed records.
+        lineage: The lineage of the store, which published files name. Public.
+        data_version: Its data version. Public.
+        rows: How many records of each kind it holds.
+        dropped: How many of each kind the method has dropped, and how many went with what holds
+            them.
+        changed: How many records have another value, by variable.
+        left_empty: How many records of each kind hold nothing any more of a kind that they held.
+        figures: What the method tells about its work.
+        notes: What else the office should know.
+    """
+
+    store: Path
+    office: Path
+    lineage: str
+    data_version: str
+    rows: Mapping[Entity, int]
+    dropped: Mapping[Entity, tuple[int, int]]
+    changed: Mapping[str, int]
+    left_empty: Mapping[Entity, int]
+    figures: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<DerivationReport of {self.store.name!r}: confidential>"
+
+    def public(self) -> dict[str, str]:
+        """What may be told about the store: no count and no parameter."""
+        return {"data_version": self.data_version, "lineage": self.lineage}
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as plain values. Confidential."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return values | {"store": str(self.store), "office": str(self.office)}
+
+
+def derive(
+    store: str | Path,
+    out: str | Path,
+    method: str,
+    parameters: Mapping[str, object] | None = None,
+    *,
+    secret: Secret | str | Path | None = None,
+    office: str | Path | None = None,
+    replace: bool = False,
+    progress: Progress = no_progress,
+) -> DerivationReport:
+    """Make a store from a store.
+
+    The derived store keeps the digests and keys of its records, and names its lineage, which
+    everything names that is published from it. It appears when it is complete, or not at all; the
+    same call goes on where a killed one stopped, and ends with the same bytes.
+
+    Args:
+        store: The store to begin with; it is left as it is.
+        out: The folder of the derived store; must not exist, unless ``replace``.
+        method: The name of a pre-tabular method.
+        parameters: What is said about it, by name. Confidential.
+        secret: The office secret with which the store was loaded, or its file.
+        office: Where the office keeps its report and the list of changed records; beside the store
+            under its name with ``.office`` when nothing is said.
+        replace: Put the store in the place of an older one.
+        progress: Called with the stage and how much of it is done.
+
+    Raises:
+        SpecError: What is said about the method is wrong, or the changes break an edit rule.
+        SecretError: The secret is another one than that of the store.
+    """
+    census = CensusStore.open(Path(store))
+    target = Path(out)
+    own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
+    _check_places(census.path, target, own)
+    chosen = _built(method, parameters or {})
+    key = find_secret(secret)
+    if key.id != census.manifest.secret_id:
+        raise SecretError(
+            f"The store was loaded with the secret {census.manifest.secret_id}, and the secret at"
+            f" hand is {key.id}. Give the secret with which it was loaded."
+        )
+    version = census.manifest.key_version
+    draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
+    settings = {each.name: getattr(chosen, each.name) for each in fields(cast(Any, chosen))}
+    derivation = Derivation(
+        parent=census.manifest.data_version,
+        method=chosen.name,
+        method_version=str(chosen.version),
+        fingerprint=fingerprint({"method": chosen.name, **settings}, key, version),
+        secret_id=key.id,
+    )
+    with office_folder.taken(own):
+        changes = chosen.derive(census, draws, progress)
+        derived = DerivedRecords(census, changes)
+        with writing(target, replace=replace, resumed=_work(derivation)) as writer:
+            manifest = write_derived(derived, writer, derivation, progress)
+            report = _report(derived, manifest, target, own)
+            content = {"method": chosen.name, "parameters": settings, **report.to_json()}
+            text = json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
+            write_owner_only(own / REPORT_FILE, text.encode())
+            write_changed_records(derived, own / RECORDS_FILE)
+    return report
+
+
+def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
+    """A method from what is said about it."""
+    declaration = declared(Part.PRE_TABULAR, name)
+    values, mistakes = checked_settings([declaration], said, as_option)
+    for _, reason in mistakes:
+        raise SpecError(reason)
+    for parameter in declaration.takes:
+        if parameter.required and parameter.name not in values:
+            option = f"{as_option(parameter.name, '')} {parameter.metavar}"
+            raise SpecError(f"{name} needs {option}: {parameter.sentence()}")
+    method: PreTabularMethod = load(Part.PRE_TABULAR, name)(**values)
+    return method
+
+
+def _check_places(store: Path, out: Path, office: Path) -> None:
+    """Neither of the folders may lie in another."""
+    places = [(path, path.resolve()) for path in (store, out, office)]
+    for path, resolved in places:
+        for other, above in places:
+            if path is not other and (resolved == above or above in resolved.parents):
+                raise OutputError(f"{path} cannot lie in {other}. Name a folder of its own.")
+
+
+def _work(derivation: Derivation) -> str:
+    """A name for the work: the same for the same call with the same program."""
+    text = json.dumps([derivation.to_json(), __version__])
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _report(
+    derived: DerivedRecords, manifest: Manifest, out: Path, office: Path
+) -> DerivationReport:
+    store, changes = derived.store, derived.changes
+    dropped: dict[Entity, tuple[int, int]] = {}
+    for entity, gone in derived.gone.items():
+        own = len(changes.dropped.get(entity, ()))
+        if gone.any():
+            dropped[entity] = (own, int(gone.sum()) - own)
+    counting = [
+        variable.name
+        for variable in store.schema.variables
+        if variable.counts is not None and variable.counts in dropped
+    ]
+    notes = [
+        f"{', '.join(counting)} tell how many units others hold, and were not counted anew."
+        for _ in counting[:1]
+    ]
+    return DerivationReport(
+        store=out,
+        office=office,
+        lineage=lineage_text(manifest.lineage),
+        data_version=manifest.data_version,
+        rows={entity: int(order.size) for entity, order in derived.order.items()},
+        dropped=dropped,
+        changed={name: int(new.rows.size) for name, _, new in changes.columns()},
+        left_empty=left_empty(store, derived.gone),
+        figures=dict(changes.figures),
+        notes=tuple(notes),
+    )
