@@ -14,31 +14,18 @@ from sdcensus._version import __version__ as __version__
 if TYPE_CHECKING:
     from sdcensus import (
         attack as attack,
-    )
-    from sdcensus import (
         census as census,
-    )
-    from sdcensus import (
         confidential as confidential,
-    )
-    from sdcensus import (
         methods as methods,
-    )
-    from sdcensus import (
         risk as risk,
-    )
-    from sdcensus import (
         utility as utility,
     )
     from sdcensus.client import connect as connect
     from sdcensus.errors import SdcensusError as SdcensusError
     from sdcensus.formats.write.table_file import write_table as write_table
-    from sdcensus.session import perturbation as perturbation
-    from sdcensus.session import policy as policy
-    from sdcensus.session import study as study
+    from sdcensus.session import perturbation as perturbation, policy as policy, study as study
     from sdcensus.session.assess.assessment import assess as assess
-    from sdcensus.session.census.census import from_frame as from_frame
-    from sdcensus.session.census.census import open_store as open_store
+    from sdcensus.session.census.census import from_frame as from_frame, open_store as open_store
     from sdcensus.session.census.load import load as load
     from sdcensus.session.publish.run import publish as publish
     from sdcensus.store.secrets import read_secret as read_secret

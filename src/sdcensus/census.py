@@ -15,11 +15,7 @@ if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec as TableSpec
     from sdcensus.session.census.census import (
         Census as Census,
-    )
-    from sdcensus.session.census.census import (
         open_files as open_files,
-    )
-    from sdcensus.session.census.census import (
         open_parquet as open_parquet,
     )
     from sdcensus.session.census.export import export as export

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from sdcensus.demo import DemoFiles, make_country, write_country
-from sdcensus.demo import census as census_module
+from sdcensus.demo import DemoFiles, census as census_module, make_country, write_country
 from sdcensus.demo.files import CsvWriter, Field
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from tests.demo.reading import read_csv

@@ -24,8 +24,7 @@ from sdcensus.session.protect.method_checks import exempting
 from sdcensus.testing.island import SECRET
 from sdcensus.web.quotas import QuotaExceeded, Quotas
 from tests.documents.effects import Effect, Files, Way
-from tests.documents.effects_of_plans import PERSONS, offices
-from tests.documents.effects_of_plans import published as published_plan
+from tests.documents.effects_of_plans import PERSONS, offices, published as published_plan
 
 NOISE = CellKey(design_perturbation(5, 4.0), secret=SECRET)
 #: Tables that are asked for: areas, fine and coarse, filters, combinations, other units.

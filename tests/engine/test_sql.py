@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.engine.duckdb import connected
 from sdcensus.engine.sql import DUCKDB, SPARK, Dialect, Finest, Mapped, finest_query

@@ -5,8 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.ingest.encode import ColumnEncoder
 from sdcensus.model.schema.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point

@@ -29,8 +29,7 @@ from sdcensus.session.assess.assessment import assess
 from sdcensus.session.assess.measures import registered
 from sdcensus.session.assess.options import AssessOptions
 from sdcensus.testing.island import SECRET, island_cube
-from tests.leaks.test_published import NAMES, PRIMES, cube_with
-from tests.leaks.test_published import protected_by as canary_protected_by
+from tests.leaks.test_published import NAMES, PRIMES, cube_with, protected_by as canary_protected_by
 from tests.session.assess.assessed_methods import METHODS, method_of, protected_by
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.methods.cell_key import CellKey
@@ -29,8 +28,7 @@ from sdcensus.session.census.census import Census
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.conformance import small_store, tabulate_request
 from sdcensus.testing.island import SECRET, island_schema, island_units
-from sdcensus.testing.small_census import SECRET as SMALL_SECRET
-from sdcensus.testing.small_census import SmallCensus
+from sdcensus.testing.small_census import SECRET as SMALL_SECRET, SmallCensus
 from sdcensus.testing.strategies import TableRequest, small_censuses, table_requests
 from tests.examples import at_least
 

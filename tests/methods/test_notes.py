@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.methods.notes import find_example, notes_for
 from sdcensus.model.cube.interior import adds_up, with_totals

@@ -7,8 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 from sdcensus.errors import SdcensusError, SecretError, SpecError

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 from sdcensus.errors import SdcensusError, SecretError, SpecError
-from sdcensus.kernels.perturbation.lookup import LookupRows
-from sdcensus.kernels.perturbation.lookup import publish as look_up
+from sdcensus.kernels.perturbation.lookup import LookupRows, publish as look_up
 from sdcensus.kernels.perturbation.quantise import quantise
 from sdcensus.kernels.perturbation.rounding import first_keys_up
 from sdcensus.methods.cell_key import CellKey

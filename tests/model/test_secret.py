@@ -9,8 +9,7 @@ import traceback
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import Refused, SecretError
 from sdcensus.model.secret import Purpose, Secret, SubSecret

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.unit_deviations import unit_probabilities

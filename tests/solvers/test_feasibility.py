@@ -8,8 +8,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
 from sdcensus.model.cube.constraints import constraints

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.web.identity import Headers, client_address, network_of

@@ -15,15 +15,15 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.attack.assumptions import Assumptions as Assumptions
-    from sdcensus.attack.claims import AttackResult as AttackResult
-    from sdcensus.attack.claims import Claims as Claims
-    from sdcensus.attack.groups.claims import GroupClaims as GroupClaims
-    from sdcensus.attack.groups.claims import Traits as Traits
+    from sdcensus.attack.claims import AttackResult as AttackResult, Claims as Claims
+    from sdcensus.attack.groups.claims import GroupClaims as GroupClaims, Traits as Traits
     from sdcensus.attack.keys.known_noise import KnownNoise as KnownNoise
-    from sdcensus.attack.programme import ATTACKS as ATTACKS
-    from sdcensus.attack.programme import GROUP_ATTACKS as GROUP_ATTACKS
-    from sdcensus.attack.programme import Attack as Attack
-    from sdcensus.attack.programme import AttackReport as AttackReport
-    from sdcensus.attack.programme import run_attacks as run_attacks
+    from sdcensus.attack.programme import (
+        ATTACKS as ATTACKS,
+        GROUP_ATTACKS as GROUP_ATTACKS,
+        Attack as Attack,
+        AttackReport as AttackReport,
+        run_attacks as run_attacks,
+    )
 
 __getattr__, __dir__ = offer(__name__)

@@ -4,22 +4,29 @@
 policy. Nothing here protects or publishes: ``session/demo`` does.
 """
 
-from sdcensus.demo.country import PRESETS as PRESETS
-from sdcensus.demo.country import Country as Country
-from sdcensus.demo.country import make_country as make_country
-from sdcensus.demo.country import study_axes as study_axes
-from sdcensus.demo.country import study_shape as study_shape
-from sdcensus.demo.documents.builder_policy import NOISE_FILE as NOISE_FILE
-from sdcensus.demo.documents.builder_policy import POLICY_FILE as POLICY_FILE
-from sdcensus.demo.documents.builder_policy import builder_policy as builder_policy
+from sdcensus.demo.country import (
+    PRESETS as PRESETS,
+    Country as Country,
+    make_country as make_country,
+    study_axes as study_axes,
+    study_shape as study_shape,
+)
+from sdcensus.demo.documents.builder_policy import (
+    NOISE_FILE as NOISE_FILE,
+    POLICY_FILE as POLICY_FILE,
+    builder_policy as builder_policy,
+)
 from sdcensus.demo.documents.eu import eu_mapping as eu_mapping
-from sdcensus.demo.documents.eu_documents import EU_FOLDER as EU_FOLDER
-from sdcensus.demo.documents.eu_documents import MAPPING_FILE as MAPPING_FILE
-from sdcensus.demo.documents.eu_documents import PLAN_FILE as PLAN_FILE
-from sdcensus.demo.documents.eu_documents import eu_plan as eu_plan
-from sdcensus.demo.documents.national_plan import NATIONAL_FOLDER as NATIONAL_FOLDER
-from sdcensus.demo.documents.national_plan import NATIONAL_PLAN_FILE as NATIONAL_PLAN_FILE
-from sdcensus.demo.documents.national_plan import national_plan as national_plan
-from sdcensus.demo.write import DemoFiles as DemoFiles
-from sdcensus.demo.write import write_country as write_country
+from sdcensus.demo.documents.eu_documents import (
+    EU_FOLDER as EU_FOLDER,
+    MAPPING_FILE as MAPPING_FILE,
+    PLAN_FILE as PLAN_FILE,
+    eu_plan as eu_plan,
+)
+from sdcensus.demo.documents.national_plan import (
+    NATIONAL_FOLDER as NATIONAL_FOLDER,
+    NATIONAL_PLAN_FILE as NATIONAL_PLAN_FILE,
+    national_plan as national_plan,
+)
+from sdcensus.demo.write import DemoFiles as DemoFiles, write_country as write_country
 from sdcensus.model.vocabulary import DemoFormat as DemoFormat

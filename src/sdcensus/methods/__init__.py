@@ -14,14 +14,18 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.methods.additivity import Additivity as Additivity
-    from sdcensus.methods.building_blocks import BuildingBlocks as BuildingBlocks
-    from sdcensus.methods.building_blocks import LargeAreasExact as LargeAreasExact
+    from sdcensus.methods.building_blocks import (
+        BuildingBlocks as BuildingBlocks,
+        LargeAreasExact as LargeAreasExact,
+    )
     from sdcensus.methods.cell_key import CellKey as CellKey
     from sdcensus.methods.light_touch import LightTouch as LightTouch
     from sdcensus.methods.per_unit import PerUnitDeviations as PerUnitDeviations
     from sdcensus.methods.pipeline import Pipeline as Pipeline
-    from sdcensus.methods.rounding import ConventionalRounding as ConventionalRounding
-    from sdcensus.methods.rounding import RandomRounding as RandomRounding
+    from sdcensus.methods.rounding import (
+        ConventionalRounding as ConventionalRounding,
+        RandomRounding as RandomRounding,
+    )
     from sdcensus.methods.semi_controlled import SemiControlledRounding as SemiControlledRounding
     from sdcensus.methods.small_cells import SmallCellAdjustment as SmallCellAdjustment
     from sdcensus.methods.threshold import ThresholdRounding as ThresholdRounding

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from sdcensus.model.catalogue import LANGUAGES as LANGUAGES
-from sdcensus.model.catalogue import by_language
+from sdcensus.model.catalogue import LANGUAGES as LANGUAGES, by_language
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,14 @@ import numpy.typing as npt
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, delivered_cells
 from sdcensus.model.published.table import Table
-from sdcensus.utility.evaluation import UNSAFE as UNSAFE_UP_TO
-from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures, Tally, tallied_row
+from sdcensus.utility.evaluation import (
+    UNSAFE as UNSAFE_UP_TO,
+    EvaluationRow,
+    Stage,
+    StageFigures,
+    Tally,
+    tallied_row,
+)
 
 Int64 = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.uint8]

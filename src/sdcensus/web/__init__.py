@@ -14,8 +14,7 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.web.app import create_app as create_app
-    from sdcensus.web.server import RunningServer as RunningServer
-    from sdcensus.web.server import serve as serve
+    from sdcensus.web.server import RunningServer as RunningServer, serve as serve
     from sdcensus.web.settings import Settings as Settings
 
 __getattr__, __dir__ = offer(__name__)

@@ -26,8 +26,7 @@ from sdcensus.web.api.requests import JSON, made_response, public_json, request_
 from sdcensus.web.api.site import SERVER, Site
 from sdcensus.web.api.tables import FastTables
 from sdcensus.web.caching import Busy
-from sdcensus.web.database import Action, Database
-from sdcensus.web.database import Entry as AuditEntry
+from sdcensus.web.database import Action, Database, Entry as AuditEntry
 from sdcensus.web.housekeeping import keep_house
 from sdcensus.web.languages import language_of
 from sdcensus.web.middleware.limits import Limits

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.attack import Assumptions, AttackResult, run_attacks
 from sdcensus.attack.groups.zero_patterns import Visibility, chances_of_seen

@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.documents.plan.document import plan_from_document, plan_text, read_plan
 from sdcensus.documents.toml.lines import parse_toml

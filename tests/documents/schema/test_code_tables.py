@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.documents.schema.code_tables import read_code_table
 from sdcensus.errors import DocumentError, InputError, SdcensusError

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.documents.schema.document import read_schema, schema_from_document
 from sdcensus.documents.toml.lines import TomlDocument, parse_toml

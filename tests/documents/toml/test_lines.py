@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.documents.toml.lines import KeyPath, parse_toml, read_small_file, read_toml
 from sdcensus.errors import DocumentError, InputError, SdcensusError

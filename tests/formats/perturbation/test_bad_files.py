@@ -6,8 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError, UnknownName
 from sdcensus.formats.perturbation import (

@@ -6,8 +6,7 @@ import csv
 import io
 
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.formats.shared.arrow_csv import write_csv
 from sdcensus.model.plain_cells import plain_cell

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow.csv as arrow_csv
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.formats.write import lines, write_delivered

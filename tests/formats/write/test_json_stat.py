@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from jsonstat_validator import validate_jsonstat
 from pyjstat import pyjstat
 
 from sdcensus.errors import OutputError
 from sdcensus.formats.shared.arrow_columns import grid_positions
-from sdcensus.formats.write import json_stat as json_stat_module
-from sdcensus.formats.write import write_delivered
+from sdcensus.formats.write import json_stat as json_stat_module, write_delivered
 from sdcensus.formats.write.identifiers import distinct, unique_codes
 from sdcensus.formats.write.json_stat import json_stat
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable

@@ -14,8 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from pysdmx.io import get_datasets, read_sdmx
 
 from sdcensus.formats.shared.arrow_columns import grid_positions

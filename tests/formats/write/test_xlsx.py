@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from python_calamine import CalamineWorkbook
 
 from sdcensus.formats.shared import sheets as shared

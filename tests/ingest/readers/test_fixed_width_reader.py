@@ -4,8 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.ingest.readers import ColumnKind, lines
 from sdcensus.model.schema.source import FileFormat

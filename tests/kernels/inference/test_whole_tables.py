@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.kernels.inference.whole_tables import Bounds, Sums, reach, repair
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import InputError, SpecError
 from sdcensus.kernels.keys.decimal_keys import keys_from_decimals, parse_decimal_keys

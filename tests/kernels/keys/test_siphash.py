@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SecretError
 from sdcensus.kernels.keys.siphash import key_words, siphash24, siphash24_bytes, siphash_words

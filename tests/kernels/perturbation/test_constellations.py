@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.kernels.perturbation.constellations import joint_of_line, joint_of_line_by_keys
 from sdcensus.kernels.perturbation.coupling import joint_of_intervals, keys_together

@@ -4,8 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from sdcensus.kernels.perturbation.entropy import maximum_entropy
 from sdcensus.kernels.perturbation.quantise import quantise

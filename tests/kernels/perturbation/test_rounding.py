@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.kernels.perturbation.lookup import HASHED, effective_keys

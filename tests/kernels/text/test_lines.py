@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from sdcensus.kernels.text.lines import LONGEST_NUMBER, put_number
 

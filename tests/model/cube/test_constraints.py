@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.constraints import SparseMatrix, aggregation, constraints, nests

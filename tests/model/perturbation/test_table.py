@@ -4,8 +4,7 @@ import pickle
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.model.perturbation.rows import Tail

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.model.spec.cell_hashes import cell_hashes
 from sdcensus.model.spec.record_sets import universe_of_cell

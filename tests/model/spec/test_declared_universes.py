@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from sdcensus.errors import ConditionError, SpecError
 from sdcensus.model.schema.missing import with_missing_codes

@@ -7,8 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.schema.code_lists import Node, interval_level, range_codes, tree_levels

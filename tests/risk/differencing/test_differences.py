@@ -6,8 +6,7 @@ import pickle
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.model.cube.cube import Cube

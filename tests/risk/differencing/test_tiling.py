@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.spec.leaf_groups import shared_variables, within

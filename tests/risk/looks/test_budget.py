@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first

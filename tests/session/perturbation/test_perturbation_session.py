@@ -6,8 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import InputError, OutputError, SecretError, SpecError
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign

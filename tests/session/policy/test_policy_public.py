@@ -9,8 +9,7 @@ from typing import get_type_hints
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import sdcensus.session.policy
 from sdcensus.methods.rounding import ConventionalRounding

@@ -3,8 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.policy.policy import AtLevel, Limits, OnlineRules, Policy, VariableRule, menu_of

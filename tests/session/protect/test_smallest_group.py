@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
@@ -42,8 +41,12 @@ from sdcensus.model.spec.record_sets import is_product, leaves_in, leaves_of
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.smallest_group import GroupRule, group_claim, note_for
-from sdcensus.session.protect.smallest_group import Tabulate as Counting
+from sdcensus.session.protect.smallest_group import (
+    GroupRule,
+    Tabulate as Counting,
+    group_claim,
+    note_for,
+)
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import leaf_of, small_store
 from sdcensus.testing.island import SECRET, island

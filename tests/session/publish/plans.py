@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.session.publish.run import PublishOptions, PublishReport
-from sdcensus.session.publish.run import publish as publish_plan
+from sdcensus.session.publish.run import PublishOptions, PublishReport, publish as publish_plan
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_units
 from sdcensus.testing.stores import Units

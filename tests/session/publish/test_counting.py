@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.errors import EngineError, SpecError, UnknownName

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.demo import make_country, write_country
 from sdcensus.errors import InputError, Refused, SecretError, SpecError, UnknownName

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import SdcensusError, SpecError, UnknownName
 from sdcensus.web.database import COMMAND_LINE, Action, Database, Hashing

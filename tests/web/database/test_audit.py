@@ -6,8 +6,7 @@ import threading
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sdcensus.errors import OutputError, Refused, SpecError
 from sdcensus.web.database import (

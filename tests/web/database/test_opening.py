@@ -15,8 +15,7 @@ from sdcensus.web.database import COMMAND_LINE, Database
 from sdcensus.web.database.link import open_link, utc_now
 from sdcensus.web.database.schema import STEPS, migrate
 from tests.web.database.places import CHEAP, PASSWORD, Place
-from tests.web.postgres import PASSWORD as SERVER_PASSWORD
-from tests.web.postgres import Server
+from tests.web.postgres import PASSWORD as SERVER_PASSWORD, Server
 
 
 def test_what_is_written_is_there_when_it_is_opened_again(place: Place) -> None:

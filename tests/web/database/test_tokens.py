@@ -3,8 +3,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.web.database import COMMAND_LINE, Account, Action, Database

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from inspect import Parameter as Argument
-from inspect import Signature
+from inspect import Parameter as Argument, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -208,8 +208,7 @@ def ask(
     The answer is what the public would be told. The exit code is 4 if the table is refused.
     """
     from sdcensus.session.census.census import open_store
-    from sdcensus.session.policy import Outcome, read_policy
-    from sdcensus.session.policy import ask as ask_policy
+    from sdcensus.session.policy import Outcome, ask as ask_policy, read_policy
 
     output = Output(quiet=quiet)
     census = open_store(store)
@@ -281,8 +280,7 @@ def design(
     """
     from sdcensus.session.census.census import open_store
     from sdcensus.session.policy import policy_text, read_policy
-    from sdcensus.session.policy.design import design as run_design
-    from sdcensus.session.policy.design import with_decisions
+    from sdcensus.session.policy.design import design as run_design, with_decisions
 
     output = Output(quiet=quiet)
     if not confidential:

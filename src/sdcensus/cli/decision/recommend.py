@@ -71,10 +71,10 @@ def recommend(
         Product,
         check_folder,
         read_given_policy,
+        recommend as propose,
         versions_of,
         write_recommendation,
     )
-    from sdcensus.session.recommend.recommendation import recommend as propose
 
     output = Output(quiet=quiet)
     named = Product.named(product)

@@ -42,8 +42,7 @@ def approve(
     The digests of plan, policy, lock and all files stand beside the names, in the office's folder.
     Two people have to approve; what changes afterwards has to be approved again.
     """
-    from sdcensus.session.publish.approval import NEEDED
-    from sdcensus.session.publish.approval import approve as record
+    from sdcensus.session.publish.approval import NEEDED, approve as record
 
     output = Output(quiet=quiet)
     found = record(folder, name=name, role=role, date=date, office=office)

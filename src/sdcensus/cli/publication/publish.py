@@ -119,8 +119,7 @@ def publish(
     where it stopped when the same command is run again. Numbers that were published before never
     change without --revision.
     """
-    from sdcensus.session.publish.run import PublishOptions
-    from sdcensus.session.publish.run import publish as publish_plan
+    from sdcensus.session.publish.run import PublishOptions, publish as publish_plan
 
     output = Output(quiet=quiet)
     if rekey and not revision:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from inspect import Parameter as Argument
-from inspect import Signature, signature
+from inspect import Parameter as Argument, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 

@@ -132,8 +132,7 @@ def compare(
     from sdcensus.session.census.census import open_store
     from sdcensus.session.census.load import find_secret
     from sdcensus.session.study.methods import method_candidates
-    from sdcensus.session.study.study import compare as run
-    from sdcensus.session.study.study import scheme_candidates
+    from sdcensus.session.study.study import compare as run, scheme_candidates
 
     output = Output(quiet=quiet)
     check_study_target(out)

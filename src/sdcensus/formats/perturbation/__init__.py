@@ -5,11 +5,13 @@ Each layout is a module, and so are the rules that every file has to keep. Desig
 next door, in ``formats/read`` and ``formats/write``.
 """
 
-from sdcensus.formats.perturbation.check import CheckReport as CheckReport
-from sdcensus.formats.perturbation.check import Finding as Finding
-from sdcensus.formats.perturbation.check import RowFacts as RowFacts
-from sdcensus.formats.perturbation.check import Severity as Severity
-from sdcensus.formats.perturbation.check import check_perturbation as check_perturbation
+from sdcensus.formats.perturbation.check import (
+    CheckReport as CheckReport,
+    Finding as Finding,
+    RowFacts as RowFacts,
+    Severity as Severity,
+    check_perturbation as check_perturbation,
+)
 from sdcensus.formats.perturbation.exchange_format import ExchangeFormat as ExchangeFormat
 from sdcensus.formats.perturbation.read import read_perturbation as read_perturbation
 from sdcensus.formats.perturbation.write import write_perturbation as write_perturbation

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.kernels.cells.tabulate import Combine
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.schema.key_space import Combine as KeyCombine
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.key_space import Combine as KeyCombine, KeySpace
 
 Integers = npt.NDArray[Any]
 

@@ -28,14 +28,12 @@ from sdcensus.risk.groups.broken_down import (
     LARGEST_GROUP,
     LARGEST_HOUSEHOLD,
     MOST_WORK,
+    BrokenDown as BrokenDown,
     GroupNoise,
     KindFigures,
     group_sizes,
     measure_broken_down,
     sample_of_kinds,
-)
-from sdcensus.risk.groups.broken_down import (
-    BrokenDown as BrokenDown,
 )
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.groups.unit_records import NO_HOUSEHOLD, UnitRecords

@@ -28,8 +28,7 @@ from sdcensus.model.published.served_numbers import Opening, ServedEvent, Served
 from sdcensus.model.schema.entity import Entity
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
-from sdcensus.session.guard import served_words as serving_words
-from sdcensus.session.guard import words as guard_words
+from sdcensus.session.guard import served_words as serving_words, words as guard_words
 from sdcensus.session.guard.changed_menu import changes_in_menu
 from sdcensus.session.guard.changed_records import ChangedRecords
 from sdcensus.session.guard.lineage import line_text

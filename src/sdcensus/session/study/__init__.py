@@ -13,14 +13,18 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.model.vocabulary import NoiseDraw as NoiseDraw
-    from sdcensus.report.study.results import Candidate as Candidate
-    from sdcensus.report.study.results import Original as Original
-    from sdcensus.report.study.results import Study as Study
-    from sdcensus.report.study.results import StudyResult as StudyResult
-    from sdcensus.report.study.results import StudyTable as StudyTable
+    from sdcensus.report.study.results import (
+        Candidate as Candidate,
+        Original as Original,
+        Study as Study,
+        StudyResult as StudyResult,
+        StudyTable as StudyTable,
+    )
     from sdcensus.session.recommend.recommendation import recommend as recommend
-    from sdcensus.session.study.study import compare as compare
-    from sdcensus.session.study.study import compare_cubes as compare_cubes
-    from sdcensus.session.study.study import scheme_candidates as scheme_candidates
+    from sdcensus.session.study.study import (
+        compare as compare,
+        compare_cubes as compare_cubes,
+        scheme_candidates as scheme_candidates,
+    )
 
 __getattr__, __dir__ = offer(__name__)

@@ -4,11 +4,13 @@ What is remembered of questions, and when it looks like averaging, differencing 
 everything. Whether a single question may be answered is decided in ``session/policy``.
 """
 
-from sdcensus.session.watch.findings import EVERYBODY as EVERYBODY
-from sdcensus.session.watch.findings import Alarm as Alarm
-from sdcensus.session.watch.findings import Observation as Observation
-from sdcensus.session.watch.findings import Pattern as Pattern
-from sdcensus.session.watch.findings import WatchReport as WatchReport
-from sdcensus.session.watch.findings import WatchScore as WatchScore
+from sdcensus.session.watch.findings import (
+    EVERYBODY as EVERYBODY,
+    Alarm as Alarm,
+    Observation as Observation,
+    Pattern as Pattern,
+    WatchReport as WatchReport,
+    WatchScore as WatchScore,
+)
 from sdcensus.session.watch.limits import WatchLimits as WatchLimits
 from sdcensus.session.watch.watch import Watch as Watch

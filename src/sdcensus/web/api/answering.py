@@ -16,8 +16,7 @@ from sdcensus.web.api.errors import COME_BACK, ApiError, as_api_error, busy, too
 from sdcensus.web.api.making import Asked, make_entry, refused_entry
 from sdcensus.web.api.site import Site
 from sdcensus.web.caching import Busy, Flight
-from sdcensus.web.database import Action
-from sdcensus.web.database import Entry as AuditEntry
+from sdcensus.web.database import Action, Entry as AuditEntry
 from sdcensus.web.identity import Caller
 from sdcensus.web.jobs import Job, JobStatus
 from sdcensus.web.middleware.shell import log_failure

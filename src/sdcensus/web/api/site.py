@@ -22,8 +22,7 @@ from sdcensus.web.answers import Entry
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.negotiation import asked_language
 from sdcensus.web.caching import ByteCache, Flights, Key
-from sdcensus.web.database import Action, Actor, AuditWriter, Database
-from sdcensus.web.database import Entry as AuditEntry
+from sdcensus.web.database import Action, Actor, AuditWriter, Database, Entry as AuditEntry
 from sdcensus.web.identity import Caller, Identities
 from sdcensus.web.jobs import Jobs
 from sdcensus.web.languages import LANGUAGE_COOKIE

@@ -72,31 +72,32 @@ logouts, tables, jobs, downloads, start and stop are entered by the server with 
 """
 
 from sdcensus.model.vocabulary import AccountRole as AccountRole
-from sdcensus.web.database.audit import COUNTED as COUNTED
-from sdcensus.web.database.audit import AuditLog as AuditLog
+from sdcensus.web.database.audit import COUNTED as COUNTED, AuditLog as AuditLog
 from sdcensus.web.database.audit_writer import AuditWriter as AuditWriter
 from sdcensus.web.database.database import Database as Database
 from sdcensus.web.database.link import utc_now as utc_now
 from sdcensus.web.database.passwords import Hashing as Hashing
-from sdcensus.web.database.records import ANONYMOUS as ANONYMOUS
-from sdcensus.web.database.records import COMMAND_LINE as COMMAND_LINE
-from sdcensus.web.database.records import Account as Account
-from sdcensus.web.database.records import Action as Action
-from sdcensus.web.database.records import Actor as Actor
-from sdcensus.web.database.records import Alarm as Alarm
-from sdcensus.web.database.records import Anchor as Anchor
-from sdcensus.web.database.records import AuditProof as AuditProof
-from sdcensus.web.database.records import Damage as Damage
-from sdcensus.web.database.records import Entry as Entry
-from sdcensus.web.database.records import Feedback as Feedback
-from sdcensus.web.database.records import Finding as Finding
-from sdcensus.web.database.records import Head as Head
-from sdcensus.web.database.records import LoginAnswer as LoginAnswer
-from sdcensus.web.database.records import MadeToken as MadeToken
-from sdcensus.web.database.records import Restored as Restored
-from sdcensus.web.database.records import SavedTable as SavedTable
-from sdcensus.web.database.records import Session as Session
-from sdcensus.web.database.records import StartedSession as StartedSession
-from sdcensus.web.database.records import Token as Token
-from sdcensus.web.database.records import Used as Used
-from sdcensus.web.database.records import WrittenEntry as WrittenEntry
+from sdcensus.web.database.records import (
+    ANONYMOUS as ANONYMOUS,
+    COMMAND_LINE as COMMAND_LINE,
+    Account as Account,
+    Action as Action,
+    Actor as Actor,
+    Alarm as Alarm,
+    Anchor as Anchor,
+    AuditProof as AuditProof,
+    Damage as Damage,
+    Entry as Entry,
+    Feedback as Feedback,
+    Finding as Finding,
+    Head as Head,
+    LoginAnswer as LoginAnswer,
+    MadeToken as MadeToken,
+    Restored as Restored,
+    SavedTable as SavedTable,
+    Session as Session,
+    StartedSession as StartedSession,
+    Token as Token,
+    Used as Used,
+    WrittenEntry as WrittenEntry,
+)
