@@ -114,10 +114,10 @@ def replaced(text: str, made: list[tuple[str, list[Line]]], *, command: str) -> 
     """Older results with these sections anew, each saying when it was measured."""
     parts = text.split("\n## ")
     for title, figures in made:
-        parts = [one for one in parts if not one.startswith(title)]
+        parts = [part for part in parts if not part.startswith(title)]
         new = section(title, figures, note=measured(command))
         parts.append(new.removeprefix("\n## ").rstrip("\n"))
-    return "\n## ".join(one.rstrip("\n") + "\n" for one in parts)
+    return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def measured(command: str) -> str:

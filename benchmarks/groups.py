@@ -50,10 +50,10 @@ def measure(people: int = 1_000_000) -> list[Line]:
     )
     draw = np.random.default_rng(20260301)
     codes = {
-        one.name: draw.integers(0, len(one.codes), people).astype(
-            np.uint16 if len(one.codes) > 256 else np.uint8
+        variable.name: draw.integers(0, len(variable.codes), people).astype(
+            np.uint16 if len(variable.codes) > 256 else np.uint8
         )
-        for one in variables
+        for variable in variables
     }
     keys = draw.integers(0, 1 << 32, people, dtype=np.uint64).astype(np.uint32)
     origin = Origin(KeySpace(), secret.id, "groups")

@@ -190,7 +190,7 @@ def lines_of(place: str, remedy: Remedy, scores: Sequence[GroupScore]) -> list[L
     """One line for each attack: all sizes together."""
     made = []
     for attack in GROUP_ATTACKS:
-        own = [one for one in scores if one.attack == attack]
+        own = [score for score in scores if score.attack == attack]
         claims, right = sum(one.claims for one in own), sum(one.right for one in own)
         visible = [one.visible for one in own if one.visible is not None]
         found = sum(one.found or 0 for one in own)
@@ -236,8 +236,8 @@ def measure(
                 made.append(Line(f"{place}: {remedy.name}: persons in shown cells", f"{share:.1%}"))
         for name in ("national", "published-eu"):
             if (home / name).is_dir() and not (small and name == "published-eu"):
-                specs = [one.table.spec for one in scan_published(home / name).tables]
-                persons = [one for one in specs if one.of is Entity.PERSON]
+                specs = [table.table.spec for table in scan_published(home / name).tables]
+                persons = [spec for spec in specs if spec.of is Entity.PERSON]
                 tables = plan_tables(remedy, census, method, persons)
                 made += lines_of(name, remedy, scores_of(remedy, tables, census))
     return made

@@ -70,7 +70,7 @@ def machine() -> str:
     information = Path("/proc/cpuinfo")
     if information.exists():
         lines = information.read_text(encoding="utf-8").splitlines()
-        name = next((one.split(":")[1].strip() for one in lines if "model name" in one), name)
+        name = next((line.split(":")[1].strip() for line in lines if "model name" in line), name)
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     python = platform.python_version()
     system = f"{platform.system()} {platform.release()}"

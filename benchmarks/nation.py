@@ -105,9 +105,9 @@ def code_lists() -> Lists:
     labels: dict[str, tuple[str, ...]] = {}
     for variable, breakdown in {**PERSON, **HOUSEHOLD, **FAMILY, **DWELLING}.items():
         leaves = programme.breakdown(breakdown).leaves
-        pairs = [(one.code, one.label.show("en") or one.code) for one in leaves]
+        pairs = [(leaf.code, leaf.label.show("en") or leaf.code) for leaf in leaves]
         if variable == "work_place":
-            pairs = [(one, one) for one in work_areas()] + pairs
+            pairs = [(area, area) for area in work_areas()] + pairs
         if variable in _FURTHER:
             pairs.append(_FURTHER[variable])
         codes[variable], labels[variable] = zip(*pairs, strict=True)

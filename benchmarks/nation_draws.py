@@ -27,7 +27,7 @@ class Lists:
 
     def at(self, variable: str, *codes: str) -> list[int]:
         """Where codes stand."""
-        return [self.codes[variable].index(one) for one in codes]
+        return [self.codes[variable].index(code) for code in codes]
 
 
 def second_level(lau: Places) -> Places:

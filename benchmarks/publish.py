@@ -97,7 +97,7 @@ def measure(folder: Path, sizes: Sequence[int]) -> list[Line]:
 
 def _growth(folder: Path, sizes: Sequence[int], largest: dict[str, float]) -> list[Line]:
     """Time by people: cells must be protected and written however few people there are."""
-    runs = [_run(folder, one, PERSONS) for one in sizes if one != max(sizes)] + [largest]
+    runs = [_run(folder, size, PERSONS) for size in sizes if size != max(sizes)] + [largest]
     by_size = dict(zip(sorted(sizes), runs, strict=True))
     low, high = min(by_size), max(by_size)
     grown = by_size[high]["counting"] / by_size[low]["counting"]
@@ -282,8 +282,8 @@ def _counting(plan: Path, folder: Path, counting: Any) -> dict[str, float]:
     store, person = census.store, Entity.PERSON
     columns = [store.column(person, census.schema.variable(one)).whole for one in sorted(named)]
     columns.append(store.record_keys(person))
-    arrays = [one for one in columns if one is not None]
-    plain = seconds(lambda: [np.sum(one, dtype=np.uint64) for one in arrays], repeats=3)
+    arrays = [column for column in columns if column is not None]
+    plain = seconds(lambda: [np.sum(array, dtype=np.uint64) for array in arrays], repeats=3)
     return {"counting": count, "pass": plain}
 
 

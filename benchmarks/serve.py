@@ -145,7 +145,7 @@ def _codes() -> tuple[str, ...]:
     connection.request("GET", link, headers={"X-Forwarded-For": "10.0.0.1"})
     areas = json.loads(connection.getresponse().read())["areas"]
     connection.close()
-    return tuple(one["code"] for one in areas)
+    return tuple(area["code"] for area in areas)
 
 
 def _tables(seed: int) -> Iterator[str]:

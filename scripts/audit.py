@@ -54,13 +54,13 @@ def told(name: str, answer: dict[str, Any] | None) -> tuple[int, list[str]]:
         ]
     packages = answer.get("dependencies", [])
     lines = [
-        f"{name}: {one['name']} {one['version']} has a known vulnerability, {vulnerability['id']}"
+        f"{name}: {package['name']} {package['version']} has a known vulnerability, {vulnerability['id']}"
         f" ({_mended(vulnerability)})."
-        for one in packages
-        for vulnerability in one.get("vulns", [])
+        for package in packages
+        for vulnerability in package.get("vulns", [])
     ]
     code = FOUND if lines else 0
-    skipped = [one["name"] for one in packages if "skip_reason" in one]
+    skipped = [package["name"] for package in packages if "skip_reason" in package]
     if skipped or not packages:
         more = " ..." if len(skipped) > _SHOWN else ""
         lines.append(

@@ -61,7 +61,7 @@ def draw(demo: Path) -> str:
                 f"{(x - left) * scale + _MARGIN:.0f} {(top - y) * scale + _MARGIN:.0f}"
                 for x, y in ring
             ]
-            kept = [one for at, one in enumerate(places) if at == 0 or one != places[at - 1]]
+            kept = [place for at, place in enumerate(places) if at == 0 or place != places[at - 1]]
             parts.append(f"M{'L'.join(kept)}Z")
         return "".join(parts)
 

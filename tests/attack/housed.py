@@ -119,7 +119,9 @@ def without_identities(schema: Schema) -> Schema:
     return replace(
         schema,
         identities=(),
-        variables=tuple(replace(one, counts=None, counts_open=()) for one in schema.variables),
+        variables=tuple(
+            replace(variable, counts=None, counts_open=()) for variable in schema.variables
+        ),
     )
 
 

@@ -101,7 +101,7 @@ def hide_below(tables: Sequence[PublishedTable], least: int) -> list[PublishedTa
 
 def combined(census: Census, count: int, *always: str) -> list[tuple[str, ...]]:
     """All tables by so many of the variables of a census, some of them in every one."""
-    names = [one.name for one in census.schema.variables if one.name not in always]
+    names = [variable.name for variable in census.schema.variables if variable.name not in always]
     return [(*always, *some) for some in itertools.combinations(names, count - len(always))]
 
 

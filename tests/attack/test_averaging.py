@@ -52,7 +52,7 @@ def test_averages_are_as_right_as_the_number_of_looks_says(
 ) -> None:
     tables = publish(asked, cell_key(name), *(("area", "sex", f"q{at}") for at in range(ANSWERS)))
     targets, _ = targets_of(tables)
-    found = averages(targets, {one.name: variance for one in targets})
+    found = averages(targets, {target.name: variance for target in targets})
     one = about(found, "area", "sex")
     hits = float(right(asked, tables, one).mean())
     # Its own cell, and twelve tables that each cut it into three parts.
@@ -73,7 +73,7 @@ def test_an_open_menu_gives_most_counts_away() -> None:
         method = cell_key(name)
         tables = publish(census, method, *(("area", "sex", f"q{at}") for at in range(28)))
         targets, _ = targets_of(tables)
-        one = about(averages(targets, {one.name: variance for one in targets}), "area", "sex")
+        one = about(averages(targets, {target.name: variance for target in targets}), "area", "sex")
         assert formula(8, variance) == pytest.approx(expected, abs=0.005)
         assert float(right(census, tables, one).mean()) == pytest.approx(expected, abs=0.08)
 
@@ -87,9 +87,9 @@ def test_claims_are_about_as_often_right_as_the_intruder_reckons(asked: Census) 
     tables = publish(asked, cell_key("CP1"), *(("area", "sex", f"q{at}") for at in range(ANSWERS)))
     report = run_attacks(tables, Assumptions(limit=0.75), attacks=["averaging"])
     named = {table.name: truth(asked, table).reshape(-1) for table in tables}
-    true = np.concatenate([named[one.table][one.cells] for one in report.results[0].claims])
-    said = np.concatenate([one.lower for one in report.results[0].claims])
-    sure = np.concatenate([one.probability for one in report.results[0].claims])
+    true = np.concatenate([named[claim.table][claim.cells] for claim in report.results[0].claims])
+    said = np.concatenate([claim.lower for claim in report.results[0].claims])
+    sure = np.concatenate([claim.probability for claim in report.results[0].claims])
     assert true.size > 200
     assert sure.min() >= 0.75
     assert float((true == said).mean()) == pytest.approx(float(sure.mean()), abs=0.08)
@@ -180,7 +180,7 @@ def test_an_estimate_of_precision_one_is_right_in_two_of_five_cases() -> None:
 def test_where_there_is_no_time_for_all_the_coarsest_cells_are_averaged() -> None:
     tables = publish(island(2000), cell_key("CP3"), ("area", "sex"), ("area+district", "sex"))
     targets, _ = targets_of(tables)
-    variances = {one.name: 1.5 for one in targets}
+    variances = {target.name: 1.5 for target in targets}
     every = averages(targets, variances)
     some = averages(targets, variances, most_added=400_000)
     assert 0 < len(some) < len(every)

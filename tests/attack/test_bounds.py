@@ -24,16 +24,17 @@ TABLES = (("area+district", "age", "sex"), ("area", "age@class", "married"))
 
 def attack(tables: list[PublishedTable], *names: str, **known: object) -> dict[str, AttackResult]:
     report = run_attacks(tables, Assumptions(**known), attacks=names)  # type: ignore[arg-type]
-    return {one.attack: one for one in report.results}
+    return {result.attack: result for result in report.results}
 
 
 def right(census: Census, tables: list[PublishedTable], result: AttackResult) -> bool:
-    named = {one.name: truth(census, one).reshape(-1) for one in tables}
+    named = {table.name: truth(census, table).reshape(-1) for table in tables}
     return all(
         (
-            (one.lower <= named[one.table][one.cells]) & (named[one.table][one.cells] <= one.upper)
+            (claim.lower <= named[claim.table][claim.cells])
+            & (named[claim.table][claim.cells] <= claim.upper)
         ).all()
-        for one in result.claims
+        for claim in result.claims
     )
 
 
@@ -46,9 +47,11 @@ def test_cp1_falls(lookup: str) -> None:
     for result in found.values():
         assert right(census, tables, result)
     # One step by hand finds no more than all steps.
-    cells = {(one.table, cell) for one in found["intervals"].claims for cell in one.cells.tolist()}
-    for one in found["margins"].claims:
-        assert cells.issuperset((one.table, cell) for cell in one.cells.tolist())
+    cells = {
+        (claim.table, cell) for claim in found["intervals"].claims for cell in claim.cells.tolist()
+    }
+    for claim in found["margins"].claims:
+        assert cells.issuperset((claim.table, cell) for cell in claim.cells.tolist())
 
 
 def test_stronger_schemes_hold_against_intervals() -> None:

@@ -43,10 +43,10 @@ def test_the_person_between_two_age_limits_is_found() -> None:
     true = census.tabulate("area", "sex", universe="age == 5")
     assert isinstance(true, Cube)
     found: dict[tuple[int, ...], int] = {}
-    for one in result.claims:
-        assert one.less is not None
-        assert one.less.table.endswith("age >= 6")
-        found.update(claimed(one))
+    for claim in result.claims:
+        assert claim.less is not None
+        assert claim.less.table.endswith("age >= 6")
+        found.update(claimed(claim))
     assert len(found) == true.count.size
     assert all(true.count[at] == count for at, count in found.items())
     assert 1 in found.values()
@@ -61,7 +61,7 @@ def test_areas_that_nest_across_tables() -> None:
     )
     true = census.tabulate("sex", universe="area == 'P2'")
     assert isinstance(true, Cube)
-    seen = [claimed(one) for one in result.claims]
+    seen = [claimed(claim) for claim in result.claims]
     values = {at: count for one in seen for at, count in one.items() if at[0] == 0}
     assert [values[(0, at)] for at in range(2)] == true.count[:2].tolist()
 
@@ -74,8 +74,8 @@ def test_a_filter_against_everybody() -> None:
     true = census.tabulate("area", "age", universe="sex != 1")
     assert isinstance(true, Cube)
     found: dict[tuple[int, ...], int] = {}
-    for one in result.claims:
-        found.update(claimed(one))
+    for claim in result.claims:
+        found.update(claimed(claim))
     assert len(found) == true.count.size
     assert all(true.count[at] == count for at, count in found.items())
 
@@ -109,7 +109,7 @@ def test_conclusions_name_the_tables_and_bounds_that_they_rest_on() -> None:
         *publish(census, cell_key("CP4"), by),
         replace(exact(census, "married-total"), name="no gaps.csv"),
     ]
-    tables = [replace(one, name=f"{at} {one.name}") for at, one in enumerate(tables)]
+    tables = [replace(table, name=f"{at} {table.name}") for at, table in enumerate(tables)]
     found = run_attacks(tables, attacks=["differencing"]).results[0]
     assert found.sentences[0].startswith("No differences with the table 2 no gaps.csv: no gap")
     said = found.sentences[1]

@@ -54,14 +54,14 @@ def right(
 ) -> tuple[int, int]:
     """How many claims are right, and how many there are; of one size, or of all."""
     hits = claims = 0
-    for one in result.claims:
-        assert one.probability is not None
-        sure = one.probability >= least
+    for claim in result.claims:
+        assert claim.probability is not None
+        sure = claim.probability >= least
         if size:
-            at = np.unravel_index(one.cells, one.spec.shape)
+            at = np.unravel_index(claim.cells, claim.spec.shape)
             sure &= at[1] == size - 1
-        truth = census.tabulate(one.spec).values.count.reshape(-1)[one.cells]
-        hits += int((sure & (one.lower == truth)).sum())
+        truth = census.tabulate(claim.spec).values.count.reshape(-1)[claim.cells]
+        hits += int((sure & (claim.lower == truth)).sum())
         claims += int(sure.sum())
     return hits, claims
 
@@ -69,13 +69,13 @@ def right(
 def published_right(
     census: Census, tables: Sequence[PublishedTable], result: AttackResult
 ) -> float:
-    shown = {one.name: one.table for one in tables}
+    shown = {table.name: table.table for table in tables}
     hits = cells = 0
-    for one in result.claims:
-        truth = census.tabulate(one.spec).values.count.reshape(-1)[one.cells]
-        value = shown[one.table].published.reshape(-1)[one.cells]
+    for claim in result.claims:
+        truth = census.tabulate(claim.spec).values.count.reshape(-1)[claim.cells]
+        value = shown[claim.table].published.reshape(-1)[claim.cells]
         hits += int((value == truth).sum())
-        cells += one.count
+        cells += claim.count
     return hits / cells
 
 
@@ -96,14 +96,14 @@ def test_two_questions_decode_counts_of_households(census: Census) -> None:
     assert sure_hits / sure > 0.55
     # The six-and-more mix sizes, and are not among the codes.
     assert result.figures["codes that tie units"] == 5
-    assert all(one.table.startswith("household") for one in result.claims)
+    assert all(claim.table.startswith("household") for claim in result.claims)
 
 
 def test_how_sure_he_is_is_how_often_he_is_right(census: Census) -> None:
     tables = published(census, ("household", ("area", "size")), ("person", ("area", "size")))
     result = attacked(tables, limit=0.0)
     reckoned = np.concatenate(
-        [one.probability for one in result.claims if one.probability is not None]
+        [claim.probability for claim in result.claims if claim.probability is not None]
     )
     hits, claims = right(census, result)
     # Three standard deviations.
@@ -143,7 +143,7 @@ def test_reference_persons_are_found_by_their_numbers(tmp_path: Path) -> None:
     result = attacked(tables, limit=0.0)
     assert result.figures["codes that tie units"] == 1
     # Only those with place 0: one in each household. Two looks of the same weight.
-    assert {one.table for one in result.claims} == {"household-area.csv"}
+    assert {claim.table for claim in result.claims} == {"household-area.csv"}
 
 
 def test_known_deviations_change_what_is_claimed(census: Census) -> None:
@@ -152,7 +152,9 @@ def test_known_deviations_change_what_is_claimed(census: Census) -> None:
         attacked(tables, limit=0.0, noise=noise) for noise in (None, known_noise(DESIGN))
     )
     a, b = (
-        np.concatenate([one.probability for one in result.claims if one.probability is not None])
+        np.concatenate(
+            [claim.probability for claim in result.claims if claim.probability is not None]
+        )
         for result in (without, with_noise)
     )
     assert a.shape == b.shape

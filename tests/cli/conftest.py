@@ -51,7 +51,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
     def command(*arguments: object) -> Answer:
         capsys.readouterr()
-        code = run_command([str(one) for one in arguments])
+        code = run_command([str(argument) for argument in arguments])
         said = capsys.readouterr()
         return Answer(code, said.out, without_progress(said.err))
 

@@ -79,9 +79,9 @@ def test_the_documentation_is_up_to_date() -> None:
 
 def test_every_exit_code_is_documented() -> None:
     codes = {
-        one.exit_code
-        for one in vars(errors).values()
-        if isinstance(one, type) and issubclass(one, errors.SdcensusError)
+        var.exit_code
+        for var in vars(errors).values()
+        if isinstance(var, type) and issubclass(var, errors.SdcensusError)
     }
     documented = {int(code) for code in re.findall(r"^\| (\d+) \|", reference(), re.MULTILINE)}
     assert codes | {0, 70, 130} <= documented

@@ -81,7 +81,7 @@ def test_numbers_are_read_from_lists_and_from_sparse_objects(
 ) -> None:
     told: Any = numbers
     if sparse:
-        told = {str(at): one for at, one in enumerate(numbers) if one is not None}
+        told = {str(at): number for at, number in enumerate(numbers) if number is not None}
     answer = read(value=told)
     flat = zip(answer.values.reshape(-1).tolist(), answer.mask.reshape(-1).tolist(), strict=True)
     assert [None if gap else one for one, gap in flat] == numbers

@@ -34,8 +34,8 @@ def island(place: Place) -> Connection:
 
 
 def test_what_is_offered(island: Connection) -> None:
-    assert [one.id for one in island.datasets()] == ["persons"]
-    names = {one.name for one in island.variables("persons")}
+    assert [dataset.id for dataset in island.datasets()] == ["persons"]
+    names = {variable.name for variable in island.variables("persons")}
     assert set(BY) <= names
     whole = island.variable("sex")
     assert whole.levels[0].size == len(whole.levels[0].codes) > 1
@@ -81,10 +81,10 @@ def test_a_link_gives_the_same_table_again(place: Place, island: Connection) -> 
 def test_own_groups_are_sums_of_published_values(island: Connection) -> None:
     single = island.table("sex", "age")
     grouped = island.table("sex", "age", groups={"age": {"two of them": ["3", "8"]}})
-    (code,) = [one for one in grouped.axes[1].codes if one != grouped.axes[1].total]
+    (code,) = [code for code in grouped.axes[1].codes if code != grouped.axes[1].total]
     assert "two of them" in grouped.axes[1].labels[grouped.axes[1].position(code)]
     parts = [single.value(age=one) for one in ("3", "8")]
-    assert grouped.value(age=code) == sum(one for one in parts if one is not None)
+    assert grouped.value(age=code) == sum(part for part in parts if part is not None)
     assert grouped.value() == single.value()
     assert grouped.parts is not None
     assert set(grouped.parts.reshape(-1).tolist()) == {1, 2}
@@ -136,8 +136,8 @@ def test_programs_give_tables_and_figures(island: Connection) -> None:
     counts = island.ask(asked.question)
     shares = island.run(text, "t")
     assert shares.decimals > 0
-    area = next(one for one in counts.axes[0].codes if one != counts.axes[0].total)
-    sex = next(one for one in counts.axes[1].codes if one != counts.axes[1].total)
+    area = next(code for code in counts.axes[0].codes if code != counts.axes[0].total)
+    sex = next(code for code in counts.axes[1].codes if code != counts.axes[1].total)
     part, whole = counts.value(area=area, sex=sex), counts.value(area=area)
     assert part is not None
     assert whole
@@ -165,7 +165,7 @@ def test_refusals_have_reasons_and_remedies_that_work(tmp_path: Path) -> None:
             island.table("area", "sex", "age")
         found = caught.value
         assert isinstance(found, TableRefused)
-        assert [one.code for one in found.reasons] == ["too-many-variables"]
+        assert [reason.code for reason in found.reasons] == ["too-many-variables"]
         assert found.remedies
         question = found.remedies[0].question
         assert question is not None

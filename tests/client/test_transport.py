@@ -251,7 +251,7 @@ def test_a_refusal_has_reasons_and_remedies_that_can_be_asked() -> None:
         "What would help:",
         "- Take age in five-year groups.",
     ]
-    assert [one.code for one in found.reasons] == ["cells"]
+    assert [reason.code for reason in found.reasons] == ["cells"]
     (help,) = found.remedies
     assert help.question is not None
     assert help.question.by == ("age@five_year",)
@@ -320,7 +320,7 @@ def test_the_cache_is_bounded_and_can_be_left_out() -> None:
         without, small = sc.connect(server.url, cache=0), sc.connect(server.url, cache=2_500)
         for _ in range(2):
             without.datasets()
-        assert all("If-None-Match" not in one.headers for one in server.requests)
+        assert all("If-None-Match" not in request.headers for request in server.requests)
         for language in ("en", "es", "fr", "nl"):
             small.datasets(language=language)
         assert len(small._transport._cache) == 2
@@ -349,7 +349,7 @@ def test_a_large_table_is_waited_for() -> None:
         )
     assert found.value() == 30
     assert steps == [("counting", 0.4), ("counting", 1.0)]
-    assert [one.path.partition("?")[0] for one in server.requests[1:]] == [
+    assert [request.path.partition("?")[0] for request in server.requests[1:]] == [
         f"/api/v1/jobs/{'a' * 32}",
         f"/api/v1/jobs/{'a' * 32}",
         f"/api/v1/jobs/{'a' * 32}/result",

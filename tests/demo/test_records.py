@@ -143,9 +143,9 @@ def test_files_have_the_columns_of_the_schema_and_ids_besides(island: Written) -
     ids |= {"easting", "northing", "income_flag"}
     for name, table in island.tables.items():
         columns = {
-            one.source.column
-            for one in island.schema.variables
-            if one.source and one.source.file == name
+            variable.source.column
+            for variable in island.schema.variables
+            if variable.source and variable.source.file == name
         }
         assert columns <= set(table)
         assert set(table) - columns <= ids

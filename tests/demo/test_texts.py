@@ -25,7 +25,7 @@ def said(text: Text) -> list[str]:
 
 def axes(island: Written) -> list[Variable]:
     """The variables that tables can be made by."""
-    return [one for one in island.schema.variables if one.is_axis]
+    return [variable for variable in island.schema.variables if variable.is_axis]
 
 
 def test_the_census_declares_the_languages_of_the_product(island: Written) -> None:
@@ -61,7 +61,7 @@ def test_every_variable_that_can_be_shown_has_a_topic_and_a_label(island: Writte
         assert said(variable.topic) == list(LANGUAGES), variable.name
         assert said(variable.label)[: len(LANGUAGES)] == list(LANGUAGES), variable.name
     for language in LANGUAGES:
-        labels = [one.label.show(language) for one in axes(island)]
+        labels = [axis.label.show(language) for axis in axes(island)]
         assert len(set(labels)) == len(labels), language
 
 
@@ -122,9 +122,9 @@ def test_rules_and_code_lists_and_the_map_speak_every_language(island: Written) 
     folder = island.files.folder / "codes"
     for path in (one for one in folder.glob("*.csv") if not one.name.startswith("eu_")):
         with path.open(encoding="utf-8", newline="") as file:
-            assert all(row[one] for row in csv.DictReader(file) for one in columns), path.name
+            assert all(row[column] for row in csv.DictReader(file) for column in columns), path.name
     for feature in json.loads((folder / "areas.geojson").read_text(encoding="utf-8"))["features"]:
-        assert all(feature["properties"][one] for one in columns), feature["id"]
+        assert all(feature["properties"][column] for column in columns), feature["id"]
 
 
 def test_texts_are_about_variables_that_there_are(island: Written) -> None:
@@ -132,5 +132,5 @@ def test_texts_are_about_variables_that_there_are(island: Written) -> None:
     names = {name for file in FILES for name in _table("variables")[file]}
     assert set(_table("definitions")) == names
     assert set(_table("levels")) <= names
-    assert {one.name for one in island.schema.variables} >= names
+    assert {variable.name for variable in island.schema.variables} >= names
     assert all(len(row) == 7 for row in rows("words"))

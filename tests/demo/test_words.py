@@ -57,9 +57,9 @@ def test_draws_differ_by_seed_purpose_district_and_number() -> None:
         Draws(7).words("age", elsewhere),
         Draws(7).words("age", later),
     ]
-    for i, one in enumerate(streams):
+    for i, stream in enumerate(streams):
         for other in streams[:i]:
-            assert (one == other).mean() < 0.01
+            assert (stream == other).mean() < 0.01
 
 
 def _distance(found: npt.NDArray[np.integer], weights: list[int]) -> float:

@@ -47,9 +47,9 @@ def own_part(heading: str, page: str = "schema.md") -> str:
 
 def test_every_kind_of_table_has_its_part() -> None:
     kinds = {
-        one
-        for one in vars(sections).values()
-        if isinstance(one, type) and issubclass(one, sections.Section)
+        var
+        for var in vars(sections).values()
+        if isinstance(var, type) and issubclass(var, sections.Section)
     }
     assert kinds - {sections.Section} == set(SECTIONS.values())
 

@@ -68,6 +68,6 @@ def declared(*modules: str) -> Iterator[str]:
 
 
 def _below(kind: type[Section]) -> Iterator[type[Section]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _below(one)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _below(subclass)

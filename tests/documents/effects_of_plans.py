@@ -66,7 +66,7 @@ def run(files: Files, folder: Path) -> Path | str:
     """The published folder of a plan, or why it is refused."""
     secret = _written(files, folder)
     try:
-        for plan in sorted(one for one in files if one.startswith("plan")):
+        for plan in sorted(file for file in files if file.startswith("plan")):
             publish(folder / plan, secret=secret)
     except SdcensusError as error:
         return str(error).replace(str(folder), "")

@@ -71,7 +71,7 @@ def judged(files: Files, folder: Path) -> object:
         for role in UserRole:
             decision = show(policy, published(spec), role=role, published=published)
             flags = getattr(decision.table, "flags", None)
-            codes = [one.code for one in decision.verdict.reasons]
+            codes = [reason.code for reason in decision.verdict.reasons]
             seen.append(
                 (decision.verdict.outcome, codes, None if flags is None else flags.tolist())
             )
@@ -131,7 +131,7 @@ def gated(files: Files, folder: Path) -> object:
         smallest_group=policy.online.smallest_group,
         limit=policy.broken_down,
     )
-    return [one.code for one in report.risks]
+    return [risk.code for risk in report.risks]
 
 
 def quotas(files: Files, folder: Path) -> object:

@@ -94,7 +94,7 @@ def words(files: Files, folder: Path) -> object:
 def _said(*arguments: object) -> str:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        run_command([str(one) for one in arguments])
+        run_command([str(argument) for argument in arguments])
     return out.getvalue() + err.getvalue()
 
 
@@ -153,15 +153,15 @@ def effect(
 
 
 def csv_text(records: list[Row], *, mark: str = ",", end: str = "\n") -> str:
-    lines = [mark.join(records[0]), *(mark.join(one.values()) for one in records)]
+    lines = [mark.join(records[0]), *(mark.join(record.values()) for record in records)]
     return end.join(lines) + end
 
 
 def changed(records: list[Row], **values: list[str]) -> list[Row]:
     """The same records with other or further fields, over and over."""
     return [
-        {**one, **{name: some[at % len(some)] for name, some in values.items()}}
-        for at, one in enumerate(records)
+        {**record, **{name: value[at % len(value)] for name, value in values.items()}}
+        for at, record in enumerate(records)
     ]
 
 
@@ -176,8 +176,8 @@ def workbook() -> bytes:
     for name, records in (("first", PERSONS), ("second", older)):
         sheet = book.add_worksheet(name)
         sheet.write_row(0, 0, list(records[0]))
-        for row, one in enumerate(records, start=1):
-            sheet.write_row(row, 0, [int(x) if x.isdigit() else x for x in one.values()])
+        for row, record in enumerate(records, start=1):
+            sheet.write_row(row, 0, [int(x) if x.isdigit() else x for x in record.values()])
     book.close()
     return written.getvalue()
 

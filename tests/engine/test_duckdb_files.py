@@ -217,9 +217,9 @@ def test_spoilt_files_give_the_same_numbers_loaded_or_not(
     census, table = drawn
     draws = random.Random(seed)
     ids = {
-        one.source.column
-        for one in census.schema.variables
-        if one.role is Role.RECORD_ID and one.source is not None
+        variable.source.column
+        for variable in census.schema.variables
+        if variable.role is Role.RECORD_ID and variable.source is not None
     }
 
     def spoil(entity: Entity, rows: list[dict[str, str]]) -> None:
@@ -563,7 +563,8 @@ def test_a_variable_in_a_strange_file_and_records_without_id_are_refused(tmp_pat
     schema = flat_census(tmp_path / "p.csv")
     strange = variable("tenure", "own", "rent", entity=H)
     own_file = tuple(
-        replace(one, derived_from=None) if one.entity is H else one for one in schema.entities
+        replace(entity, derived_from=None) if entity.entity is H else entity
+        for entity in schema.entities
     )
     households = CensusFile("households", H, csv_source(tmp_path / "p.csv"))
     other = replace(

@@ -101,7 +101,7 @@ def test_stores_and_exports_larger_than_memory(tmp_path: Path, spilled: Path) ->
     store = write_store(tmp_path / "s", schema, {P: units})
     del units
     parquet = export_parquet(store, tmp_path / "p", rows_per_file=500_000)
-    assert sum(one.size for one in parquet.dataset(P).files) > LIMIT
+    assert sum(file.size for file in parquet.dataset(P).files) > LIMIT
     assert sum(path.stat().st_size for path in (tmp_path / "s").rglob("*.bin")) > LIMIT
     request = Tabulate(spec=TableSpec.build(schema, ["v03", "v11", "v27"]))
     expected = MemoryEngine(store, largest_dense=0).tabulate(request)
@@ -148,7 +148,7 @@ def test_files_larger_than_memory_that_are_never_loaded(tmp_path: Path, spilled:
     texts = pa.array([f"code number {at:03d}" for at in range(100)])
     table = pa.table(
         {"no": pa.array(np.arange(rows)), "key": pa.array(keys)}
-        | {name: texts.take(pa.array(one)) for name, one in codes.items()}
+        | {name: texts.take(pa.array(code)) for name, code in codes.items()}
     )
     pq.write_table(
         table,

@@ -115,7 +115,7 @@ def test_renaming_codes_changes_no_number(drawn: Drawn) -> None:
 
 
 def _renamed(variable: Variable) -> Variable:
-    codes = tuple(replace(one, code=f"new {one.code}") for one in variable.codes)
+    codes = tuple(replace(code, code=f"new {code.code}") for code in variable.codes)
     return replace(variable, codes=codes)
 
 
@@ -125,7 +125,9 @@ def test_rolling_up_equals_tabulating(drawn: Drawn, data: st.DataObject) -> None
     fine = tabulate_request(census.schema, table).spec
     kept = data.draw(st.permutations(fine.axes), label="axes") if fine.axes else []
     kept = kept[: data.draw(st.integers(0, len(kept)), label="how many")]
-    by = tuple(_coarser(data, axis.variable, [one.name for one in axis.levels]) for axis in kept)
+    by = tuple(
+        _coarser(data, axis.variable, [level.name for level in axis.levels]) for axis in kept
+    )
     coarse = replace(table, by=by)
     with tempfile.TemporaryDirectory() as folder:
         store, places = small_store(Path(folder) / "s", census)
@@ -159,7 +161,7 @@ def test_slicing_equals_tabulating_with_the_universe(drawn: Drawn, data: st.Data
     meanings = []
     for axis in spec.axes:
         if data.draw(st.booleans()):
-            code = data.draw(st.sampled_from([one.code for one in axis.codes]))
+            code = data.draw(st.sampled_from([code.code for code in axis.codes]))
             chosen[axis.variable.name] = code
             one = axis.codes[axis.position(code)]  # where a code stands at several levels
             if not one.is_total:
@@ -230,7 +232,8 @@ def test_a_total_is_the_sum_of_every_level(drawn: Drawn) -> None:
     census, table = drawn
     spec = tabulate_request(census.schema, table).spec
     by = tuple(
-        f"{axis.variable.name}@{'+'.join(one.name for one in axis.levels)}" for axis in spec.axes
+        f"{axis.variable.name}@{'+'.join(level.name for level in axis.levels)}"
+        for axis in spec.axes
     )
     cube = cube_of(census, replace(table, by=by))
     assert isinstance(cube, Cube)
@@ -247,7 +250,7 @@ def test_every_spelling_of_a_table_is_the_same_table(drawn: Drawn, data: st.Data
     spec = tabulate_request(census.schema, table).spec
     spelled = []
     for axis in spec.axes:
-        names = data.draw(st.permutations([one.name for one in axis.levels]))
+        names = data.draw(st.permutations([level.name for level in axis.levels]))
         total = "+total" if axis.total else "-total"
         spelled.append(f" {axis.variable.name} @ {' + '.join(names)} {total}")
     order = data.draw(st.permutations(range(len(spelled))))
@@ -274,8 +277,8 @@ def test_different_tables_have_different_hashes(drawn: Drawn, data: st.DataObjec
         assert spec.with_axes(rest) != spec
     kinds = {unit for unit in census.units if unit is not table.of}
     assert all(
-        TableSpec.build(schema, [], of=one) != TableSpec.build(schema, [], of=table.of)
-        for one in kinds
+        TableSpec.build(schema, [], of=kind) != TableSpec.build(schema, [], of=table.of)
+        for kind in kinds
     )
 
 

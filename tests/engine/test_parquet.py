@@ -66,7 +66,7 @@ def _schema(*names: str, size: int = 3) -> Schema:
 def _export(folder: Path, schema: Schema, rows: int) -> ParquetCensus:
     draws = np.random.default_rng(3)
     size = len(schema.variables[0].codes)
-    leaves = {one.name: draws.integers(0, size, rows) for one in schema.variables}
+    leaves = {variable.name: draws.integers(0, size, rows) for variable in schema.variables}
     units = Units(keys=draws.integers(0, 1 << 32, rows), leaves=leaves)
     return export_parquet(write_store(folder / "s", schema, {P: units}), folder / "p")
 
@@ -74,12 +74,12 @@ def _export(folder: Path, schema: Schema, rows: int) -> ParquetCensus:
 def test_names_that_differ_in_capital_letters_only_are_kept_apart(tmp_path: Path) -> None:
     schema = _schema("age", "Age", "AGE")
     parquet = _export(tmp_path, schema, 50)
-    names = [one.name for one in parquet.dataset(P).columns()]
+    names = [column.name for column in parquet.dataset(P).columns()]
     assert len({name.casefold() for name in names}) == len(names)
     engine = DuckdbEngine.over_parquet(parquet)
     cubes = {
-        one.name: engine.tabulate(Tabulate(spec=TableSpec.build(schema, [one.name])))
-        for one in schema.variables
+        variable.name: engine.tabulate(Tabulate(spec=TableSpec.build(schema, [variable.name])))
+        for variable in schema.variables
     }
     counts = {tuple(cube.values.count.tolist()) for cube in cubes.values()}
     assert len(counts) == 3  # three columns with other numbers each

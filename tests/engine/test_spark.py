@@ -84,9 +84,9 @@ def _same(*cubes: AnyCube) -> bool:
         if isinstance(first, SparseCube) and isinstance(other, SparseCube):
             assert np.array_equal(first.numbers, other.numbers)
         assert [name for name, _ in first.values.items()] == [n for n, _ in other.values.items()]
-        for (_, one), (_, two) in zip(first.values.items(), other.values.items(), strict=True):
-            assert one.dtype == two.dtype
-            assert np.array_equal(one, two)
+        for (_, value), (_, two) in zip(first.values.items(), other.values.items(), strict=True):
+            assert value.dtype == two.dtype
+            assert np.array_equal(value, two)
         assert other.origin == first.origin
     return True
 
@@ -282,7 +282,7 @@ def test_a_plan_is_published_alike_by_every_engine(spark: SparkSession, tmp_path
     first.publish()
     lock = read_lock(first.office)
     assert lock.lookup() == "definition"
-    assert {one.smallest_group for one in lock.makings} == {30}
+    assert {making.smallest_group for making in lock.makings} == {30}
     signs = [name for name, text in first.files().items() if b",k" in text]
     assert any(name.endswith(".csv") for name in signs)  # some cells are hidden
     export_parquet(CensusStore.open(first.store), tmp_path / "p", rows_per_file=70)

@@ -34,7 +34,7 @@ SCHEMA = island_schema()
 SPEC = TableSpec.build(SCHEMA, ["area@parish+district", "sex"], name="people")
 #: Every cell has a number of its own, so that a wrong cell is seen.
 VALUES = 100 + np.arange(SPEC.cells, dtype=np.int64).reshape(SPEC.shape)
-NAMES = [(one.code, one.level) for one in SPEC.axes[0].codes]
+NAMES = [(code.code, code.level) for code in SPEC.axes[0].codes]
 
 
 def number(area: str, sex: str = "_T", level: str | None = None) -> int:

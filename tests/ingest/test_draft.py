@@ -48,7 +48,14 @@ def one_column(folder: Path, name: str, values: Sequence[Any]) -> Variable | Non
     """The variable that is drafted for a column."""
     columns = {name: values, "person_no": range(len(values))}
     schema = drafted(folder, write_csv(folder / "persons.csv", columns))
-    return next((one for one in schema.variables if one.source and one.source.column == name), None)
+    return next(
+        (
+            variable
+            for variable in schema.variables
+            if variable.source and variable.source.column == name
+        ),
+        None,
+    )
 
 
 def codes(variable: Variable | None) -> dict[str, CodeKind]:
@@ -91,7 +98,9 @@ def test_two_files_are_linked_by_what_they_share(tmp_path: Path) -> None:
     source = schema.file("person").source
     assert (source.encoding, source.decimal) == ("cp1252", ",")
     assert source.paths[0].resolve() == (tmp_path / "personas.csv").resolve()
-    roles = {one.source.column: one.role for one in schema.variables if one.source}
+    roles = {
+        variable.source.column: variable.role for variable in schema.variables if variable.source
+    }
     assert roles["Nombre"] is Role.DIRECT_IDENTIFIER
     assert roles["Teléfono"] is Role.DIRECT_IDENTIFIER
     assert roles["SEXO"] is roles["EDAD"] is Role.KEY
@@ -155,7 +164,10 @@ def test_the_usual_universes_are_proposed_as_ready_lines(tmp_path: Path) -> None
         missing={},
     )
     schema = drafted(tmp_path, path, language="fr")
-    assert [(one.name, one.condition, one.label.show("fr")) for one in schema.universes] == [
+    assert [
+        (universe.name, universe.condition, universe.label.show("fr"))
+        for universe in schema.universes
+    ] == [
         ("aged_15_and_over", "p05 >= 15", "15 ans et plus"),
         ("aged_65_and_over", "p05 >= 65", "65 ans et plus"),
         ("private_households", "kind == '1'", "Ménages ordinaires"),
@@ -254,7 +266,7 @@ def test_many_numbers_are_amounts_and_their_values_are_not_written(tmp_path: Pat
 def test_numbers_of_the_same_length_with_gaps_are_a_classification(tmp_path: Path) -> None:
     values = [1111 + 37 * (number % 60) for number in range(400)]
     assert list(codes(one_column(tmp_path, "occupation", values))) == sorted(
-        {str(one) for one in values}
+        {str(value) for value in values}
     )
     assert (tmp_path / "draft" / "codes" / "occupation.csv").is_file()
 

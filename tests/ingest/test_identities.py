@@ -17,7 +17,7 @@ from tests.attack.housed import housed, housed_schema, without_identities
 
 
 def proposed(census: Census) -> list[str]:
-    return [str(one) for one in undeclared_identities(census.store)]
+    return [str(identity) for identity in undeclared_identities(census.store)]
 
 
 @pytest.fixture
@@ -69,10 +69,13 @@ def test_codes_of_other_variables_with_one_number_are_found(tmp_path: Path) -> N
     renamed = replace(
         schema,
         variables=tuple(
-            replace(one, codes=tuple(replace(code, code=f"k{code.code}") for code in one.codes))
-            if one.name == "size"
-            else one
-            for one in schema.variables
+            replace(
+                variable,
+                codes=tuple(replace(code, code=f"k{code.code}") for code in variable.codes),
+            )
+            if variable.name == "size"
+            else variable
+            for variable in schema.variables
         ),
     )
     found = proposed(housed(tmp_path / "census.store", schema=renamed))

@@ -93,7 +93,9 @@ def test_other_users_of_numba_keep_their_folder(
 def test_our_kernels_are_cached_outside_of_the_package() -> None:
     package = Path(_compile.__file__).parent
     kernels: list[Any] = [record_keys._digest_all, siphash._hash_rows]
-    paths = [Path(one.stats.cache_path) for one in kernels if one.stats.cache_path is not None]
+    paths = [
+        Path(kernel.stats.cache_path) for kernel in kernels if kernel.stats.cache_path is not None
+    ]
     assert len(paths) == (0 if cache_folder() is None else 2)
     assert not any(path.is_relative_to(package) for path in paths)
     assert not any(path.is_relative_to(Path.cwd()) for path in paths) or "NUMBA_CACHE_DIR" in (

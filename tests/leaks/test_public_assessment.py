@@ -73,7 +73,7 @@ def test_no_true_count_is_on_the_public_page(name: str) -> None:
     page = re.sub(r"(?<=\d)[,.\u00a0\u202f](?=\d)", "", made.public_html())
     assert not [one for one in secret if one > 1000 and str(one) in page]
     keys = set(np.ravel(cube.key).tolist())
-    assert not [one for one in keys if one > 100_000 and str(one) in page]
+    assert not [key for key in keys if key > 100_000 and str(key) in page]
 
 
 def test_the_canary_is_on_the_confidential_page() -> None:

@@ -73,7 +73,7 @@ evaluation = true
 
 def schema() -> Schema:
     def variable(name: str, codes: str, role: Role) -> Variable:
-        made = tuple(Code(one, Text.of(f"{name} {one}")) for one in codes)
+        made = tuple(Code(code, Text.of(f"{name} {code}")) for code in codes)
         return Variable(name=name, entity=Entity.PERSON, codes=made, role=role)
 
     return Schema(
@@ -257,7 +257,7 @@ def test_no_file_tells_how_numbers_were_changed(canary: Canary) -> None:
     assert len(words) > 20
     for path in public_files(canary):
         for part in contents(path):
-            found = [one for one in words if one.lower() in part.lower()]
+            found = [word for word in words if word.lower() in part.lower()]
             assert found == [], path
 
 

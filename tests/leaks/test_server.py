@@ -165,18 +165,18 @@ def listening(said: Said) -> Iterator[None]:
     handler = logging.StreamHandler(lines)
     handler.setFormatter(logging.Formatter("%(name)s %(message)s %(args)s"))
     loggers = [logging.getLogger(name) for name in ("sdcensus", "uvicorn", "sqlalchemy", "asyncio")]
-    before = [(one.level, one.propagate) for one in loggers]
-    for one in loggers:
-        one.addHandler(handler)
-        one.setLevel(logging.DEBUG)
-        one.propagate = False
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
     try:
         yield
     finally:
-        for one, (level, propagate) in zip(loggers, before, strict=True):
-            one.removeHandler(handler)
-            one.setLevel(level)
-            one.propagate = propagate
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate
         said.add("log", lines.getvalue().encode())
 
 
@@ -294,7 +294,7 @@ def assert_silent(said: Said, canary: Canary) -> None:
     words = forbidden()
     for data, where in {data: where for where, data in said.parts}.items():
         assert numbers_in(data, canary.hidden) == [], where
-        assert [one for one in words if one in data] == [], where
+        assert [word for word in words if word in data] == [], where
 
 
 def test_the_search_finds_what_it_looks_for(canary: Canary, tmp_path: Path) -> None:
@@ -447,8 +447,8 @@ def test_threads_that_ask_at_the_same_time_are_told_nothing_confidential(
                     said.answer("at once", client.post(f"{API}/tables", json=question))
 
         threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(6)]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert_silent(said, canary)

@@ -27,7 +27,7 @@ OTHER_SECRET = Secret(bytes(range(1, 33)))
 
 
 def _level(name: str, codes: Iterable[str], group: tuple[int, ...]) -> Level:
-    return Level(name, tuple(Code(one) for one in codes), group)
+    return Level(name, tuple(Code(code) for code in codes), group)
 
 
 BROAD = _level("broad", ["young", "old"], (0, 0, 0, 0, 1, 1, 1, 1))
@@ -72,7 +72,7 @@ def census(
     records = InMemoryRecords(
         SCHEMA,
         Entity.PERSON,
-        codes={name: one.astype(np.uint8) for name, one in codes.items()},
+        codes={name: code.astype(np.uint8) for name, code in codes.items()},
         keys=keys,
         values={"weight": np.full(people, 1, dtype=np.int64)},
         origin=Origin(space, secret_id=secret_id, data_version="test"),

@@ -263,7 +263,7 @@ def test_consistency_between_tables_is_indeed_lost() -> None:
     assert isinstance(alone, Table)
     assert isinstance(by_sex, Table)
     areas = [f"P{at}" for at in range(7)]
-    assert [alone.value(area=one) for one in areas] != [by_sex.value(area=one) for one in areas]
+    assert [alone.value(area=area) for area in areas] != [by_sex.value(area=area) for area in areas]
 
 
 @given(tables(most_axes=1))

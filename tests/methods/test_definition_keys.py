@@ -140,7 +140,7 @@ def test_set_keys_give_the_same_people_the_same_number(lookup: str) -> None:
     assert (first == second).all()
     claims = method.claims()
     assert not claims.by_definition
-    assert any("set keys" in one for one in claims.cautions)
+    assert any("set keys" in caution for caution in claims.cautions)
     assert ("ascending" in str(claims.cautions)) == (lookup == "ascending")
 
 
@@ -149,10 +149,10 @@ def test_what_is_promised_says_of_what() -> None:
     by_records = CellKey(STRONG, SECRET, "hashed").claims()
     assert by_question.consistent
     assert by_records.consistent
-    assert any("same question" in one for one in by_question.sentences())
-    assert not any("same records" in one for one in by_question.sentences())
-    assert any("same records" in one for one in by_records.sentences())
-    assert not any("same question" in one for one in by_records.sentences())
+    assert any("same question" in sentence for sentence in by_question.sentences())
+    assert not any("same records" in sentence for sentence in by_question.sentences())
+    assert any("same records" in sentence for sentence in by_records.sentences())
+    assert not any("same question" in sentence for sentence in by_records.sentences())
 
 
 def test_a_declared_implication_is_the_same_question_and_data_never_decide() -> None:

@@ -224,8 +224,8 @@ def test_takes_sparse_cubes_with_totals_of_their_own() -> None:
 
 def test_for_publication_with_cautions() -> None:
     assert own().claims().for_publication
-    assert any("differ from sums" in one for one in own().claims().cautions)
-    assert any("differs between tables" in one for one in added().claims().cautions)
+    assert any("differ from sums" in caution for caution in own().claims().cautions)
+    assert any("differs between tables" in caution for caution in added().claims().cautions)
 
 
 @pytest.mark.parametrize("method", [own(), added()], ids=["own", "added"])

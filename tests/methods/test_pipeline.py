@@ -76,7 +76,7 @@ def test_exact_cells_beside_withheld_ones_come_with_a_caution() -> None:
     for method in (EXEMPT, LargeAreasExact(KEY, 300)):
         cautions = Pipeline(method, WithholdSparse()).claims().cautions
         assert any("Do not combine" in caution for caution in cautions)
-    assert not any("Do not combine" in one for one in WHOLE.claims().cautions)
+    assert not any("Do not combine" in caution for caution in WHOLE.claims().cautions)
 
 
 def test_the_same_parts_in_other_words_are_the_same_pipeline() -> None:

@@ -220,9 +220,9 @@ def test_for_publication_unless_draws_are_independent() -> None:
     assert RandomRounding().claims().for_publication
     independent = RandomRounding(draw="independent").claims()
     assert not independent.for_publication
-    assert any("70 repetitions" in one for one in independent.cautions)
+    assert any("70 repetitions" in caution for caution in independent.cautions)
     assert ConventionalRounding().claims().for_publication
-    assert any("only protection" in one for one in ConventionalRounding().claims().cautions)
+    assert any("only protection" in caution for caution in ConventionalRounding().claims().cautions)
 
 
 def test_the_mean_of_seventy_independent_draws_gives_the_count_away() -> None:
@@ -327,7 +327,7 @@ def test_the_audit_names_no_keys_where_none_decide(method: CellMethod) -> None:
 
 def test_conventional_rounding_takes_the_nearest_multiple() -> None:
     counts = list(range(13))
-    drawn = [(one, 0) for one in counts]
+    drawn = [(count, 0) for count in counts]
     assert outcome(ConventionalRounding(5), drawn)[1].tolist() == [
         *[0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10, 10, 10]
     ]

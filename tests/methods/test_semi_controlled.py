@@ -134,7 +134,7 @@ def test_for_publication_with_cautions() -> None:
     assert not claims.unbiased
     assert not claims.consistent
     assert not claims.additive
-    assert any("half a base" in one for one in claims.cautions)
+    assert any("half a base" in caution for caution in claims.cautions)
 
 
 def test_every_claim_has_a_test_of_its_name() -> None:

@@ -137,7 +137,7 @@ def test_interior_cells_agree_between_tables_and_totals_do_not() -> None:
 def test_for_publication_with_a_caution_about_differences() -> None:
     claims = SmallCellAdjustment().claims()
     assert claims.for_publication
-    assert any("differ" in one for one in claims.cautions)
+    assert any("differ" in caution for caution in claims.cautions)
 
 
 def test_every_claim_has_a_test_of_its_name() -> None:

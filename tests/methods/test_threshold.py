@@ -55,7 +55,7 @@ def test_the_ten_five_rule_of_the_ons(count: int, shown: int | None) -> None:
 def test_a_published_table_shows_signs_where_counts_are_small() -> None:
     table = ThresholdRounding().protect(one_way([14, 11, 7, 0, 10, 23, 9, 1], [0] * 8)).table
     assert isinstance(table, Table)
-    assert [one.text for one in table.cells()] == [
+    assert [cell.text for cell in table.cells()] == [
         *["15", "10", "..", "..", "10", "25", "..", ".."],
         "75",
     ]
@@ -63,7 +63,7 @@ def test_a_published_table_shows_signs_where_counts_are_small() -> None:
     assert table.value(age="A2") is None
     shown = ThresholdRounding(zeros="show").protect(one_way([14, 0, 7, 0, 0, 0, 0, 0], [0] * 8))
     assert isinstance(shown.table, Table)
-    assert [one.text for one in shown.table.cells()] == ["15", "0", "..", *["0"] * 5, "20"]
+    assert [cell.text for cell in shown.table.cells()] == ["15", "0", "..", *["0"] * 5, "20"]
 
 
 @given(methods(), COUNTS)
@@ -123,7 +123,7 @@ def test_consistent_however_the_cell_is_reached(zeros: str) -> None:
 def test_for_publication_with_a_caution_about_subtraction() -> None:
     claims = ThresholdRounding().claims()
     assert claims.for_publication
-    assert any("subtraction" in one for one in claims.cautions)
+    assert any("subtraction" in caution for caution in claims.cautions)
 
 
 def test_every_claim_has_a_test_of_its_name() -> None:

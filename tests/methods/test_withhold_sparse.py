@@ -33,7 +33,7 @@ def table(*by: str, values: Any = None, people: int = 300) -> Table:
 
 
 def signs(made: Table) -> list[str]:
-    return [one.text for one in made.cells()]
+    return [cell.text for cell in made.cells()]
 
 
 def withheld(made: Table) -> npt.NDArray[np.bool_]:
@@ -177,8 +177,10 @@ def test_after_additivity_there_is_a_caution() -> None:
     assert before.additive
     after = WithholdSparse().claims_after(before)
     assert not after.additive
-    assert any("recomputed" in one for one in after.cautions)
-    assert not any("recomputed" in one for one in WithholdSparse().claims_after(Claims()).cautions)
+    assert any("recomputed" in caution for caution in after.cautions)
+    assert not any(
+        "recomputed" in caution for caution in WithholdSparse().claims_after(Claims()).cautions
+    )
 
 
 def test_another_axis_can_be_named_as_the_area() -> None:

@@ -53,7 +53,7 @@ HYPERCUBES = """
 #: Areas of the Netherlands in 2021: the country, 4 + 12 + 40 NUTS areas, 352 municipalities.
 AREAS = {"GEO.N": 1, "GEO.L": 17, "GEO.M": 57, "GEO.H": 409}
 EU: Programme = load_programme("eu-2021")
-COARSER = [one.name for one in EU.breakdowns if one.finer]
+COARSER = [breakdown.name for breakdown in EU.breakdowns if breakdown.finer]
 
 
 def _numbers(text: str) -> dict[str, list[int]]:
@@ -74,8 +74,8 @@ def test_there_are_119_hypercubes_in_41_groups() -> None:
     assert PROGRAMMES == ("eu-2021",)
     assert len(EU.hypercubes) == 119
     assert len(EU.groups) == 41
-    assert [one.group for one in EU.groups] == [str(at) for at in range(1, 42)]
-    assert {one.group for one in EU.hypercubes} == {one.group for one in EU.groups}
+    assert [group.group for group in EU.groups] == [str(at) for at in range(1, 42)]
+    assert {hypercube.group for hypercube in EU.hypercubes} == {group.group for group in EU.groups}
     assert EU.sources[1] == "Commission Regulation (EU) 2017/712"
     with pytest.raises(UnknownName, match=r"no programme 'eu-2031'. Did you mean 'eu-2021'"):
         load_programme("eu-2031")
@@ -83,9 +83,9 @@ def test_there_are_119_hypercubes_in_41_groups() -> None:
 
 def test_every_breakdown_has_the_codes_of_the_regulation() -> None:
     found = {}
-    for one in EU.breakdowns:
-        tree = _dutch(one.name)
-        found[one.name] = [len(tree.leaves), len(tree.codes), tree.depth]
+    for breakdown in EU.breakdowns:
+        tree = _dutch(breakdown.name)
+        found[breakdown.name] = [len(tree.leaves), len(tree.codes), tree.depth]
     assert found == _numbers(BREAKDOWNS)
 
 
@@ -106,13 +106,15 @@ def test_the_tables_of_persons_have_21_and_a_half_million_cells(
 ) -> None:
     areas = AREAS | {"GEO.H": 57 + municipalities}
     known = _numbers(HYPERCUBES)
-    persons = [one for one in EU.hypercubes if one.unit.name == "population"]
+    persons = [hypercube for hypercube in EU.hypercubes if hypercube.unit.name == "population"]
     assert len(persons) == 103
-    assert sum(known[one.name][1] * areas[one.dimensions[0][0]] for one in persons) == cells
+    assert (
+        sum(known[person.name][1] * areas[person.dimensions[0][0]] for person in persons) == cells
+    )
 
 
 def test_group_13_crossed_has_more_than_a_thousand_million_cells() -> None:
-    (cube,) = (one for one in EU.groups if one.group == "13")
+    (cube,) = (group for group in EU.groups if group.group == "13")
     assert [names[0] for names in cube.dimensions] == [
         "GEO.M", "SEX", "AGE.M", "COC.M", "POB.M", "YAE.H", "ROY", "HAR",
     ]  # fmt: skip
@@ -120,7 +122,7 @@ def test_group_13_crossed_has_more_than_a_thousand_million_cells() -> None:
 
 
 def test_a_country_chooses_between_floor_space_and_rooms() -> None:
-    known = {one.name: one.dimensions for one in EU.hypercubes}
+    known = {hypercube.name: hypercube.dimensions for hypercube in EU.hypercubes}
     assert known["39.2"][2] == ("UFS", "NOR")
     assert known["39.3"][2] == ("DFS", "DRM")
     for cube in (*EU.hypercubes, *EU.groups):
@@ -140,12 +142,12 @@ def test_areas_are_added_level_by_level() -> None:
 @pytest.mark.parametrize("name", COARSER)
 def test_leaves_of_a_finer_breakdown_fall_into_those_of_a_coarser_one(name: str) -> None:
     fine, coarse = _dutch(EU.breakdown(name).finer), EU.breakdown(name)
-    held: dict[str, set[str]] = {one.code: set() for one in coarse.leaves}
+    held: dict[str, set[str]] = {leaf.code: set() for leaf in coarse.leaves}
     for leaf in fine.leaves:
         held[EU.coarser_leaf(fine.name, name, leaf.code)].add(leaf.code)
     assert all(held.values())
     # Codes that both have are the same people: the same leaves, the same words.
-    labels = {one.code: one.label for one in fine.codes}
+    labels = {code.code: code.label for code in fine.codes}
     for one in coarse.codes[1:]:
         below = set().union(*(held[leaf] for leaf in coarse.below(one.code)))
         if name in ("YAT", "AGE.G"):
@@ -163,8 +165,8 @@ _SPANS: dict[str, dict[str, Sequence[str]]] = {
 
 
 def test_single_years_become_the_ages_of_the_grid() -> None:
-    years = [one.code for one in EU.breakdown("AGE.H").leaves]
-    groups = [EU.coarser_leaf("AGE.H", "AGE.G", one) for one in years]
+    years = [leaf.code for leaf in EU.breakdown("AGE.H").leaves]
+    groups = [EU.coarser_leaf("AGE.H", "AGE.G", year) for year in years]
     assert groups == ["1"] * 15 + ["2"] * 50 + ["3"] * 36
 
 
@@ -190,7 +192,7 @@ def test_a_tree_with_a_code_that_stands_twice_or_under_nothing_is_refused() -> N
 
 
 def test_missing_values_are_told_from_values() -> None:
-    kinds = {one.code: one.kind for one in EU.breakdown("EDU").codes}
+    kinds = {code.code: code.kind for code in EU.breakdown("EDU").codes}
     assert kinds["10"] is CodeKind.NOT_STATED
     assert kinds["11"] is CodeKind.NOT_APPLICABLE
     assert kinds["9"] is CodeKind.VALID
@@ -205,7 +207,7 @@ def test_the_grid_has_13_figures_and_only_the_first_is_marked_and_never_withheld
 
 
 def test_there_are_flags_and_one_special_value() -> None:
-    values = [one.name for one in EU.cell_values if one.kind == "value"]
-    flags = {one.name for one in EU.cell_values if one.kind == "flag"}
+    values = [value.name for value in EU.cell_values if value.kind == "value"]
+    flags = {value.name for value in EU.cell_values if value.kind == "flag"}
     assert values == ["not available"]
     assert {"confidential", "populated"} <= flags

@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
     def of(self, *tags: str) -> list[Element]:
         """All elements with one of these tags."""
-        return [one for one in self.elements if one.tag in tags]
+        return [element for element in self.elements if element.tag in tags]
 
     @property
     def text(self) -> str:
@@ -81,7 +81,7 @@ def _check_accessible(page: Page) -> None:
     assert depths.count(1) == 1
     for before, after in itertools.pairwise(depths):
         assert after <= before + 1
-    names = [one.attributes["id"] for one in page.elements if "id" in one.attributes]
+    names = [element.attributes["id"] for element in page.elements if "id" in element.attributes]
     assert len(names) == len(set(names))
     for link in page.of("a"):
         assert (link.attributes["href"] or "").removeprefix("#") in names
@@ -91,10 +91,10 @@ def _check_accessible(page: Page) -> None:
     for drawing in page.of("svg"):
         assert drawing.attributes.get("role") == "img"
         assert drawing.attributes.get("aria-label")
-    for one in page.elements:
-        if one.attributes.get("class") == "scroll":
-            assert one.attributes.get("tabindex") == "0"
-            assert one.attributes.get("role") == "region"
-            assert one.attributes.get("aria-label")
+    for element in page.elements:
+        if element.attributes.get("class") == "scroll":
+            assert element.attributes.get("tabindex") == "0"
+            assert element.attributes.get("role") == "region"
+            assert element.attributes.get("aria-label")
     for block in page.of("table", "svg"):
         assert "div" in block.around

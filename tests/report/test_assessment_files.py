@@ -67,7 +67,9 @@ def test_the_evaluation_sheet_has_a_row_for_each_table(name: str) -> None:
     later = rows[2].index("published")
     for report, row in zip(REPORTS, body, strict=True):
         made = report.assessment
-        stages = {(one.stage.value, one.margins): one.columns() for one in made.evaluation.stages}
+        stages = {
+            (stage.stage.value, stage.margins): stage.columns() for stage in made.evaluation.stages
+        }
         for stage, start, end in (("original", 4, later), ("published", later, len(head))):
             figures = stages.get((stage, name == "With margins"))
             for title, value in zip(head[start:end], row[start:end], strict=True):
@@ -89,7 +91,7 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
             assert cell == ("–" if value is None else pytest.approx(value))
     given = rows_of(content, "Given away")
     titles = [str(one) for one in given[2]]
-    found = [one for report in REPORTS for one in report.assessment.intervals]
+    found = [interval for report in REPORTS for interval in report.assessment.intervals]
     assert [row[titles.index("given away")] for row in given[3:]] == [o.disclosed for o in found]
     head, *said = rows_of(content, "Conclusions")[2:]
     assert said[0][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])

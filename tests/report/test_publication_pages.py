@@ -75,10 +75,10 @@ def test_what_the_office_writes_is_text() -> None:
 
 def test_links_lead_to_sections_and_to_files_beside_the_page() -> None:
     found = Links(page(NOTES))
-    inside = {one[1:] for one in found.targets if one.startswith("#")}
+    inside = {target[1:] for target in found.targets if target.startswith("#")}
     assert inside
     assert inside <= found.names
-    files = [one for one in found.targets if not one.startswith("#")]
+    files = [target for target in found.targets if not target.startswith("#")]
     assert files == ["ages.csv", "ages.en.xlsx", "ages.sdmx.csv"]
 
 
@@ -133,7 +133,7 @@ def row(name: str, *stages: Stage) -> EvaluationRow:
         max_change=2,
         share_equal=0.2,
     )
-    made = tuple(replace(figures, stage=one) for one in stages)
+    made = tuple(replace(figures, stage=stage) for stage in stages)
     return EvaluationRow(1, name, ("sex",), (1,), 2, made)
 
 

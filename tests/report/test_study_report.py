@@ -142,7 +142,7 @@ def test_a_missing_library_is_named_at_once(
 def test_csv_files_hold_every_result(study: Study, written: Path) -> None:
     found = rows_of(written / "all_results.csv")
     assert len(found) == len(study.tables) * len(SCHEMES) * len(NoiseDraw)
-    pairs = [(table, one) for table in study.tables for one in table.results]
+    pairs = [(table, result) for table in study.tables for result in table.results]
     for row, (table, one) in zip(found, pairs, strict=True):
         assert (row["table"], row["scheme"]) == (table.name, one.candidate.name)
         assert row["draw"] == one.candidate.draw
@@ -172,15 +172,15 @@ def test_tables_have_the_layout_of_the_founding_study(study: Study, written: Pat
 def test_deviations_add_up_to_the_cells_that_changed_them(study: Study, written: Path) -> None:
     found = rows_of(written / "deviations.csv")
     for table in study.tables:
-        for one in table.results:
+        for result in table.results:
             mine = [
                 row
                 for row in found
                 if (row["table"], row["scheme"], row["draw"])
-                == (table.name, one.candidate.name, one.candidate.draw)
+                == (table.name, result.candidate.name, result.candidate.draw)
             ]
-            assert one.profile is not None
-            cells = one.profile.observed.sum()
+            assert result.profile is not None
+            cells = result.profile.observed.sum()
             assert sum(int(row["observed"]) for row in mine) == cells
             assert sum(float(row["expected"]) for row in mine) == pytest.approx(cells)
 
@@ -207,7 +207,7 @@ def test_sheets_are_laid_out_for_people(written: Path) -> None:
     with ZipFile(written / "study.xlsx") as archive:
         styles = archive.read("xl/styles.xml").decode()
         names = [one for one in archive.namelist() if one.startswith("xl/worksheets/sheet")]
-        texts = [archive.read(one).decode() for one in sorted(names)]
+        texts = [archive.read(name).decode() for name in sorted(names)]
     assert len(texts) == 1 + len(CSV)
     for text in texts:
         ElementTree.fromstring(text)
@@ -218,7 +218,7 @@ def test_sheets_are_laid_out_for_people(written: Path) -> None:
         assert "<autoFilter" in text
         widths = [float(one) for one in re.findall(r'<col [^>]*width="([\d.]+)"', text)]
         assert widths
-        assert all(9 <= one <= 62 for one in widths)
+        assert all(9 <= width <= 62 for width in widths)
     for form in ("#,##0", "0.000"):
         assert form in styles
 
@@ -244,8 +244,8 @@ def test_the_page_says_what_was_found(study: Study, written: Path) -> None:
     for name in SCHEMES:
         assert name in found.text
     for table in study.tables:
-        for one in study.mains(table):
-            assert f"{one.utility.mean_absolute_distance:.2f}" in found.text
+        for main in study.mains(table):
+            assert f"{main.utility.mean_absolute_distance:.2f}" in found.text
     # Two maps for each table, and one chart of changes.
     maps = [disclosure_map(study, table) for table in study.tables]
     drawn = len(study.tables) + sum(one is not None for one in maps) + 1
@@ -262,7 +262,7 @@ def test_the_page_of_an_empty_table_explains_itself(empty: Study) -> None:
 
 
 def test_a_page_without_draws_or_designs_is_drawn(study: Study) -> None:
-    plain = [replace(one, draw=None, perturbation=None) for one in study.candidates[:1]]
+    plain = [replace(candidate, draw=None, perturbation=None) for candidate in study.candidates[:1]]
     census = island(200)
     made = compare(census, prefixes(census, ["area", "sex"]), plain)
     found = read_page(page(made, None))
@@ -287,20 +287,20 @@ def test_maps_name_every_method_once_and_apart(study: Study) -> None:
         assert sorted(name for name, _, _ in shown) == sorted(SCHEMES)
         places = {(round(x), round(y)) for _, x, y in shown}
         assert len(places) == len(SCHEMES)
-        for one in study.mains(table):
-            assert f"{one.candidate.name}: " in plot.alternative
+        for main in study.mains(table):
+            assert f"{main.candidate.name}: " in plot.alternative
 
 
 def test_changes_are_drawn_beside_their_design(study: Study) -> None:
     plot = changes(study)
     assert plot is not None
     panels = plot.chart.to_dict()["concat"]
-    assert [one["title"]["text"] for one in panels] == list(SCHEMES)
+    assert [panel["title"]["text"] for panel in panels] == list(SCHEMES)
 
 
 def test_pictures_show_nothing_when_they_are_printed(study: Study) -> None:
     assert repr(risk_map(study, study.tables[0])) == "<Plot Two-way: confidential>"
-    assert all("confidential" in repr(one) for one in sheets(study))
+    assert all("confidential" in repr(sheet) for sheet in sheets(study))
 
 
 # ---------------------------------------------------------------- printed figures

@@ -33,16 +33,16 @@ def everything(variable: Variable) -> frozenset[int]:
 def cells_of_menu(menu: Menu) -> set[Cell]:
     """Every cell of every table that a menu allows; the same leaves are the same cell."""
     found: set[Cell] = set()
-    for levels in itertools.product(*([None, *one.levels] for one in menu.variables)):
+    for levels in itertools.product(*([None, *variable.levels] for variable in menu.variables)):
         table = {
-            one.variable.name: level
-            for one, level in zip(menu.variables, levels, strict=True)
+            variable.variable.name: level
+            for variable, level in zip(menu.variables, levels, strict=True)
             if level is not None
         }
         if menu.allows(table):
             sets = [
-                [everything(one.variable)] if level is None else groups(level)
-                for one, level in zip(menu.variables, levels, strict=True)
+                [everything(variable.variable)] if level is None else groups(level)
+                for variable, level in zip(menu.variables, levels, strict=True)
             ]
             found.update(itertools.product(*sets))
     return found
@@ -52,11 +52,11 @@ def cell_of(
     variables: Sequence[Variable], chosen: Mapping[str, Level], codes: Mapping[str, str]
 ) -> Cell:
     found = []
-    for one in variables:
-        leaves = everything(one)
-        if one.name in chosen:
-            level = chosen[one.name]
-            at = [code.code for code in level.codes].index(codes[one.name])
+    for variable in variables:
+        leaves = everything(variable)
+        if variable.name in chosen:
+            level = chosen[variable.name]
+            at = [code.code for code in level.codes].index(codes[variable.name])
             leaves = frozenset(leaf for leaf, code in enumerate(level.group) if code == at)
         found.append(leaves)
     return tuple(found)
@@ -89,16 +89,16 @@ def cells_of_tables(specs: Iterable[TableSpec], variables: Sequence[Variable]) -
     found: set[Cell] = set()
     for spec in specs:
         selected = {
-            one.name: frozenset(np.flatnonzero(leaves_in(spec.universe, one)).tolist())
-            for one in spec.universe.variables
+            variable.name: frozenset(np.flatnonzero(leaves_in(spec.universe, variable)).tolist())
+            for variable in spec.universe.variables
         }
         axes = {axis.variable.name: axis for axis in spec.axes}
         sets = []
-        for one in variables:
-            inside = selected.get(one.name, everything(one))
+        for variable in variables:
+            inside = selected.get(variable.name, everything(variable))
             codes = [inside]
-            if one.name in axes:
-                axis = axes[one.name]
+            if variable.name in axes:
+                axis = axes[variable.name]
                 codes = [group & inside for level in axis.levels for group in groups(level)]
                 codes += [inside] if axis.total else []
             sets.append([leaves for leaves in codes if leaves])

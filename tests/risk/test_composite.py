@@ -183,15 +183,15 @@ def by_definition(counts: list[int]) -> float:
         people = sum(cells)
         if len(cells) <= 1 or not people:
             return 0.0
-        spread = people * math.log(people) - sum(one * math.log(one) for one in cells if one)
+        spread = people * math.log(people) - sum(cell * math.log(cell) for cell in cells if cell)
         return 1 - spread / (people * math.log(len(cells)))
 
     people = sum(counts)
     last = -math.log(1 / (math.e * math.sqrt(people))) / math.sqrt(people) if people else 0.0
     return (
         0.1 * counts.count(0) / len(counts)
-        + 0.7 * uneven([one for one in counts if one <= 6])
-        + 0.1 * uneven([one for one in counts if one > 6])
+        + 0.7 * uneven([count for count in counts if count <= 6])
+        + 0.1 * uneven([count for count in counts if count > 6])
         + 0.1 * last
     )
 
@@ -221,7 +221,7 @@ def test_the_protected_value_is_that_of_the_definition(cells: list[tuple[int, in
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30))
 def test_the_entropy_reading_is_the_information_that_is_left(cells: list[tuple[int, int]]) -> None:
     def entropy(values: list[object]) -> float:
-        shares = [values.count(one) / len(values) for one in set(values)]
+        shares = [values.count(value) / len(values) for value in set(values)]
         return -sum(share * math.log(share) for share in shares)
 
     true, published = [one for one, _ in cells], [one for _, one in cells]

@@ -292,7 +292,7 @@ def test_levels_make_lines_too() -> None:
     cube = island_cube("area+district-total", people=12)
     counts = cube.count.tolist()
     lines = [tuple(sorted(counts[0:3])), tuple(sorted(counts[3:6]))]
-    expected = [one for one in lines if 1 in one or 2 in one]
+    expected = [line for line in lines if 1 in line or 2 in line]
     assert sum(lines_of(cube).values()) == len(expected)
     assert set(lines_of(cube)) == set(expected)
 

@@ -165,7 +165,7 @@ def test_noise_takes_information_away_and_none_leaves_it() -> None:
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=8).filter(any), st.sampled_from(SCHEMES))
 def test_gains_lie_between_nothing_and_everything(weights: list[int], name: str) -> None:
-    prior = [one / sum(weights) for one in weights]
+    prior = [weight / sum(weights) for weight in weights]
     found = information_gain(scheme(name), prior)
     if max(prior) == 1:
         assert found is None

@@ -209,8 +209,8 @@ def test_only_the_cells_that_are_asked_for_are_narrowed() -> None:
 def test_without_or_tools_the_intervals_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     spec, _, lower, upper = cube(3, 1, 1)
     kinds = (False, True)
-    with_it = [exact_intervals(spec, lower, upper, integer=one) for one in kinds]
-    for name in [one for one in sys.modules if one.split(".")[0] == "ortools"]:
+    with_it = [exact_intervals(spec, lower, upper, integer=kind) for kind in kinds]
+    for name in [module for module in sys.modules if module.split(".")[0] == "ortools"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ortools", None)
     for kept in (Glop, Pdlp):

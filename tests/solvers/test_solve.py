@@ -77,7 +77,7 @@ def test_what_has_no_end_is_said_to_be_unbounded() -> None:
 
 def test_work_has_a_limit_that_no_clock_decides(solver: Solver) -> None:
     numbers = [float(2 * one) for one in range(50, 80)]
-    values = [-(one + one % 7) for one in numbers]
+    values = [-(number + number % 7) for number in numbers]
     hard = program(values, [numbers, values[::-1]], [-INF, -998.0], [998.0, INF], upper=1)
     first, again = solve(hard, solver, steps=1), solve(hard, solver, steps=1)
     assert first.status is again.status is Status.LIMIT
@@ -164,7 +164,7 @@ def test_cp_sat_says_what_it_cannot_do(made: Any, why: str) -> None:
 
 
 def test_without_ortools_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [one for one in sys.modules if one.split(".")[0] == "ortools"]:
+    for name in [module for module in sys.modules if module.split(".")[0] == "ortools"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ortools", None)
     with pytest.raises(MissingExtra, match=r"sdcensus\[optimise\]"):

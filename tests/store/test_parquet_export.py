@@ -65,8 +65,8 @@ def test_an_export_says_what_it_is_and_holds_no_identity(store: CensusStore) -> 
     ]
     assert made.origin == store.origin
     assert made.origin.secret_id == "0123"
-    assert [one.rows for one in made.dataset(P).files] == [4, 4, 2]
-    assert {one.name for one in made.dataset(P).columns()} == {
+    assert [file.rows for file in made.dataset(P).files] == [4, 4, 2]
+    assert {column.name for column in made.dataset(P).columns()} == {
         *("_key", "_household", "sex", "tenure")
     }
     assert stages[-1][1] == 1.0

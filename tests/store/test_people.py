@@ -29,8 +29,8 @@ def rows(units: Units, order: np.ndarray) -> Units:
     return replace(
         units,
         keys=units.keys[order],
-        leaves={name: one[order] for name, one in units.leaves.items()},
-        values={name: one[order] for name, one in units.values.items()},
+        leaves={name: leaf[order] for name, leaf in units.leaves.items()},
+        values={name: value[order] for name, value in units.values.items()},
     )
 
 
@@ -49,7 +49,7 @@ def test_one_corrected_record_is_seen_and_still_the_same_people(
     tmp_path_factory: pytest.TempPathFactory, row: int, name: str
 ) -> None:
     units, folder = island_units(500), tmp_path_factory.mktemp("marks")
-    leaves = {key: one.copy() for key, one in units.leaves.items()}
+    leaves = {key: leaf.copy() for key, leaf in units.leaves.items()}
     leaves[name][row] = (leaves[name][row] + 1) % 2
     first, second = mark(folder / "1", units), mark(folder / "2", replace(units, leaves=leaves))
     same = bool((units.leaves[name] == leaves[name]).all())

@@ -173,7 +173,7 @@ def test_conflicts_are_those_of_looking_at_every_cell(tmp_path: Path, data: st.D
     values = second.published + np.resize(noise, second.spec.shape)
     second = Table(second.spec, values)
     registry.add(first)
-    found = {int(cell) for one in registry.conflicts(second) for cell in one.cells}
+    found = {int(cell) for conflict in registry.conflicts(second) for cell in conflict.cells}
     # The same records, cell by cell, in the finest table of all.
     shared = {int(one) for one in cells_of(second.spec, first.spec)}
     changed = set(np.flatnonzero(np.resize(noise, second.spec.cells)).tolist())
@@ -300,9 +300,9 @@ def test_a_batch_exists_whole_or_not_at_all(registry: Registry) -> None:
         assert Registry.open(registry.path).entries() == ()
     batch.commit("first")
     entries = Registry.open(registry.path).entries()
-    assert [one.name for one in entries] == ["sex", "age", "married"]
-    assert [one.order for one in entries] == [0, 1, 2]
-    assert {one.publication for one in entries} == {"first"}
+    assert [entry.name for entry in entries] == ["sex", "age", "married"]
+    assert [entry.order for entry in entries] == [0, 1, 2]
+    assert {entry.publication for entry in entries} == {"first"}
     assert registry.batch().commit("nothing") == ()
     assert len(registry.entries()) == 3
 
@@ -331,7 +331,7 @@ def test_the_last_publication_of_a_table_counts(registry: Registry) -> None:
     # Back to the first numbers: they are the last ones again.
     registry.add_many([PublishedTable("t", first, MADE)], publication="2028")
     assert registry.conflicts(first) == ()
-    assert [one.publication for one in registry.entries()] == ["2026", "2027", "2028"]
+    assert [entry.publication for entry in registry.entries()] == ["2026", "2027", "2028"]
 
 
 def test_what_is_made_in_the_same_way_needs_no_comparison(registry: Registry) -> None:
@@ -393,7 +393,7 @@ def test_a_registry_of_the_first_version_is_brought_up(registry: Registry) -> No
     (registry.path / "registry.json").write_text(about, encoding="utf-8", newline="\n")
     (registry.path / "publications").rmdir()
     opened = Registry.open(registry.path)
-    assert [one.name for one in opened.entries()] == ["sex", "age"]
+    assert [entry.name for entry in opened.entries()] == ["sex", "age"]
     assert list(opened.tables()) == [table("sex"), table("age")]
     opened.add(table("married"))
     assert len(Registry.open(registry.path).entries()) == 3

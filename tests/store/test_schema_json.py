@@ -221,7 +221,7 @@ def without_files(schema: Schema) -> Schema:
     return replace(
         schema,
         files=(),
-        variables=tuple(replace(one, source=None) for one in schema.variables),
+        variables=tuple(replace(variable, source=None) for variable in schema.variables),
     )
 
 

@@ -178,4 +178,4 @@ def test_groups_that_do_not_differ_have_no_ratio() -> None:
     assert between_group_ratios(true, true + 1) == [None, None, None]
     one_group = np.array([[1, 2, 3], [0, 0, 0]])
     assert between_group_ratios(one_group, one_group) == [None, None, None]
-    assert all(math.isfinite(one or 0) for one in between_group_ratios(true, 0 * true))
+    assert all(math.isfinite(ratio or 0) for ratio in between_group_ratios(true, 0 * true))

@@ -46,7 +46,7 @@ def test_a_code_that_is_delivered_once_is_counted_once() -> None:
     )
     table = Table(cube.spec, cube.count.copy())
     row = delivered_evaluation("sexes", cube, table, [once])
-    published = [one for one in row.stages if one.stage == "published"]
+    published = [stage for stage in row.stages if stage.stage == "published"]
     assert [one.cells for one in published] == [2, 2]
     assert published[0].total == int(cube.count[:2].sum())
     assert published[0].share_equal == 1

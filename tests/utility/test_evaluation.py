@@ -19,7 +19,7 @@ from tests.utility.made import cubes_with_tables, sparse, two_way
 
 def by_stage(cube: Cube, table: Table) -> dict[tuple[str, bool], StageFigures]:
     row = evaluation_row(1, cube, table)
-    return {(one.stage.value, one.margins): one for one in row.stages}
+    return {(stage.stage.value, stage.margins): stage for stage in row.stages}
 
 
 def test_figures_of_a_small_table_by_hand() -> None:
@@ -92,7 +92,7 @@ def test_the_row_names_variables_with_their_levels() -> None:
     assert columns["published, without margins: share equal to original"] == 1
     assert "400" not in repr(row)  # the total
     records = list(row.records())
-    assert [(one["stage"], one["margins"]) for one in records] == [
+    assert [(record["stage"], record["margins"]) for record in records] == [
         ("original", "with"),
         ("original", "without"),
         ("published", "with"),
@@ -104,7 +104,7 @@ def test_a_further_stage_stands_between_original_and_published() -> None:
     cube = two_way([[0, 1], [2, 9]])
     same = Table(cube.spec, cube.count.copy())
     row = evaluation_row(1, cube, same, others=[(Stage.SWAPPED, same)])
-    assert [one.stage for one in row.stages[::2]] == [
+    assert [stage.stage for stage in row.stages[::2]] == [
         Stage.ORIGINAL,
         Stage.SWAPPED,
         Stage.PUBLISHED,

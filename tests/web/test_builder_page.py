@@ -25,7 +25,7 @@ def test_every_word_of_the_page_stands_in_every_catalogue(path: Path) -> None:
         known = texts(language)
         for kind, key in used:
             forms = [f"{key}_one", f"{key}_other"] if kind == "plural" else [key]
-            assert not [one for one in forms if one not in known], f"{key} in {language}"
+            assert not [form for form in forms if form not in known], f"{key} in {language}"
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -24,10 +24,10 @@ def document(place: Place) -> dict[str, Any]:
 def routes(place: Place) -> set[tuple[str, str]]:
     """Every method and address of the server that is no page and no file."""
     found = {
-        (method, one.path)
-        for one in place.server.app.routes
-        if isinstance(one, Route)
-        for method in (one.methods or set()) - {"HEAD"}
+        (method, route.path)
+        for route in place.server.app.routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
     }
     return {one for one in found if one[1].startswith(("/api/v1/", "/health", "/ready"))}
 

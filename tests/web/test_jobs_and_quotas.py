@@ -224,9 +224,9 @@ def test_windows_of_quotas_begin_with_the_hour_and_the_day() -> None:
         quotas.take("~a", rules, 1)
     assert (caught.value.what, caught.value.limit) == ("tables", 3)
     quotas.give_back("~a", 90)
-    assert [one.left for one in quotas.windows("~a", rules)] == [1, 100]
+    assert [window.left for window in quotas.windows("~a", rules)] == [1, 100]
     clock.now += DAY
-    assert [one.left for one in quotas.windows("~a", rules)] == [3, 100]
+    assert [window.left for window in quotas.windows("~a", rules)] == [3, 100]
 
 
 def test_attempts_wait_and_are_forgotten() -> None:

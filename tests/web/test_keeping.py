@@ -62,7 +62,7 @@ def test_what_is_old_is_removed_at_the_start_and_stays_proved(tmp_path: Path) ->
     with Database.open(tmp_path / "web.db", hashing=CHEAP) as database:
         entry = AuditEntry(who="ana", role="registered", action=Action.TABLE, outcome="allowed")
         times = [now - timedelta(days=40), now - timedelta(days=31), now - timedelta(days=29)]
-        database.audit.append([_at(entry, one) for one in times])
+        database.audit.append([_at(entry, time) for time in times])
     old = Clock()
     old.now = now - timedelta(days=31)
     with Database.open(tmp_path / "web.db", hashing=CHEAP, clock=old) as database:
@@ -173,7 +173,7 @@ def test_pages_of_answered_questions_are_the_newest_in_order(tmp_path: Path) -> 
         )
         since = now - timedelta(hours=28)
         pages = [*database.audit.delivered(since, most=100, at_once=4)]
-        assert {len(one) for one in pages[:-1]} == {4}
+        assert {len(page) for page in pages[:-1]} == {4}
         names = [one.who for page in pages for one in page]
         assert names == [f"w{at}" for at in range(2, 30) if at % 3 != 1 and at != 6]
         newest = [one.who for page in database.audit.delivered(since, most=3) for one in page]

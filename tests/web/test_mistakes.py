@@ -102,7 +102,7 @@ def templates() -> dict[str, str]:
 
 
 def in_english() -> dict[str, str]:
-    return {key.removeprefix(PART): one for key, one in texts("en").items() if PART in key}
+    return {key.removeprefix(PART): text for key, text in texts("en").items() if PART in key}
 
 
 def places(text: str) -> set[tuple[str, str | None]]:
@@ -112,8 +112,8 @@ def places(text: str) -> set[tuple[str, str | None]]:
 def test_the_english_catalogue_says_what_the_library_says() -> None:
     made = {key for key in in_english() if key.split(".")[0] in ("unknown", "single", "many")}
     said = {
-        key: one.replace(":,}", "}")
-        for key, one in templates().items()
+        key: template.replace(":,}", "}")
+        for key, template in templates().items()
         if not key.startswith("note.")  # of the policy
     }
     assert {key: one for key, one in in_english().items() if key not in made} == said
@@ -123,7 +123,7 @@ def test_the_english_catalogue_says_what_the_library_says() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_languages_have_the_same_keys_and_places(language: str) -> None:
-    here = {key: one for key, one in texts(language).items() if PART in key}
+    here = {key: text for key, text in texts(language).items() if PART in key}
     assert here.keys() == {f"{PART}{key}" for key in in_english()}
     for key, one in in_english().items():
         text = here[f"{PART}{key}"]

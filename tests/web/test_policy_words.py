@@ -45,8 +45,10 @@ LABELS = {
 SCHEMA = replace(
     island_schema(),
     variables=tuple(
-        replace(one, label=Text.of(LABELS[one.name])) if one.name in LABELS else one
-        for one in island_schema().variables
+        replace(variable, label=Text.of(LABELS[variable.name]))
+        if variable.name in LABELS
+        else variable
+        for variable in island_schema().variables
     ),
 )
 
@@ -116,8 +118,8 @@ def verdicts() -> dict[str, Verdict]:
             EntitySpec(entity=Entity.PERSON, id=("id",), within=Entity.HOUSEHOLD),
         ),
         variables=tuple(
-            replace(one, entity=Entity.HOUSEHOLD) if one.name == "married" else one
-            for one in SCHEMA.variables
+            replace(variable, entity=Entity.HOUSEHOLD) if variable.name == "married" else variable
+            for variable in SCHEMA.variables
         ),
     )
     households_only = VariableRule(variable="married", units=(Entity.HOUSEHOLD,))
@@ -198,7 +200,7 @@ VERDICTS = verdicts()
 
 
 def reason_of(words: str) -> Any:
-    found = [one for one in VERDICTS[words].reasons if one.words == words]
+    found = [reason for reason in VERDICTS[words].reasons if reason.words == words]
     assert found, (words, VERDICTS[words].lines())
     return found[0]
 
@@ -207,7 +209,7 @@ def test_every_reason_there_is_occurs_here() -> None:
     assert {reason_of(words).code for words in VERDICTS} == set(ReasonCode)
     sections = {"remedy", "status", "withheld", "note"}
     keys = {one.removeprefix("policy.") for one in TEXTS["en"]}
-    assert {one for one in keys if one.split(".")[0] not in sections} == set(VERDICTS)
+    assert {key for key in keys if key.split(".")[0] not in sections} == set(VERDICTS)
 
 
 def by_labels(sentence: str) -> str:
@@ -246,7 +248,7 @@ def test_rules_that_are_still_to_come_are_told_in_every_language() -> None:
             ones=0.1,
             when_sparse=sparse,
         )
-        found |= {one.words: one for one in ask(rules, spec("sex")).notes}
+        found |= {note.words: note for note in ask(rules, spec("sex")).notes}
     keys = {one.removeprefix("policy.") for one in TEXTS["en"] if one.startswith("policy.note.")}
     assert found.keys() == keys
     for note in found.values():
@@ -284,18 +286,18 @@ def test_remedies_say_the_same_in_english_and_tell_every_step() -> None:
     kinds = set()
     for verdict in VERDICTS.values():
         for remedy in verdict.remedies:
-            kinds |= {one.kind for one in remedy.steps}
+            kinds |= {step.kind for step in remedy.steps}
             text = remedy_text(remedy, SCHEMA, "en", TEXTS["en"])
             wanted = by_labels(remedy.sentence).lower().replace("show place at", "show areas at")
             assert text.lower() == wanted
-            coarser = {one.variable for one in remedy.steps if one.kind is StepKind.COARSER}
+            coarser = {step.variable for step in remedy.steps if step.kind is StepKind.COARSER}
             for language in LANGUAGES[1:]:
                 text = remedy_text(remedy, SCHEMA, language, TEXTS[language])
                 assert all(
-                    LABELS[one].get(language, LABELS[one]["en"]) in text
-                    for one in remedy.variables
-                    if one in LABELS and not (one == "area" and one in coarser)
-                ) or any(one.kind is StepKind.KEEP_ONLY for one in remedy.steps)
+                    LABELS[variable].get(language, LABELS[variable]["en"]) in text
+                    for variable in remedy.variables
+                    if variable in LABELS and not (variable == "area" and variable in coarser)
+                ) or any(step.kind is StepKind.KEEP_ONLY for step in remedy.steps)
                 assert not re.search(r"\b(show|leave|keep|the|level|areas|ask|and)\b", text)
     assert kinds == set(StepKind)
 

@@ -52,10 +52,10 @@ def failures(
         for checks in event.recorder.checks.values():
             checked += 1
             found += [
-                f"{event.recorder.label}: {one.name}: {one.failure_info.failure.message}"
-                f"\n{one.failure_info.code_sample}"
-                for one in checks
-                if one.failure_info is not None
+                f"{event.recorder.label}: {check.name}: {check.failure_info.failure.message}"
+                f"\n{check.failure_info.code_sample}"
+                for check in checks
+                if check.failure_info is not None
             ]
     return checked, found
 

@@ -41,7 +41,7 @@ def test_pages_are_closed_to_everything_from_outside(place: Place, path: str) ->
     assert "unsafe" not in rules
     addresses = re.findall(r'(?:src|href|action)="([^"]+)"', page.text)
     assert addresses
-    assert all(not urlsplit(one).netloc for one in addresses)
+    assert all(not urlsplit(address).netloc for address in addresses)
     assert "<style" not in page.text
     assert not re.search(r"<script(?![^>]*(?:src=|application/json))", page.text)
     assert not re.search(r'\son\w+="', page.text)

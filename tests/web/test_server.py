@@ -194,7 +194,7 @@ def test_static_files_have_tags(place: Place) -> None:
 
 def test_every_language_has_the_same_texts_with_the_same_places() -> None:
     def shape(language: str) -> dict[str, set[str]]:
-        return {key: set(re.findall(r"\{(\w+)\}", one)) for key, one in texts(language).items()}
+        return {key: set(re.findall(r"\{(\w+)\}", text)) for key, text in texts(language).items()}
 
     first = shape("en")
     assert "errors.not_found" in first

@@ -44,7 +44,7 @@ def test_no_share_of_true_counts_is_told() -> None:
     """A share that noise and rule alone do not keep small was counted: it is below the limit."""
     report = opened().risks
     assert report is not None
-    counted = tuple(replace(one, share=0.0123, bounded=False) for one in report.shares)
+    counted = tuple(replace(share, share=0.0123, bounded=False) for share in report.shares)
     told = told_groups(replace(report, shares=counted))
     assert told is not None
     assert [one["share"] for one in told["units"]] == [report.limit]

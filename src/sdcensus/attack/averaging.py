@@ -87,7 +87,7 @@ def attack_averaging(
 ) -> AttackResult:
     """Claim every count whose average is reckoned right with the probability that is asked for."""
     variances, missing = variances_of(targets, assumptions)
-    usable = [one for one in targets if one.name in variances]
+    usable = [target for target in targets if target.name in variances]
     claims: list[Claims] = []
     examined: list[tuple[str, Int64]] = []
     best, cells = 0.0, 0
@@ -102,7 +102,7 @@ def attack_averaging(
         said.append(
             f"An intruder who averages {named(usable)} and claims what he reckons to get right with"
             f" a probability of {share_text(assumptions.limit, digits=0)} or more names"
-            f" {sum(one.count for one in claims):,} of {cells:,} different counts. The best chance"
+            f" {sum(claim.count for claim in claims):,} of {cells:,} different counts. The best chance"
             f" that he reckons with is {share_text(best, digits=0)}."
         )
     kinds = len({one.key for one in pieces_of(usable)})
@@ -157,8 +157,8 @@ def averages(
     pieces = pieces_of(targets)
     index = Index(pieces)
     first: dict[object, Piece] = {}
-    for one in pieces:
-        first.setdefault(one.key, one)
+    for piece in pieces:
+        first.setdefault(piece.key, piece)
     made: dict[int, Averages] = {}
     added = 0
     # Coarse cells have the most looks, so they come first where there is no room for all.
@@ -168,7 +168,7 @@ def averages(
         finer = sorted(index.finer(coarse), key=lambda one: one.values.size)[:_MOST_TRIED]
         looks = [found for found in (tiling(one, coarse) for one in finer) if found is not None]
         looks = _best(coarse, looks)
-        added += sum(one.fine.values.size + _LOOK for one in looks) + _LOOK
+        added += sum(look.fine.values.size + _LOOK for look in looks) + _LOOK
         if added > most_added and made:
             break
         made[number] = _average(coarse, looks, variances, zeros_known=zeros_known)
@@ -178,7 +178,7 @@ def averages(
 def _best(piece: Piece, tilings: Sequence[Tiling]) -> list[Tiling]:
     """As many looks as can be held; few parts make a good one, and their mean decides."""
     most = max(1, min(MOST_LOOKS, _MOST_HELD // max(piece.values.size, 1)))
-    return sorted(tilings, key=lambda one: float(one.parts.mean()))[:most]
+    return sorted(tilings, key=lambda tiling: float(tiling.parts.mean()))[:most]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,14 +204,15 @@ def _average(
     piece: Piece, tilings: Sequence[Tiling], variances: dict[str, float], *, zeros_known: bool
 ) -> Averages:
     looks = [
-        _look(one, variances[one.fine.target.name], zeros_known=zeros_known) for one in tilings
+        _look(tiling, variances[tiling.fine.target.name], zeros_known=zeros_known)
+        for tiling in tilings
     ]
-    precision = np.stack([one.precision for one in looks])
-    again = _again(np.stack([one.mark for one in looks]), precision > 0)
+    precision = np.stack([look.precision for look in looks])
+    again = _again(np.stack([look.mark for look in looks]), precision > 0)
     precision = np.where(again, 0.0, precision)
     total = precision.sum(axis=0)
     weights = np.divide(precision, total, out=np.zeros_like(precision), where=total > 0)
-    estimate = (np.stack([one.value for one in looks]) * weights).sum(axis=0)
+    estimate = (np.stack([look.value for look in looks]) * weights).sum(axis=0)
     variance = _variance_of(looks, weights, np.asarray(total))
     reckoned = np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
     count = (precision > 0).sum(axis=0).astype(np.int64)
@@ -224,15 +225,15 @@ def _variance_of(looks: Sequence[_Look], weights: Float64, total: Float64) -> Fl
     keys: list[Int64] = [np.zeros(0, dtype=np.int64)]
     shares: list[Float64] = [np.zeros(0)]
     families_seen: dict[float, int] = {}
-    for one, weight in zip(looks, weights, strict=True):
-        holder = one.tiling.holder().reshape(-1)
-        values = one.tiling.fine.values.reshape(-1)
+    for look, weight in zip(looks, weights, strict=True):
+        holder = look.tiling.holder().reshape(-1)
+        values = look.tiling.fine.values.reshape(-1)
         flat = weight.reshape(-1)
         large = np.flatnonzero((holder >= 0) & (values >= _BANDS[0]))
         large = large[flat[holder[large]] > 0]
-        family = families_seen.setdefault(one.variance, len(families_seen))
+        family = families_seen.setdefault(look.variance, len(families_seen))
         keys.append((values[large] * _MOST_FAMILIES + family) * alone.size + holder[large])
-        shares.append(flat[holder[large]] * math.sqrt(one.variance))
+        shares.append(flat[holder[large]] * math.sqrt(look.variance))
     key, share = np.concatenate(keys), np.concatenate(shares)
     # Large parts were reckoned one by one; now those of one value together.
     same, place = np.unique(key, return_inverse=True)

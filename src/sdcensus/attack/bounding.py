@@ -113,7 +113,9 @@ def attack_intervals(
 
 def every_cell(targets: Sequence[Target]) -> tuple[tuple[str, Int64], ...]:
     """All cells of some tables."""
-    return tuple((one.name, np.arange(one.table.spec.cells, dtype=np.int64)) for one in targets)
+    return tuple(
+        (target.name, np.arange(target.table.spec.cells, dtype=np.int64)) for target in targets
+    )
 
 
 def _linear(found: Intervals) -> Intervals:
@@ -148,8 +150,8 @@ def claims_at(
 def _sentence(
     family: Sequence[Target], belief: Believed, claims: Sequence[Claims], wrong: Sequence[str]
 ) -> str:
-    exact = sum(int(one.exact.sum()) for one in claims)
-    narrow = sum(one.count for one in claims) - exact
+    exact = sum(int(claim.exact.sum()) for claim in claims)
+    narrow = sum(claim.count for claim in claims) - exact
     cells = sum(one.table.spec.cells for one in family)
     text = (
         f"{belief.scope}, and who has {each_of(family)}, settles {exact:,} of {cells:,} cells"

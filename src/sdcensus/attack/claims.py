@@ -109,22 +109,22 @@ class AttackResult:
     @property
     def exact(self) -> int:
         """How many counts are claimed exactly."""
-        return sum(int(one.exact.sum()) for one in self.claims)
+        return sum(int(claim.exact.sum()) for claim in self.claims)
 
     @property
     def narrow(self) -> int:
         """How many claims leave more than one count, such as 0 or 1."""
-        return sum(int((~one.exact).sum()) for one in self.claims)
+        return sum(int((~claim.exact).sum()) for claim in self.claims)
 
     @property
     def groups_claimed(self) -> int:
         """How many groups of few persons are claimed."""
-        return sum(one.count for one in self.groups)
+        return sum(group.count for group in self.groups)
 
     @property
     def codes_read_off(self) -> int:
         """How many codes were read off them."""
-        return sum(one.attributes for one in self.groups)
+        return sum(group.attributes for group in self.groups)
 
 
 def merged(first: AttackResult, second: AttackResult) -> AttackResult:

@@ -59,7 +59,7 @@ def attack_differencing(
             beliefs.append((fitting, belief))
     claims: list[Claims] = []
     pairs = apparent = 0
-    usable = [one for one in targets if one.name in bounds]
+    usable = [target for target in targets if target.name in bounds]
     pieces = pieces_of(usable)
     index = Index(pieces)
     for at, large in enumerate(pieces):
@@ -78,7 +78,7 @@ def attack_differencing(
             " true there, since no counts fit."
         )
     if usable:
-        exact = sum(int(one.exact.sum()) for one in claims)
+        exact = sum(int(claim.exact.sum()) for claim in claims)
         said.append(
             f"{_scope(beliefs)}, and who subtracts cells of {named(usable)} from each other, finds"
             f" {pairs:,} groups of people between two published cells, settles {exact:,} of them"
@@ -139,7 +139,7 @@ def _nested(small: Piece, large: Piece) -> Tiling | None:
         maps[name] = one
     if rests != 1:
         return None
-    return Tiling(small, large, tuple(maps[one.variable] for one in large.sides))
+    return Tiling(small, large, tuple(maps[side.variable] for side in large.sides))
 
 
 def _differences(found: Tiling, bounds: dict[str, _Bounds]) -> tuple[list[Claims], int, int]:

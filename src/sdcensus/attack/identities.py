@@ -88,7 +88,7 @@ def attack_identities(
 ) -> AttackResult:
     """Claim counts of larger units that tables of smaller ones show as well, k times as large."""
     variances, missing = variances_of(targets, assumptions)
-    usable = [one for one in targets if one.name in variances]
+    usable = [target for target in targets if target.name in variances]
     pairs = tuple(_pairs(pieces_of(usable)))
     if not pairs:
         said = (*missing, "No two tables count different units by the same variables.")
@@ -124,7 +124,7 @@ def attack_identities(
         if probability >= assumptions.limit:
             rows.setdefault(table, []).append((cell, value, probability))
     claims = exact_claims(NAME, {one.name: one.table.spec for one in usable}, rows)
-    count = sum(one.count for one in claims)
+    count = sum(claim.count for claim in claims)
     said_of_ties = _sentence(ties, looked_through, count, len(examined), assumptions)
     figures = MappingProxyType({"codes that tie units": len(ties), "counts": len(examined)})
     looked_at = tuple(

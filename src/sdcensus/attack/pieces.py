@@ -83,21 +83,21 @@ class Piece:
     cells: Int64
 
     def __repr__(self) -> str:
-        return f"<Piece of {self.target.name}: {' × '.join(one.variable for one in self.sides)}>"
+        return f"<Piece of {self.target.name}: {' × '.join(side.variable for side in self.sides)}>"
 
     @cached_property
     def variables(self) -> frozenset[str]:
         """The variables that restrict it."""
-        return frozenset(one.variable for one in self.sides)
+        return frozenset(side.variable for side in self.sides)
 
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, bytes]]]:
         """Equal for pieces whose cells hold the same records, for any data."""
-        return self.context, frozenset(one.key for one in self.sides)
+        return self.context, frozenset(side.key for side in self.sides)
 
     def side(self, variable: str) -> Side | None:
         """The side of a variable, if it restricts the piece."""
-        return next((one for one in self.sides if one.variable == variable), None)
+        return next((side for side in self.sides if side.variable == variable), None)
 
 
 def pieces_of(targets: Sequence[Target]) -> tuple[Piece, ...]:
@@ -121,8 +121,8 @@ class Index:
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._sets: dict[tuple[str, frozenset[str]], list[Piece]] = {}
-        for one in pieces:
-            self._sets.setdefault((one.context, one.variables), []).append(one)
+        for piece in pieces:
+            self._sets.setdefault((piece.context, piece.variables), []).append(piece)
         self._finer: dict[tuple[str, frozenset[str]], list[Piece]] = {}
 
     def finer(self, coarse: Piece, *, most_more: int | None = None) -> list[Piece]:
@@ -130,10 +130,10 @@ class Index:
         key = (coarse.context, coarse.variables)
         if key not in self._finer:
             self._finer[key] = [
-                one
+                piece
                 for (context, variables), pieces in self._sets.items()
                 if context == coarse.context and coarse.variables <= variables
-                for one in pieces
+                for piece in pieces
             ]
         found = self._finer[key]
         if most_more is None:
@@ -143,8 +143,8 @@ class Index:
 
 
 def _same_values(piece: Piece, other: Piece) -> bool:
-    names = [one.variable for one in other.sides]
-    order = [names.index(one.variable) for one in piece.sides]
+    names = [side.variable for side in other.sides]
+    order = [names.index(side.variable) for side in piece.sides]
     values, known = other.values.transpose(order), other.known.transpose(order)
     both = piece.known & known & ((piece.values > 0) | (values > 0))
     if not both.any():
@@ -158,14 +158,19 @@ def _cut(target: Target, seen: _Sides) -> Iterator[Piece]:
     product = is_product(spec.universe)
     # A condition that is no product of codes is compared as a whole.
     context = f"{target.data}|{'' if product else spec.universe.canonical()}"
-    filters = {one.name: leaves_in(spec.universe, one) for one in spec.universe.variables}
+    filters = {
+        variable.name: leaves_in(spec.universe, variable) for variable in spec.universe.variables
+    }
     if not product:
         filters = {}
     shown = {axis.variable.name for axis in spec.axes}
     fixed = [
-        _once(Side(_identity(one), np.where(filters[one.name], 0, -1).astype(np.int64), 1), seen)
-        for one in spec.universe.variables
-        if one.name in filters and one.name not in shown
+        _once(
+            Side(_identity(variable), np.where(filters[variable.name], 0, -1).astype(np.int64), 1),
+            seen,
+        )
+        for variable in spec.universe.variables
+        if variable.name in filters and variable.name not in shown
     ]
     blocks = [
         [
@@ -216,7 +221,7 @@ def _side(axis: Axis, at: int, inside: Mask | None) -> Side:
 
 def _identity(variable: Variable) -> str:
     """The name of a variable and a mark of its code list."""
-    codes = "\0".join(one.code for one in variable.codes)
+    codes = "\0".join(code.code for code in variable.codes)
     mark = hashlib.blake2b(codes.encode(), digest_size=8).hexdigest()
     return f"{variable.name} {mark}"
 
@@ -254,15 +259,15 @@ class Tiling:
     @property
     def parts(self) -> Int64:
         """How many finer cells each coarser one holds."""
-        free = [one.size for one in self.fine.sides if one.variable not in self.coarse.variables]
+        free = [side.size for side in self.fine.sides if side.variable not in self.coarse.variables]
         made = _outer([one.parts for one in self.maps], np.multiply).astype(np.int64)
         return made * int(np.prod(free, dtype=np.int64))
 
     def holder(self) -> Int64:
         """For each finer cell the number of the coarser one that holds it; -1 for none."""
         shape = self.coarse.values.shape
-        sizes = tuple(one.size for one in self.fine.sides)
-        names = [one.variable for one in self.fine.sides]
+        sizes = tuple(side.size for side in self.fine.sides)
+        names = [side.variable for side in self.fine.sides]
         found = np.zeros(sizes, dtype=np.int64)
         outside = np.zeros(sizes, dtype=bool)
         for at, (side, one) in enumerate(zip(self.coarse.sides, self.maps, strict=True)):
@@ -314,6 +319,6 @@ def tiling(fine: Piece, coarse: Piece) -> Tiling | None:
 def _outer(vectors: Sequence[npt.NDArray[Any]], combine: np.ufunc) -> npt.NDArray[Any]:
     """A product over all axes of one vector for each."""
     made = np.ones((), dtype=vectors[0].dtype if vectors else bool)
-    for one in vectors:
-        made = combine(made[..., None], one)
+    for vector in vectors:
+        made = combine(made[..., None], vector)
     return made

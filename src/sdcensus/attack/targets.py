@@ -39,25 +39,25 @@ class Target:
 
 def targets_of(tables: Sequence[PublishedTable]) -> tuple[tuple[Target, ...], tuple[str, ...]]:
     """Tables that can be attacked, and sentences about those that cannot."""
-    for one in tables:
-        given: object = one
+    for table in tables:
+        given: object = table
         if not isinstance(given, PublishedTable):
             raise SpecError(
                 f"Attacks see published tables only, and a {type(given).__name__} is none."
             )
     chosen: list[Target] = []
     left_out: list[str] = []
-    for one in tables:
-        spec = one.table.spec
+    for table in tables:
+        spec = table.table.spec
         if spec.measure is not Measure.COUNT:
-            left_out.append(f"{one.name} shows weighted counts and was not attacked.")
+            left_out.append(f"{table.name} shows weighted counts and was not attacked.")
         elif spec.cells > MOST_CELLS:
             left_out.append(
-                f"{one.name} has {spec.cells:,} cells and was not attacked: at most"
+                f"{table.name} has {spec.cells:,} cells and was not attacked: at most"
                 f" {MOST_CELLS:,} are held at a time."
             )
         else:
-            chosen.append(_target(one))
+            chosen.append(_target(table))
     return tuple(chosen), tuple(left_out)
 
 
@@ -73,8 +73,8 @@ def _target(one: PublishedTable) -> Target:
 def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:
     """Tables that were made in the same way, together."""
     found: dict[tuple[str, ...], list[Target]] = {}
-    for one in targets:
-        found.setdefault((one.data, *one.making), []).append(one)
+    for target in targets:
+        found.setdefault((target.data, *target.making), []).append(target)
     return tuple(tuple(one) for one in found.values())
 
 

@@ -135,10 +135,10 @@ class PublishedAnswer:
 
     def axis(self, name: str) -> AnswerAxis:
         """An axis by the name of its variable."""
-        for one in self.axes:
-            if one.name == name:
-                return one
-        raise UnknownName("axis", name, known=[one.name for one in self.axes])
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        raise UnknownName("axis", name, known=[axis.name for axis in self.axes])
 
     def value(self, **codes: object) -> int | float | None:
         """The published value of one cell, or ``None`` where no number is published.
@@ -266,8 +266,8 @@ def _axis(name: str, dimension: Any, *, geography: bool) -> AnswerAxis:
         name,
         str(dimension.get("label", name)),
         codes,
-        tuple(str(labels.get(one, one)) for one in codes),
-        tuple(str(levels[one]) for one in codes) if levels else (),
+        tuple(str(labels.get(code, code)) for code in codes),
+        tuple(str(levels[code]) for code in codes) if levels else (),
         more.get("total"),
         geography,
     )

@@ -396,7 +396,7 @@ def make_question(
     """A question from what a program says; mistakes of form are found before it is sent."""
     document: dict[str, Any] = {"of": of, "by": list(by), "where": where or ""}
     if codes:
-        document["codes"] = {name: [str(one) for one in some] for name, some in codes.items()}
+        document["codes"] = {name: [str(one) for one in code] for name, code in codes.items()}
     if groups:
         document["groups"] = {
             name: [

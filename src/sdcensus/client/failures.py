@@ -147,10 +147,12 @@ def failure(status: int, body: object, *, retry_after: float | None = None) -> S
 def _refused(message: str, reasons: tuple[Reason, ...], remedies: tuple[Remedy, ...]) -> str:
     """A message that names the reasons and what would help, each once."""
     lines = [message]
-    lines += [f"- {one.text}" for one in reasons if one.text and one.text not in message]
+    lines += [
+        f"- {reason.text}" for reason in reasons if reason.text and reason.text not in message
+    ]
     if remedies:
         lines.append("What would help:")
-        lines += [f"- {one.text}" for one in remedies if one.text]
+        lines += [f"- {remedy.text}" for remedy in remedies if remedy.text]
     return "\n".join(lines)
 
 

@@ -97,10 +97,12 @@ def parquet_source(
         dialect: Of the engine.
     """
     of, name = request.spec.of, dialect.name
-    leaves = {one.name: f"leaf_{at}" for at, one in enumerate(needs.codes)}
+    leaves = {code.name: f"leaf_{at}" for at, code in enumerate(needs.codes)}
     values = {one.name: f"value_{at}" for at, one in enumerate(summed(needs))}
     wanted = [f"{name(census.dataset(of).key.name)} AS {name(KEY_COLUMN)}"]
-    wanted += [f"{name(census.codes(of, one))} AS {name(leaves[one.name])}" for one in needs.codes]
+    wanted += [
+        f"{name(census.codes(of, code))} AS {name(leaves[code.name])}" for code in needs.codes
+    ]
     # A missing amount adds nothing to a sum.
     wanted += [
         f"coalesce({name(census.values(of, one))}, 0) AS {name(values[one.name])}"

@@ -206,5 +206,5 @@ class Checks:
 
 def _bad(frames: Frames, query: FileQuery, entity: Entity, columns: tuple[str, ...]) -> str:
     widths = frames.widths(entity, columns)
-    parts = [query.bad_part(one, width) for one, width in zip(columns, widths, strict=True)]
+    parts = [query.bad_part(column, width) for column, width in zip(columns, widths, strict=True)]
     return " OR ".join(parts)

@@ -118,11 +118,11 @@ class Frames:
     def widths(self, entity: Entity, columns: Sequence[str]) -> list[int | None]:
         """The declared widths of columns in the file that shows the units of a kind."""
         home = self.home(entity)
-        file = next(one.name for one in self.schema.files if one.entity is home)
+        file = next(file.name for file in self.schema.files if file.entity is home)
         declared = {
-            one.source.column: one.source.width
-            for one in self.schema.variables
-            if one.source is not None and one.source.file == file
+            variable.source.column: variable.source.width
+            for variable in self.schema.variables
+            if variable.source is not None and variable.source.file == file
         }
         return [declared.get(column) for column in columns]
 
@@ -134,10 +134,10 @@ class Frames:
         selected = {"id": self.id_of(query, entity)}
         for parent in wanted.links:
             selected[link_name(parent)] = self.link_of(query, entity, parent)
-        for one in wanted.leaves.values():
-            selected[leaf_name(one, schema)] = query.leaf(one)
-        for one in wanted.values.values():
-            selected[value_name(one, schema)] = query.value(one)
+        for leaf in wanted.leaves.values():
+            selected[leaf_name(leaf, schema)] = query.leaf(leaf)
+        for value in wanted.values.values():
+            selected[value_name(value, schema)] = query.value(value)
         for one in wanted.borrowed.values():
             there = f"{self.link_of(query, entity, one.entity)} IS NOT NULL"
             if one.is_axis:
@@ -202,8 +202,8 @@ class Frames:
             home: A parent whose id is needed (``home``).
         """
         tree = _Tree(self, of)
-        shown = [self._leaf(tree, of, one) for one in leaves]
-        shown += [self._value(tree, of, one) for one in values]
+        shown = [self._leaf(tree, of, leaf) for leaf in leaves]
+        shown += [self._value(tree, of, value) for value in values]
         tree.nodes[()].key = key
         if key:
             shown.append("e0.key AS key")
@@ -305,9 +305,11 @@ def _named_by(spec: EntitySpec, above: EntitySpec) -> tuple[str, ...]:
 def _one_for_each_id(sql: str, columns: Sequence[str], *, in_order: bool) -> str:
     """The units of a kind without a file; the first row speaks for a unit if rows may differ."""
     chosen = [
-        f"arg_min({one}, row) AS {one}" if in_order and one != "row" else f"min({one}) AS {one}"
-        for one in columns
-        if one != "id"
+        f"arg_min({column}, row) AS {column}"
+        if in_order and column != "row"
+        else f"min({column}) AS {column}"
+        for column in columns
+        if column != "id"
     ]
     shown = ", ".join(["id", *chosen])
     return f"SELECT {shown} FROM ({sql}) AS unit WHERE id IS NOT NULL GROUP BY id"

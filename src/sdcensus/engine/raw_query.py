@@ -28,7 +28,7 @@ def key_function(entity: Entity) -> str:
 
 def map_name(variable: str, schema: Schema, *, second: bool = False) -> str:
     """The relation that holds the encoding of a variable (of a grid: of one coordinate)."""
-    at = [one.name for one in schema.variables].index(variable)
+    at = [variable.name for variable in schema.variables].index(variable)
     return f"map_{at}{'_y' if second else ''}"
 
 
@@ -50,7 +50,7 @@ class FileQuery:
 
     def leaf(self, variable: Variable) -> str:
         """The leaf of a variable of this file."""
-        grid = next((one for one in self._schema.grids if one.variable == variable.name), None)
+        grid = next((grid for grid in self._schema.grids if grid.variable == variable.name), None)
         if grid is not None:
             return self._grid_leaf(grid, variable)
         return f"{self._mapped(variable)}.leaf"
@@ -77,7 +77,7 @@ class FileQuery:
 
     def id(self, columns: Sequence[str], widths: Sequence[int | None]) -> str:
         """The id in some columns; null if a part of it is empty."""
-        parts = [self.part(one, width) for one, width in zip(columns, widths, strict=True)]
+        parts = [self.part(column, width) for column, width in zip(columns, widths, strict=True)]
         return f"({' || chr(124) || '.join(parts)})"
 
     def part(self, column: str, width: int | None) -> str:
@@ -152,4 +152,4 @@ def link_name(parent: Entity) -> str:
 
 
 def _place(variable: Variable, schema: Schema) -> int:
-    return [one.name for one in schema.variables].index(variable.name)
+    return [variable.name for variable in schema.variables].index(variable.name)

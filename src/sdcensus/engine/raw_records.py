@@ -122,7 +122,7 @@ class FileRecords(Confidential):
         )
         return Source(
             relation=f"({query})",
-            leaves={one.name: leaf_name(one, schema) for one in needs.codes},
+            leaves={code.name: leaf_name(code, schema) for code in needs.codes},
             values={one.name: value_name(one, schema) for one in summed(needs)},
             parameters=frames.parameters.used_in(query),
         )
@@ -133,7 +133,7 @@ class FileRecords(Confidential):
         if of is not Entity.HOUSEHOLD or not takes_reference_keys(schema):
             return None
         condition = universe_of(schema.keys.reference_person, schema)
-        leaves = {one.name: leaf_name(one, schema) for one in condition.variables}
+        leaves = {variable.name: leaf_name(variable, schema) for variable in condition.variables}
         mapped = register_universe(registering(connection), condition, leaves, prefix=REFERENCE)
         return Reference(condition.variables, mapped)
 
@@ -162,7 +162,7 @@ class FileRecords(Confidential):
         schema, of = self._schema, request.spec.of
         starts = [of] if reference is None else [of, Entity.PERSON]
         kinds = list(starts)
-        wanted = [one.entity for one in variables]
+        wanted = [variable.entity for variable in variables]
         if request.households:
             wanted.append(Entity.HOUSEHOLD)
         for start in starts:
@@ -263,7 +263,7 @@ class FileRecords(Confidential):
         differing: set[Entity] = set()
         for kind in kinds:
             origin = schema.entity(kind).derived_from
-            parents = [one for one in schema.parents(kind) if one in kinds]
+            parents = [parent for parent in schema.parents(kind) if parent in kinds]
             once(("ids", origin or kind), partial(checks.ids, origin or kind))
             for parent in parents:
                 # Where both link to the same kind, the rows of the origin speak for themselves.
@@ -273,7 +273,7 @@ class FileRecords(Confidential):
             if origin is not None:
                 once(("links", origin, kind), partial(checks.links, origin, kind))
                 described: list[Variable | Entity] = [*parents]
-                described += [one for one in variables if one.entity is kind]
+                described += [variable for variable in variables if variable.entity is kind]
                 for about in described:
                     mark = ("agreement", kind, type(about).__name__, about.name)
                     once(mark, partial(checks.agreement, kind, about))
@@ -348,7 +348,7 @@ def _decimal_keys(texts: pa.ChunkedArray, digits: pa.ChunkedArray) -> pa.Array:
     try:
         return pa.array(keys_from_decimals(values, size).astype(np.int64))
     except SdcensusError:
-        return pa.array([_decimal_key(one, size) for one in values], pa.int64())
+        return pa.array([_decimal_key(value, size) for value in values], pa.int64())
 
 
 def _decimal_key(text: Any, digits: int) -> int | None:

@@ -104,7 +104,7 @@ class StoreRecords:
     def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
         """Register a stream of the columns that the request needs."""
         store, of = self._store, request.spec.of
-        leaves = {one.name: f"leaf_{at}" for at, one in enumerate(needs.codes)}
+        leaves = {code.name: f"leaf_{at}" for at, code in enumerate(needs.codes)}
         columns: dict[str, tuple[Column, np.dtype[Any]]] = {}
         for variable in needs.codes:
             column = store.column(of, variable)
@@ -155,7 +155,7 @@ def register_universe(
     for at, (variable, classes, weight) in enumerate(
         zip(universe.variables, universe.classes, weights, strict=True)
     ):
-        parts = [int(one) * weight for one in classes]
+        parts = [int(class_) * weight for class_ in classes]
         register(f"{prefix}_{at}", {LEAF: range(len(parts)), PART: parts})
         mapped.append(Mapped(leaves[variable.name], f"{prefix}_{at}"))
     true = np.flatnonzero(np.ascontiguousarray(universe.truth).reshape(-1))

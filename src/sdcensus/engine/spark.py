@@ -131,9 +131,10 @@ class SparkEngine:
             if entity not in self._views:
                 dataset = self._census.dataset(entity)
                 types = (
-                    f"{SPARK.name(one.name)} {_SPARK_TYPES[one.type]}" for one in dataset.columns()
+                    f"{SPARK.name(column.name)} {_SPARK_TYPES[column.type]}"
+                    for column in dataset.columns()
                 )
-                files = [_literal(one) for one in self._census.files(entity)]
+                files = [_literal(file) for file in self._census.files(entity)]
                 frame = self._session.read.schema(", ".join(types)).parquet(*files)
                 name = f"records_{entity.value}_{id(self):x}"
                 frame.createOrReplaceTempView(name)
@@ -177,8 +178,10 @@ def small_relation(columns: Mapping[str, Sequence[int]]) -> str:
 
     A frame made from Python would pass through a file or a socket, and keep a task waiting for it.
     """
-    arrays = (f"from_json('{json.dumps(list(one))}', 'array<bigint>')" for one in columns.values())
-    names = ", ".join(SPARK.name(one) for one in columns)
+    arrays = (
+        f"from_json('{json.dumps(list(column))}', 'array<bigint>')" for column in columns.values()
+    )
+    names = ", ".join(SPARK.name(column) for column in columns)
     return f"SELECT inline(arrays_zip({', '.join(arrays)})) AS ({names})"
 
 
@@ -229,13 +232,13 @@ def _unlogged() -> Iterator[None]:
         return record.thread != thread
 
     loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
-    for one in loggers:
-        one.addFilter(keep)
+    for logger in loggers:
+        logger.addFilter(keep)
     try:
         yield
     finally:
-        for one in loggers:
-            one.removeFilter(keep)
+        for logger in loggers:
+            logger.removeFilter(keep)
 
 
 def _explained(error: Exception) -> SdcensusError:

@@ -130,7 +130,7 @@ def from_records(
     """The records of a universe, as ``r``, joined with the parts of their axes ``a0``, ``a1``…"""
     name = dialect.name
     lines = [f"FROM {source} AS {name('r')}"]
-    lines += [_join("a", at, one, dialect) for at, one in enumerate(axes)]
+    lines += [_join("a", at, axis, dialect) for at, axis in enumerate(axes)]
     if universe is not None:
         lines += [_join("u", at, one, dialect) for at, one in enumerate(universe)]
         lines.append(

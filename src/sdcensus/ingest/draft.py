@@ -77,7 +77,7 @@ def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
         for source in _sources(path, options):
             reader = open_reader(source)
             names = [column.name for column in reader.columns()]
-            twin = next((one for one in files if _same_file_kind(one, source, names)), None)
+            twin = next((file for file in files if _same_file_kind(file, source, names)), None)
             if twin is not None:
                 twin.source = replace(twin.source, paths=(*twin.source.paths, *source.paths))
             else:
@@ -85,9 +85,9 @@ def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
     for file in files:
         file.reader = open_reader(file.source)
         file.profiles = profiles_of(file.reader)
-        if options.decimal is None and any(one.comma for one in file.profiles.values()):
+        if options.decimal is None and any(profile.comma for profile in file.profiles.values()):
             file.source = replace(file.source, decimal=",")
-    filled = [one for one in files if any(each.filled for each in one.profiles.values())]
+    filled = [file for file in files if any(each.filled for each in file.profiles.values())]
     for file in files:
         if file not in filled and (file.source.record is None or not filled):
             raise InputError(f"{file.reader.name} has no records, so there is nothing to look at.")
@@ -156,13 +156,13 @@ def _named(files: list[DraftFile]) -> list[DraftFile]:
     """Guess which units the rows of each file are; a kind has one file."""
     free = list(Entity)
     left_out = []
-    for file in sorted(files, key=lambda one: entity_named(one.title) is None):
+    for file in sorted(files, key=lambda file: entity_named(file.title) is None):
         if not free:
             left_out.append(file)
             continue
         likely = entity_named(file.title)
         if likely not in free:
-            about = {concept for one in file.profiles.values() for concept in concepts(one)}
+            about = {concept for profile in file.profiles.values() for concept in concepts(profile)}
             is_person = bool({Concept.SEX, Concept.AGE} & about) or len(files) == 1
             likely = Entity.PERSON if is_person else Entity.HOUSEHOLD
             file.notes.append("guessed: which units the rows are.")
@@ -182,7 +182,7 @@ def _named(files: list[DraftFile]) -> list[DraftFile]:
 
 def _id_of(file: DraftFile, files: list[DraftFile]) -> list[str]:
     """The columns that identify a record: if possible, those of what holds it and some more."""
-    candidates = [name for name, one in file.profiles.items() if may_identify_units(one)]
+    candidates = [name for name, profile in file.profiles.items() if may_identify_units(profile)]
     order = list(Entity)
     above = [one for one in files if order.index(one.entity) > order.index(file.entity)]
     for other in sorted(above, key=lambda one: order.index(one.entity)):

@@ -104,7 +104,9 @@ class Profile:
     def zero_padded(self) -> bool:
         """Whether some numbers are written with zeros in front."""
         values = self.counts or {}
-        return self.whole and any(len(one) > 1 and one.lstrip("-")[0] == "0" for one in values)
+        return self.whole and any(
+            len(value) > 1 and value.lstrip("-")[0] == "0" for value in values
+        )
 
 
 def _all(text: pa.Array, pattern: str) -> bool:

@@ -176,7 +176,7 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     if numbers and (counts is None or len(others) > max(_FEW_NUMBERS, 2 * len(labels))):
         values = [int(one) for one in {*others, *labels} if one not in missing and _is_whole(one)]
         return _range_or_amount(profile, values, missing, about)
-    added = [one for one in others if _may_be_shown(one, (counts or {})[one])]
+    added = [other for other in others if _may_be_shown(other, (counts or {})[other])]
     codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
     made = Guess(codes={**codes, **{one: labels.get(one, "") for one in missing}}, missing=missing)
     if not any(code not in missing for code in codes):
@@ -213,9 +213,9 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
         return _classification(profile)
     numbers = profile.numbers()
     missing = {} if Concept.AREA in about else _missing_at_the_top(numbers)
-    valid = [one for one in numbers if str(one) not in missing]
+    valid = [number for number in numbers if str(number) not in missing]
     if Concept.AGE not in about and len(valid) <= _FEW_NUMBERS:
-        made = Guess(codes={str(one): str(one) for one in numbers}, missing=missing)
+        made = Guess(codes={str(number): str(number) for number in numbers}, missing=missing)
         made.notes.append("the labels are missing: write what the codes mean.")
         _note_missing(made)
         return made
@@ -282,7 +282,7 @@ def _is_classification(profile: Profile, valid: list[int]) -> bool:
 
 def _classification(profile: Profile) -> Guess:
     counts = profile.counts or {}
-    shown = [one for one in counts if _possible(one) and _may_be_code(one, counts[one])]
+    shown = [count for count in counts if _possible(count) and _may_be_code(count, counts[count])]
     labels = dict(profile.column.value_labels)
     codes = {one: labels.get(one, one) for one in sorted({*shown, *filter(_possible, labels)})}
     missing = _missing_by_label(codes)
@@ -302,12 +302,12 @@ def _text(profile: Profile) -> Guess:
     counts = profile.counts
     if counts is None:
         return _identifier(note)
-    short = all(len(one) <= 2 for one in counts)
+    short = all(len(count) <= 2 for count in counts)
     if len(counts) > _FEW_TEXTS or (not short and len(counts) * _OFTEN > profile.filled):
         if len(counts) <= _LONGEST_CLASSIFICATION and _code_like(profile):
             return _classification(profile)
         return _identifier(note)
-    shown = [one for one in counts if _may_be_shown(one, counts[one])]
+    shown = [count for count in counts if _may_be_shown(count, counts[count])]
     missing = _missing_by_label({one: one for one in shown})
     if len(missing) == len(shown):
         return _identifier(note)
@@ -323,7 +323,8 @@ def _code_like(profile: Profile) -> bool:
         profile.counts is not None
         and profile.longest <= 12
         and all(
-            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./-]*", one) for one in profile.counts
+            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./-]*", count)
+            for count in profile.counts
         )
     )
 

@@ -148,7 +148,7 @@ class SchemaWriter:
             holder = next(
                 (
                     one
-                    for one in sorted(files, key=lambda one: order.index(one.entity))
+                    for one in sorted(files, key=lambda file: order.index(file.entity))
                     if order.index(one.entity) > order.index(file.entity)
                     and one.id
                     and set(one.id) <= set(file.profiles)
@@ -252,7 +252,7 @@ class SchemaWriter:
         name = _slug(column)
         numbered = (f"{name}_{number}" for number in count(2))
         options = chain([name, f"{name}_{file}"], numbered)
-        return next(one for one in options if one not in self._names)
+        return next(option for option in options if option not in self._names)
 
 
 def _slug(column: str) -> str:
@@ -272,8 +272,12 @@ def _geography(files: list[DraftFile]) -> tuple[str, str] | None:
         for column, profile in file.profiles.items()
         if may_be_geography(profile)
     ]
-    households = [one for one in candidates if one[0] <= order.index(Entity.HOUSEHOLD)]
-    best = max(households or candidates, default=None, key=lambda one: (one[0], one[1]))
+    households = [
+        candidate for candidate in candidates if candidate[0] <= order.index(Entity.HOUSEHOLD)
+    ]
+    best = max(
+        households or candidates, default=None, key=lambda household: (household[0], household[1])
+    )
     return (best[2], best[3]) if best else None
 
 
@@ -281,7 +285,7 @@ def _derived_household(file: DraftFile, files: list[DraftFile]) -> list[str]:
     """The id of households in a file of persons: that of a person without the person's number."""
     if file.entity is not Entity.PERSON or len(file.id) < 2:
         return []
-    if any(one.entity is Entity.HOUSEHOLD for one in files):
+    if any(file.entity is Entity.HOUSEHOLD for file in files):
         return []
     numbers = [name for name in file.id if numbers_persons(name)]
     last = numbers[-1] if numbers else file.id[-1]

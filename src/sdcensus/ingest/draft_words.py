@@ -128,7 +128,9 @@ _NOT_STATED = re.compile(
 def concepts_of(name: str, label: str = "") -> set[Concept]:
     """What a column may be about, by its name; its label counts where the name says nothing."""
     found = _concepts(words_of(name))
-    return found or {one for one in _concepts(words_of(label)) if one is not Concept.NUMBER}
+    return found or {
+        concept for concept in _concepts(words_of(label)) if concept is not Concept.NUMBER
+    }
 
 
 def _concepts(words: list[str]) -> set[Concept]:

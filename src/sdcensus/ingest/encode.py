@@ -124,7 +124,7 @@ class ColumnEncoder:
         values = halves[:, 0].copy()
         mask = plain.to_numpy(zero_copy_only=False).astype(bool)
         numbers = [fixed_point(code, decimals) for code in missing]
-        mask &= ~np.isin(values, [one for one in numbers if not isinstance(one, Trouble)])
+        mask &= ~np.isin(values, [number for number in numbers if not isinstance(number, Trouble)])
         in_one_half = halves[:, 1] == values >> 63
         mask &= in_one_half & (np.abs(values) <= LARGEST_FIXED_POINT)
         return mask, exact.to_numpy(zero_copy_only=False).astype(bool), values

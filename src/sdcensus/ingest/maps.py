@@ -75,7 +75,7 @@ def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
         shown = set() if leaves is None else set(leaves.codes)
         valid = [code.code for code in variable.codes if not code.is_missing]
         missing = tuple(code for code in valid if code not in shown)
-        if any(len(one.points) > MOST_POINTS for one in shapes.values()):
+        if any(len(shape.points) > MOST_POINTS for shape in shapes.values()):
             content = _for_screens(shapes)
         found.append(CensusMap(variable.name, content, missing, path.name))
     return tuple(found)
@@ -83,5 +83,5 @@ def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
 
 def _for_screens(shapes: Mapping[str, Shapes]) -> bytes:
     """A map without details that no screen shows: what is kept is read at every start."""
-    drawn = all_levels({name: for_screen(one) for name, one in shapes.items()})
+    drawn = all_levels({name: for_screen(shape) for name, shape in shapes.items()})
     return json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

@@ -311,11 +311,11 @@ class _Tasks:
     def _label(self, variable: Variable, column: str) -> str:
         """What messages call a column: with the variable, where several are read from it."""
         readers = [
-            one
-            for one in self._schema.variables
-            if one.stored
-            and one.source is not None
-            and (one.source.file, one.source.column) == (self._file.name, column)
+            variable
+            for variable in self._schema.variables
+            if variable.stored
+            and variable.source is not None
+            and (variable.source.file, variable.source.column) == (self._file.name, column)
         ]
         return column if len(readers) < 2 else f"{column} ({variable.name})"
 

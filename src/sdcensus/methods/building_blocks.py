@@ -321,7 +321,7 @@ class LargeAreasExact(Method):
         """The cells of large areas, which are published as they are; confidential."""
         at = area_axis(cube.spec, self.area)
         counts = np.moveaxis(cube.count, at, 0)
-        others = cube.spec.with_axes(one for on, one in enumerate(cube.spec.axes) if on != at)
+        others = cube.spec.with_axes(axis for on, axis in enumerate(cube.spec.axes) if on != at)
         inside: Any = (slice(None), *interior(others))
         large = counts[inside].reshape(len(counts), -1).sum(axis=1) >= self.population
         # Only areas of the finest level: a larger area less its exact parts would be the rest.

@@ -55,7 +55,7 @@ def _key_of_universe(spec: TableSpec, product: bool, hash_key: bytes) -> int:
 def _key_of(variable: Variable, leaves: Mask, hash_key: bytes) -> int:
     if leaves.all():
         return 0
-    codes = sorted(one.code for one, inside in zip(variable.codes, leaves, strict=True) if inside)
+    codes = sorted(code.code for code, inside in zip(variable.codes, leaves, strict=True) if inside)
     return _digest([variable.name, codes], hash_key)
 
 

@@ -55,7 +55,7 @@ def by_exchange(spec: TableSpec, published: Int64, *, blocked: int) -> Int64:
     hashes = cell_hashes(spec)[interior(spec)]
     whole = with_totals(spec, _allowed(published[interior(spec)], hashes, blocked)).copy()
     values, target = whole.reshape(-1), published.flatten()
-    axes = sorted(enumerate(spec.axes), key=lambda one: one[1].variable.name)
+    axes = sorted(enumerate(spec.axes), key=lambda axis: axis[1].variable.name)
     places = [_place(axis, mixed_radix(spec.shape)[at]) for at, axis in axes]
     places += [_NO_AXIS] * (2 - len(places))
     grid = _grid(places)
@@ -133,7 +133,7 @@ def _place(axis: Axis, stride: int) -> _Place:
     hashes = _position_hashes(axis)
     order = np.argsort(hashes[: axis.base_size], kind="stable")
     groups, offsets = [], []
-    for block in (axis.blocks[0], *sorted(axis.blocks[1:], key=lambda one: _sum(hashes, one))):
+    for block in (axis.blocks[0], *sorted(axis.blocks[1:], key=lambda block: _sum(hashes, block))):
         own = block.group[order]
         ranks = np.argsort(np.argsort(hashes[block.start : block.start + block.size]))
         groups.append(ranks[own])

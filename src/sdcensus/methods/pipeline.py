@@ -117,7 +117,7 @@ class Pipeline(Method):
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         parts: list[Method | Step] = [self.first, *self.steps]
-        return {"parts": [{"name": one.name, **one.parameters()} for one in parts]}
+        return {"parts": [{"name": part.name, **part.parameters()} for part in parts]}
 
     def claims(self) -> Claims:
         """What the method promises, changed by each step in turn."""

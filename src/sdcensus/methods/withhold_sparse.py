@@ -129,8 +129,8 @@ class WithholdSparse(Step):
         values = np.moveaxis(table.published, axis, 0)[:areas]
         others = spec.with_axes(one for at, one in enumerate(spec.axes) if at != axis)
         inside: Any = (slice(None), *interior(others))
-        if all(one.total for one in others.axes):
-            grand: Any = (slice(None), *(len(one.codes) - 1 for one in others.axes))
+        if all(axis.total for axis in others.axes):
+            grand: Any = (slice(None), *(len(axis.codes) - 1 for axis in others.axes))
             population = values[grand]
         else:
             population = values[inside].reshape(areas, -1).sum(axis=1)

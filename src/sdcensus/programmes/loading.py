@@ -91,7 +91,9 @@ def load_programme(name: str) -> Programme:
             CellValue(row["kind"], row["name"], row["on"], Text.of(row["meaning"]))
             for row in _rows(folder, "cell_values")
         ),
-        correspondence=_correspondence(folder, {one.name: one for one in breakdowns}),
+        correspondence=_correspondence(
+            folder, {breakdown.name: breakdown for breakdown in breakdowns}
+        ),
     )
 
 

@@ -131,7 +131,7 @@ def anchor(title: str) -> str:
 
 def contents(*titles: str) -> Html:
     """Links to the sections of a long page."""
-    links = "".join(f'<li><a href="#{anchor(one)}">{escape(one)}</a></li>' for one in titles)
+    links = "".join(f'<li><a href="#{anchor(title)}">{escape(title)}</a></li>' for title in titles)
     return Html(f'<nav aria-label="On this page"><ul>{links}</ul></nav>\n')
 
 
@@ -143,7 +143,7 @@ def paragraph(text: str, *, soft: bool = False) -> Html:
 
 def bullets(sentences: Iterable[str]) -> Html:
     """Sentences as a list; nothing where there are none."""
-    lines = "".join(f"<li>{inline(one)}</li>" for one in sentences)
+    lines = "".join(f"<li>{inline(sentence)}</li>" for sentence in sentences)
     return Html(f"<ul>{lines}</ul>\n" if lines else "")
 
 
@@ -164,7 +164,7 @@ def link(text: str, target: str) -> Html:
 
 def together(*parts: str) -> Html:
     """Plain and marked words in one sentence."""
-    return Html("".join(inline(one) for one in parts))
+    return Html("".join(inline(part) for part in parts))
 
 
 def inline(text: str) -> str:
@@ -244,7 +244,7 @@ def figure(chart: Any, alternative: str, *, caption: str = "", title: str = "") 
     """
     drawn = as_svg(chart, alternative, margin=2, themed=True)
     parts = [f"<b>{escape(title)}</b>" if title else "", escape(caption)]
-    words = " ".join(one for one in parts if one)
+    words = " ".join(part for part in parts if part)
     says = f"<figcaption>{words}</figcaption>" if words else ""
     return Html(f"<figure>{says}{_scroll(title or caption or 'Chart')}{drawn}</div></figure>\n")
 

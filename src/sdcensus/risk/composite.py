@@ -199,7 +199,7 @@ class CompositeRiskMeasure(Measure[RiskBeforeAndAfter]):
 
 def _checked(weights: Sequence[float]) -> tuple[float, ...]:
     try:
-        checked = tuple(float(one) for one in weights)
+        checked = tuple(float(weight) for weight in weights)
     except (TypeError, ValueError):
         checked = ()
     good = len(checked) == len(WEIGHTS) and all(math.isfinite(w) and w >= 0 for w in checked)

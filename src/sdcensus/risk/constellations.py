@@ -102,17 +102,21 @@ class ConstellationRisk(Confidential):
     @property
     def lines(self) -> float:
         """How many lines were looked at."""
-        return math.fsum(one.lines for one in self.constellations)
+        return math.fsum(constellation.lines for constellation in self.constellations)
 
     @property
     def expected(self) -> float:
         """How many of them are expected to give a non-empty cell away."""
-        return math.fsum(one.lines * one.risk for one in self.constellations)
+        return math.fsum(
+            constellation.lines * constellation.risk for constellation in self.constellations
+        )
 
     @property
     def expected_small(self) -> float:
         """How many of them are expected to give a true 1 or 2 away."""
-        return math.fsum(one.lines * one.small_risk for one in self.constellations)
+        return math.fsum(
+            constellation.lines * constellation.small_risk for constellation in self.constellations
+        )
 
     @property
     def share(self) -> float | None:
@@ -154,7 +158,7 @@ def constellation_probability(
             f"A constellation has one to {MOST_PARTS} parts, and a published value for each of"
             " them and for their total."
         )
-    if any(int(one) != one or one < 0 for one in counts):
+    if any(int(count) != count or count < 0 for count in counts):
         raise SpecError("The true counts of a constellation are whole numbers, 0 or more.")
     true = [*counts, sum(counts)]
     wanted = [after - before for before, after in zip(true, published, strict=True)]
@@ -333,7 +337,7 @@ class _Noise(Confidential):
         """The probability that a non-empty cell, and that a true 1 or 2, is given away."""
         line = (*parts, total)
         deviations = [self.perturbation.deviations(count) for count in line]
-        if math.prod(one.size for one in deviations) > MOST_CASES:
+        if math.prod(deviation.size for deviation in deviations) > MOST_CASES:
             raise SpecError(
                 "The deviations of this perturbation are too many to go through all published"
                 " lines. Take lines with fewer parts."
@@ -403,7 +407,7 @@ def _joint_of_keys(
         *parts, total = (row.uppers for row in rows)
         np.add.at(joint, np.ix_(*numbers), joint_of_line(parts, total, table.modulus))
         return joint
-    keys = [np.repeat(one, row.widths) for one, row in zip(numbers, rows, strict=True)]
+    keys = [np.repeat(number, row.widths) for number, row in zip(numbers, rows, strict=True)]
     if table.modulus > _MOST_KEYS or math.prod(sizes[:-1]) * table.modulus > 8 * MOST_CASES:
         raise SpecError(
             "The rows of this table are cut into too many intervals for lines with so many parts."

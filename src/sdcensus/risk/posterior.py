@@ -320,13 +320,13 @@ def perceived_disclosure(
     seems = [pair.published == value for value in wanted]
     seen = VisibleSmall(
         tuple(wanted),
-        tuple(int(one.sum()) for one in seems),
+        tuple(int(seem.sum()) for seem in seems),
         int(np.count_nonzero(pair.published)),
     )
     is_so = [pair.true == value for value in wanted]
     return PerceivedDisclosure(
         seen,
-        tuple(int((one & other).sum()) for one, other in zip(seems, is_so, strict=True)),
+        tuple(int((seem & other).sum()) for seem, other in zip(seems, is_so, strict=True)),
         tuple(int(one.sum()) for one in is_so),
     )
 
@@ -341,7 +341,7 @@ def _shown_values(table: AnyTable, margins: bool) -> Int64:
 
 
 def _values(values: Sequence[int], *, smallest: int = 0) -> Int64:
-    if not len(values) or any(type(one) is not int or one < smallest for one in values):
+    if not len(values) or any(type(value) is not int or value < smallest for value in values):
         raise SpecError(f"Published values to look at are whole numbers from {smallest} on.")
     return np.unique(np.array(values, dtype=np.int64))
 

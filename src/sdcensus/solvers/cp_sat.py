@@ -47,7 +47,7 @@ def solve(program: Program, *, steps: int | None = None) -> Solution:
     }.get(ended, Status.FAILED)
     if ended not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return nothing(status)
-    values_found = np.array([solver.value(one) for one in variables], dtype=np.float64)
+    values_found = np.array([solver.value(variable) for variable in variables], dtype=np.float64)
     return found(program, status, values_found)
 
 

@@ -56,5 +56,7 @@ class Glop:
         }.get(solver.Solve(), Status.FAILED)
         if status is not Status.OPTIMAL:
             return nothing(status)
-        values = np.array([one.solution_value() for one in self._variables], dtype=np.float64)
+        values = np.array(
+            [variable.solution_value() for variable in self._variables], dtype=np.float64
+        )
         return found(self._program.with_cost(cost), status, values)

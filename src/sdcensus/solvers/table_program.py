@@ -75,7 +75,7 @@ class TableProgram:
         """What adds up, for the search for whole tables."""
         by_cell = self.sums.T.tocsr()
         arrays = (self.sums.indptr, self.sums.indices, by_cell.indptr, by_cell.indices)
-        return Sums(*(one.astype(np.int64) for one in arrays))
+        return Sums(*(array.astype(np.int64) for array in arrays))
 
     def goal(self, cell: int, sign: int) -> Float64:
         """The cost by which a cell becomes as small (1) or as large (-1) as possible."""

@@ -115,7 +115,9 @@ class ParquetManifest:
             "secret_id": self.secret_id,
             **({"people": self.people} if self.people else {}),
             **({"lineage": self.lineage} if self.lineage else {}),
-            "entities": {entity.value: _dataset_json(one) for entity, one in self.datasets.items()},
+            "entities": {
+                entity.value: _dataset_json(dataset) for entity, dataset in self.datasets.items()
+            },
         }
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
@@ -127,11 +129,11 @@ def _dataset_json(dataset: Dataset) -> dict[str, Any]:
     return {
         "key": column(dataset.key),
         "household": None if dataset.household is None else column(dataset.household),
-        "codes": {name: column(one) for name, one in dataset.codes.items()},
-        "values": {name: column(one) for name, one in dataset.values.items()},
+        "codes": {name: column(code) for name, code in dataset.codes.items()},
+        "values": {name: column(value) for name, value in dataset.values.items()},
         "files": [
-            {"name": one.name, "rows": one.rows, "size": one.size, "digest": one.digest}
-            for one in dataset.files
+            {"name": file.name, "rows": file.rows, "size": file.size, "digest": file.digest}
+            for file in dataset.files
         ],
     }
 
@@ -258,15 +260,15 @@ class ParquetCensus(Confidential):
 
     def _check_files(self, folder: Path, *, verify: bool) -> None:
         for dataset in self.manifest.datasets.values():
-            for one in dataset.files:
-                path = folder / one.name
+            for file in dataset.files:
+                path = folder / file.name
                 try:
                     size = path.stat().st_size
                 except OSError:
                     raise StoreError(f"{path} is missing. {_AGAIN}") from None
-                if size != one.size:
+                if size != file.size:
                     raise StoreError(f"{path} is cut off or too long. {_AGAIN}")
-                if verify and file_digest(path) != one.digest:
+                if verify and file_digest(path) != file.digest:
                     raise StoreError(f"{path} has changed since it was exported. {_AGAIN}")
 
     @property
@@ -295,7 +297,7 @@ class ParquetCensus(Confidential):
 
     def files(self, entity: Entity) -> list[str]:
         """The addresses of the files of a kind. Other files in the folder are never read."""
-        return [f"{self.location.rstrip('/')}/{one.name}" for one in self.dataset(entity).files]
+        return [f"{self.location.rstrip('/')}/{file.name}" for file in self.dataset(entity).files]
 
     def codes(self, entity: Entity, variable: Variable) -> str:
         """The column with the leaves of a variable."""

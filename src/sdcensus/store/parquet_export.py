@@ -95,7 +95,9 @@ def export_parquet(
     schema = store.schema
     try:
         datasets: dict[Entity, Dataset] = {}
-        entities = [one.entity for one in schema.entities if one.entity in store.manifest.rows]
+        entities = [
+            entity.entity for entity in schema.entities if entity.entity in store.manifest.rows
+        ]
         for entity in entities:
             datasets[entity] = _write_dataset(store, entity, making, rows_per_file, progress)
         manifest = ParquetManifest(
@@ -148,8 +150,8 @@ def _write_dataset(
     return Dataset(
         key=key.target,
         household=household.target if household else None,
-        codes={name: one.target for name, one in codes.items()},
-        values={name: one.target for name, one in values.items()},
+        codes={name: code.target for name, code in codes.items()},
+        values={name: value.target for name, value in values.items()},
         files=tuple(files),
     )
 

@@ -32,7 +32,7 @@ def people_mark(store: CensusStore) -> PeopleMark:
     whole = hashlib.blake2b(digest_size=16, person=b"people-mark")
     ones = np.zeros(SIGNS, dtype=np.int64)
     total = 0
-    for spec in sorted(store.schema.entities, key=lambda one: one.entity.value):
+    for spec in sorted(store.schema.entities, key=lambda entity: entity.entity.value):
         entity = spec.entity
         contents = np.sort(_contents(store, entity))
         with np.errstate(over="ignore"):
@@ -49,7 +49,7 @@ def _contents(store: CensusStore, entity: Entity) -> UInt64:
     """A number for what each record says."""
     rows = store.rows(entity)
     contents = np.full(rows, _number(f"unit\x1f{entity}"), dtype=np.uint64)
-    own = [one for one in store.schema.variables if one.entity is entity]
+    own = [variable for variable in store.schema.variables if variable.entity is entity]
     for variable in own:
         if store.has(entity, variable.name):
             _add_codes(store, entity, variable, contents)
@@ -61,7 +61,7 @@ def _contents(store: CensusStore, entity: Entity) -> UInt64:
 
 def _add_codes(store: CensusStore, entity: Entity, variable: Variable, contents: UInt64) -> None:
     codes = np.array(
-        [_number(f"{variable.name}\x1f{one.code}") for one in variable.codes], dtype=np.uint64
+        [_number(f"{variable.name}\x1f{code.code}") for code in variable.codes], dtype=np.uint64
     )
     column = store.column(entity, variable)
     for start in range(0, contents.size, _ROWS):

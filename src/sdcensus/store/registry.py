@@ -142,7 +142,7 @@ class Registry:
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that was published, once."""
-        return tuple({one.spec_hash: one.spec for one in self._entries()}.values())
+        return tuple({entry.spec_hash: entry.spec for entry in self._entries()}.values())
 
     def tables(self) -> Iterator[AnyTable]:
         """Every publication whose values are kept, in the order in which they were added."""
@@ -198,8 +198,10 @@ class Registry:
             consistent: Whether the same records have the same number in all of them.
         """
         batch = self.batch()
-        for one in tables:
-            batch.add(one.table, provenance=one.provenance, name=one.name, consistent=consistent)
+        for table in tables:
+            batch.add(
+                table.table, provenance=table.provenance, name=table.name, consistent=consistent
+            )
         added = batch.commit(publication)
         return self.entries()[-len(added) :] if added else ()
 

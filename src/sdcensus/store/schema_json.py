@@ -52,12 +52,18 @@ def schema_to_json(schema: Schema) -> Json:
     # Stores that were written before these could be declared keep their digest.
     if schema.identities:
         plain["identities"] = [
-            [one.each.value, one.holds.value, one.when, one.times] for one in schema.identities
+            [identity.each.value, identity.holds.value, identity.when, identity.times]
+            for identity in schema.identities
         ]
     if schema.universes:
         plain["universes"] = [
-            [one.name, one.condition, _text_to_json(one.label), _text_to_json(one.description)]
-            for one in schema.universes
+            [
+                universe.name,
+                universe.condition,
+                _text_to_json(universe.label),
+                _text_to_json(universe.description),
+            ]
+            for universe in schema.universes
         ]
     return plain
 
@@ -72,8 +78,8 @@ def _plain(schema: Schema) -> Json:
             "reference_date": schema.census.reference_date,
             "languages": list(schema.census.languages),
         },
-        "entities": [_entity_to_json(one) for one in schema.entities],
-        "variables": [_variable_to_json(one, schema.grids) for one in schema.variables],
+        "entities": [_entity_to_json(entity) for entity in schema.entities],
+        "variables": [_variable_to_json(variable, schema.grids) for variable in schema.variables],
         "keys": {
             "scope": schema.keys.scope.value,
             "household": schema.keys.household.value,
@@ -86,8 +92,8 @@ def _plain(schema: Schema) -> Json:
         },
         "impossible": [[one.when, _text_to_json(one.label)] for one in schema.impossible],
         "grids": [
-            [one.variable, one.x, one.y, one.epsg, one.cell, list(one.extent)]
-            for one in schema.grids
+            [grid.variable, grid.x, grid.y, grid.epsg, grid.cell, list(grid.extent)]
+            for grid in schema.grids
         ],
     }
 
@@ -169,7 +175,8 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
         or None,
         "codes": _codes_to_json(variable, grids) or None,
-        "hierarchies": [_hierarchy_to_json(one) for one in variable.hierarchies] or None,
+        "hierarchies": [_hierarchy_to_json(hierarchy) for hierarchy in variable.hierarchies]
+        or None,
     }
     return {name: value for name, value in entries.items() if value is not None}
 

@@ -106,7 +106,7 @@ _AGAIN = "Let the holder of the office secret make it again: sdcensus secret loo
 def _bytes(*parts: str) -> bytes | None:
     """The bytes of both halves, or None where they are not as many hex digits as a key has."""
     digits = ["".join(part.split()) for part in parts]
-    if not all(re.fullmatch(rf"[0-9a-fA-F]{{{SUB_KEY_BYTES}}}", one) for one in digits):
+    if not all(re.fullmatch(rf"[0-9a-fA-F]{{{SUB_KEY_BYTES}}}", digit) for digit in digits):
         return None
     return bytes.fromhex("".join(digits))
 

@@ -63,7 +63,7 @@ def small_store(folder: Path, census: SmallCensus) -> tuple[CensusStore, dict[En
 
 def _arrays(census: SmallCensus, entity: Entity) -> Units:
     schema, own = census.schema, census.units[entity]
-    described = [one for one in schema.variables if one.entity is entity]
+    described = [variable for variable in schema.variables if variable.entity is entity]
     return Units(
         keys=np.array([census.key(entity, one) for one in own], dtype=np.uint32),
         digests=np.array([census.digest(entity, one) for one in own], dtype=np.uint64),
@@ -168,7 +168,10 @@ def _check_households(
     elif numbers is None:
         assert (first == last) is (len(expected.households) == 1), (place, "one household")
     else:
-        rows = [NO_HOUSEHOLD if one < 0 else numbers[one] for one in expected.households]
+        rows = [
+            NO_HOUSEHOLD if household < 0 else numbers[household]
+            for household in expected.households
+        ]
         assert (first, last) == (min(rows), max(rows)), (place, "households")
 
 

@@ -76,7 +76,7 @@ def delivered_axes(
     if draw(st.booleans()):
         total = len(codes)
         codes, levels = [*codes, TOTAL], [*levels, TOTAL]
-        parents = [total if one == NO_PARENT else one for one in parents] + [NO_PARENT]
+        parents = [total if parent == NO_PARENT else parent for parent in parents] + [NO_PARENT]
     return DeliveredAxis(
         column=column,
         label=draw(texts(labels)),

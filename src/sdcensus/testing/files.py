@@ -75,9 +75,9 @@ def _columns(schema: Schema, entity: Entity) -> list[str]:
 def _described(schema: Schema, entity: Entity) -> list[Variable]:
     """The variables in the file of a kind: its own, and those of units without a file."""
     return [
-        one
-        for one in schema.variables
-        if one.stored and one.source is not None and one.source.file == entity.value
+        variable
+        for variable in schema.variables
+        if variable.stored and variable.source is not None and variable.source.file == entity.value
     ]
 
 
@@ -135,9 +135,11 @@ def _write_parquet(
     entity: Entity,
 ) -> None:
     ids = {
-        one.source.column: position
-        for position, one in enumerate(schema.variables)
-        if one.role is Role.RECORD_ID and one.source is not None and one.source.file == entity.value
+        variable.source.column: position
+        for position, variable in enumerate(schema.variables)
+        if variable.role is Role.RECORD_ID
+        and variable.source is not None
+        and variable.source.file == entity.value
     }
     arrays = {}
     for name in names:

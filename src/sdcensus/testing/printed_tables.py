@@ -26,8 +26,10 @@ def printed_variable(
     missing: Sequence[str] = (),
 ) -> Variable:
     """A variable of persons whose codes are their own labels."""
-    kinds = [CodeKind.NOT_STATED if one in missing else CodeKind.VALID for one in labels]
-    codes = tuple(Code(one, Text.of(one), kind) for one, kind in zip(labels, kinds, strict=True))
+    kinds = [CodeKind.NOT_STATED if label in missing else CodeKind.VALID for label in labels]
+    codes = tuple(
+        Code(label, Text.of(label), kind) for label, kind in zip(labels, kinds, strict=True)
+    )
     label = Text.of(name.replace("_", " ").capitalize())
     return Variable(name=name, entity=Entity.PERSON, codes=codes, role=role, label=label)
 
@@ -36,7 +38,7 @@ def printed_spec(
     *variables: Variable, name: str = "", universe: Universe = EVERYTHING
 ) -> TableSpec:
     """The table of persons by these variables, with all totals."""
-    axes = tuple(make_axis(one, [one.level()], total=True) for one in variables)
+    axes = tuple(make_axis(variable, [variable.level()], total=True) for variable in variables)
     return TableSpec(of=Entity.PERSON, axes=axes, universe=universe, name=name)
 
 

@@ -139,18 +139,19 @@ def random_units(
 ) -> dict[Entity, list[Unit]]:
     """At most so many units of each kind; those without a file only where a record names them."""
     fixed = {
-        one.name: one.missing_position
-        for one in schema.variables
-        if one.missing_position is not None and draws.random() < 0.15  # a column without values
+        variable.name: variable.missing_position
+        for variable in schema.variables
+        if variable.missing_position is not None
+        and draws.random() < 0.15  # a column without values
     }
     units: dict[Entity, list[Unit]] = {}
-    for entity in sorted(sizes, key=lambda one: len(schema.lineage(one))):
+    for entity in sorted(sizes, key=lambda size: len(schema.lineage(size))):
         spec = schema.entity(entity)
         size = sizes[entity]
         if spec.within is not None and not spec.optional and not units[spec.within]:
             size = 0
         rows = [_draft(schema, entity, units, fixed, draws) for _ in range(size)]
-        units[entity] = [_identified(at, entity, one, schema, units) for at, one in enumerate(rows)]
+        units[entity] = [_identified(at, entity, row, schema, units) for at, row in enumerate(rows)]
     return _only_with_members(schema, units)
 
 
@@ -221,7 +222,7 @@ def _identified(
 
 def _only_with_members(schema: Schema, units: dict[Entity, list[Unit]]) -> dict[Entity, list[Unit]]:
     """Units without a file exist only where a record names them; others are left out."""
-    for entity in sorted(units, key=lambda one: -len(schema.lineage(one))):
+    for entity in sorted(units, key=lambda unit: -len(schema.lineage(unit))):
         origin = schema.entity(entity).derived_from
         if origin is None:
             continue

@@ -95,8 +95,8 @@ def levels(draw: st.DrawFn, name: str, leaves: Sequence[Code]) -> Level:
     ragged = draw(st.booleans())
     named = [
         # A leaf that stands for itself keeps its code.
-        leaves[group.index(at)] if ragged and group.count(at) == 1 else Code(one, Text.of(one))
-        for at, one in enumerate(codes)
+        leaves[group.index(at)] if ragged and group.count(at) == 1 else Code(code, Text.of(code))
+        for at, code in enumerate(codes)
     ]
     if len({one.code for one in named}) < len(named):
         named = [Code(f"{name}{at}") for at in range(size)]
@@ -131,7 +131,10 @@ def variables(
     if draw(st.booleans()):  # numbers: codes that can be compared
         low = draw(st.integers(-2, 10))
         numbers = range(low, low + size)
-        valid = [Code(str(one), Text.of(str(one)), lower=one, upper=one) for one in numbers]
+        valid = [
+            Code(str(number), Text.of(str(number)), lower=number, upper=number)
+            for number in numbers
+        ]
         marks = ["999", "998"][: len(missing)]
     else:
         written = draw(_distinct_codes(size + len(missing)))
@@ -346,14 +349,14 @@ def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
     usable = schema.usable(of)
     axes = draw(st.permutations(usable)) if usable else []
     axes = axes[: draw(st.sampled_from((2, 1, 3, 2, 4, 0)))]
-    by = tuple(draw(axis_texts(one)) for one in axes)
+    by = tuple(draw(axis_texts(axis)) for axis in axes)
     everything = draw(st.booleans())
     where = None if everything or not usable else draw(conditions(usable))
     lineage = schema.lineage(of)
     amounts = tuple(
-        one.name
-        for one in schema.variables
-        if one.continuous and one.role is not Role.WEIGHT and one.entity in lineage
+        variable.name
+        for variable in schema.variables
+        if variable.continuous and variable.role is not Role.WEIGHT and variable.entity in lineage
     )
     return TableRequest(
         of=of,

@@ -190,7 +190,7 @@ def stay_tests_of_pair(pair: Pair, perturbation: Perturbation) -> StayTests:
         tests.append(StayTest(row, int(change.size), unchanged, chance, float(found.pvalue)))
     if not tests:
         return StayTests((), None, _NO_RECORD)
-    smallest = min(one.p_value for one in tests)
+    smallest = min(test.p_value for test in tests)
     return StayTests(tuple(tests), min(1.0, len(tests) * smallest))
 
 

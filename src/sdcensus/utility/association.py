@@ -189,7 +189,7 @@ def between_groups(
     pair = (spec.position(groups), spec.position(target))
     if pair[0] == pair[1]:
         raise SpecError(f"Groups and target are both {groups!r}. Name two axes of the table.")
-    codes = [one.code for one in spec.axes[pair[1]].codes[: spec.axes[pair[1]].base_size]]
+    codes = [code.code for code in spec.axes[pair[1]].codes[: spec.axes[pair[1]].base_size]]
     if hidden is not None and on_axes(spec, hidden.astype(np.int64), pair, chosen).any():
         none = (None,) * len(codes)
         return BetweenGroups(
@@ -198,7 +198,7 @@ def between_groups(
     ratios = between_group_ratios(
         on_axes(spec, true, pair, chosen), on_axes(spec, published, pair, chosen)
     )
-    known = [one for one in ratios if one is not None]
+    known = [ratio for ratio in ratios if ratio is not None]
     undefined = len(ratios) - len(known)
     return BetweenGroups(
         groups,

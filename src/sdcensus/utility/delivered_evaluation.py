@@ -67,7 +67,7 @@ def delivered_evaluation(
 def _leaves(axis: DeliveredAxis) -> Mask:
     """Codes that no other delivered code lies in."""
     leaves = np.ones(len(axis), dtype=bool)
-    leaves[[one for one in axis.parents if one != NO_PARENT]] = False
+    leaves[[parent for parent in axis.parents if parent != NO_PARENT]] = False
     if axis.total is not None and len(axis) > 1:
         leaves[axis.total] = False
     return leaves

@@ -125,7 +125,7 @@ class EvaluationRow(Confidential):
         its columns without margins are empty.
         """
         made = self._head()
-        for stage in dict.fromkeys(one.stage for one in self.stages):
+        for stage in dict.fromkeys(stage.stage for stage in self.stages):
             for margins, cells in ((True, "with margins"), (False, "without margins")):
                 found = [one for one in self.stages if (one.stage, one.margins) == (stage, margins)]
                 values = found[0].columns() if found else dict.fromkeys(_HEADINGS)
@@ -135,13 +135,13 @@ class EvaluationRow(Confidential):
 
     def records(self) -> Iterator[dict[str, int | float | str | None]]:
         """The same as one record for each stage, with margins and without."""
-        for one in self.stages:
+        for stage in self.stages:
             yield {
                 **self._head(),
-                "stage": one.stage.value,
-                "margins": "with" if one.margins else "without",
-                **one.columns(),
-                "note": one.reason,
+                "stage": stage.stage.value,
+                "margins": "with" if stage.margins else "without",
+                **stage.columns(),
+                "note": stage.reason,
             }
 
     def _head(self) -> dict[str, int | float | str | None]:

@@ -94,7 +94,7 @@ def rows_of(
     if hidden is not None:
         shown = rows(hidden.astype(np.int64)) == 0
     codes = spec.axes[at].codes[block.start : block.start + block.size]
-    return Rows(tuple(one.code for one in codes), rows(true_values(cube)), published, shown)
+    return Rows(tuple(code.code for code in codes), rows(true_values(cube)), published, shown)
 
 
 def rows_of_values(

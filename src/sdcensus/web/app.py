@@ -90,7 +90,7 @@ def create_app(
 
 def default_watch(service: TableService) -> Watch:
     """A watch for a menu: limits by its look budget and by the published number of units."""
-    looks = max((one.budget.asked.looks for one in service.budgets), default=0.0)
+    looks = max((budget.budget.asked.looks for budget in service.budgets), default=0.0)
     try:
         first = service.catalogue.populations[0].of.plural
         table = service.answer(Question(of=first)).table
@@ -204,7 +204,7 @@ def _add_failures(app: Starlette, site: Site, pages: Pages, known_routes: Sequen
                 error.status,
                 {"status": error.status, "message": message, "request_id": request_id(request)},
             )
-            kept = [one for one in page.raw_headers if one[0] != b"cache-control"]
+            kept = [header for header in page.raw_headers if header[0] != b"cache-control"]
             page.raw_headers = [*kept, *headers]
             return page
         headers.append((b"content-language", language.encode("ascii")))

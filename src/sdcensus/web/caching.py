@@ -180,7 +180,7 @@ class Flights(Generic[Result]):
 
     async def finish(self, seconds: float) -> bool:
         """Wait until nothing is going on; false if that takes longer than some seconds."""
-        futures = [one.future for one in self._flights.values()]
+        futures = [flight.future for flight in self._flights.values()]
         if not futures:
             return True
         _, late = await asyncio.wait(futures, timeout=seconds)

@@ -93,12 +93,12 @@ def _compiled(
     site: Site, entries: Sequence[WrittenEntry], known: dict[str, TableSpec | None]
 ) -> list[Watched]:
     found = []
-    for one in entries:
-        if one.question not in known:
-            known[one.question] = _spec(site, one.question)
-        spec = known[one.question]
+    for entry in entries:
+        if entry.question not in known:
+            known[entry.question] = _spec(site, entry.question)
+        spec = known[entry.question]
         if spec is not None:
-            found.append((one.who, spec, one.time.timestamp()))
+            found.append((entry.who, spec, entry.time.timestamp()))
     return found
 
 

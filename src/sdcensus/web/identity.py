@@ -162,7 +162,7 @@ def _inside(text: str, networks: tuple[Network, ...]) -> bool:
         address = ip_address(text)
     except ValueError:
         return False
-    return any(address in one for one in networks)
+    return any(address in network for network in networks)
 
 
 @lru_cache(maxsize=10_000)

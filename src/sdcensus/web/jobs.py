@@ -117,17 +117,17 @@ class Jobs:
     @property
     def going_on(self) -> int:
         """How many jobs wait or run, those included that nobody wants any more."""
-        return len(self._leaving) + sum(not one.ended for one in self._jobs.values())
+        return len(self._leaving) + sum(not job.ended for job in self._jobs.values())
 
     @property
     def weight(self) -> int:
         """How many bytes of results are kept."""
-        return sum(one.size for one in self._jobs.values())
+        return sum(job.size for job in self._jobs.values())
 
     def going_on_of(self, who: str) -> int:
         """How many jobs of somebody wait or run, those included that were told to be forgotten."""
         leaving = sum(one.who == who for one in self._leaving)
-        return leaving + sum(one.who == who and not one.ended for one in self._jobs.values())
+        return leaving + sum(job.who == who and not job.ended for job in self._jobs.values())
 
     def add(self, owner: str, who: str) -> Job:
         """A new job of somebody."""
@@ -193,12 +193,12 @@ class Jobs:
         Their owners are told for as long again that there was a result.
         """
         now = self._clock()
-        for job in [one for one in self._jobs.values() if one.ended and one.expires <= now]:
+        for job in [job for job in self._jobs.values() if job.ended and job.expires <= now]:
             if job.status is JobStatus.EXPIRED:
                 self.remove(job)
             else:
                 self._expire(job, now)
-        kept = [one for one in self._jobs.values() if one.ended]
+        kept = [job for job in self._jobs.values() if job.ended]
         weight = sum(one.size for one in kept)
         while kept and (weight > self._most or len(kept) > MOST_KEPT):
             oldest = kept.pop(0)

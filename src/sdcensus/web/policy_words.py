@@ -79,7 +79,7 @@ def _steps(
         if kind is StepKind.COARSER:
             for step in group:
                 name = _name(step.variable, schema, language)
-                levels = [_level(step.variable, one, schema, language) for one in step.levels]
+                levels = [_level(step.variable, level, schema, language) for level in step.levels]
                 areas = _is_area(step.variable, schema)
                 said = texts["policy.remedy.coarser-areas"] if areas else text
                 yield said.format(variable=name, levels=joined(levels, language))
@@ -111,9 +111,11 @@ def _name(variable: str, schema: Schema, language: str) -> str:
 
 def _geography_with(level: str, schema: Schema) -> str:
     """The geography that has a level of this name; empty where none has."""
-    for one in schema.variables:
-        if one.role is Role.GEOGRAPHY and any(level == other.name for other in one.levels()):
-            return one.name
+    for variable in schema.variables:
+        if variable.role is Role.GEOGRAPHY and any(
+            level == other.name for other in variable.levels()
+        ):
+            return variable.name
     return ""
 
 

@@ -113,9 +113,11 @@ class Quotas:
         windows = self.windows(who, rules)
         if not windows:
             return []
-        nearest = min(windows, key=lambda one: one.left / one.limit if one.limit else 0)
-        policy = ", ".join(f'"{one.what}";q={one.limit};w={one.seconds}' for one in windows)
-        left = ", ".join(f'"{one.what}";r={one.left};t={one.reset}' for one in windows)
+        nearest = min(windows, key=lambda window: window.left / window.limit if window.limit else 0)
+        policy = ", ".join(
+            f'"{window.what}";q={window.limit};w={window.seconds}' for window in windows
+        )
+        left = ", ".join(f'"{window.what}";r={window.left};t={window.reset}' for window in windows)
         return [
             (b"ratelimit-policy", policy.encode("ascii")),
             (b"ratelimit", left.encode("ascii")),

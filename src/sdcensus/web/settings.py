@@ -128,9 +128,9 @@ class Settings:
                 raise SpecError(f"The setting '{name}' must not be below 0.")
         if not self.languages:
             raise SpecError("The server needs a language.")
-        for one in self.languages:
-            if one not in LANGUAGES:
-                raise SpecError(unknown("language", one, LANGUAGES))
+        for language in self.languages:
+            if language not in LANGUAGES:
+                raise SpecError(unknown("language", language, LANGUAGES))
         for port in (self.port, self.metrics_port):
             if port is not None and not 0 <= port <= 65_535:
                 raise SpecError(f"{port} is not a port. Ports are numbers from 1 to 65535.")
@@ -142,12 +142,12 @@ class Settings:
     def proxies(self) -> tuple[Network, ...]:
         """The trusted proxies as networks."""
         found = []
-        for one in self.trusted_proxies:
+        for proxy in self.trusted_proxies:
             try:
-                found.append(ip_network(one, strict=False))
+                found.append(ip_network(proxy, strict=False))
             except ValueError:
                 raise SpecError(
-                    f"{one!r} is not the address of a proxy. Write an address such as 10.0.0.7"
+                    f"{proxy!r} is not the address of a proxy. Write an address such as 10.0.0.7"
                     " or a network such as 10.0.0.0/24."
                 ) from None
         return tuple(found)
@@ -155,4 +155,4 @@ class Settings:
     @property
     def bare_hosts(self) -> frozenset[str]:
         """The names that the server answers for, in small letters."""
-        return frozenset(one.lower().rstrip(".") for one in self.hosts)
+        return frozenset(host.lower().rstrip(".") for host in self.hosts)

@@ -48,7 +48,7 @@ def attacked(
     tables: list[PublishedTable], *names: str, zeros_known: bool = True, limit: float = 0.5
 ) -> dict[str, AttackResult]:
     known = Assumptions(zeros_known=zeros_known, group_limit=limit)
-    return {one.attack: one for one in run_attacks(tables, known, attacks=names).results}
+    return {result.attack: result for result in run_attacks(tables, known, attacks=names).results}
 
 
 def scored(
@@ -102,7 +102,7 @@ def test_together_with_the_smallest_group_nothing_is_left(
     for made in (publish, publish_each_alone):
         tables = hide_below(made(census, cell_key("CP4"), *menu), 10)
         scores = scored(tables, census, "patterns", "zero-patterns")
-        assert sum(one.right for one in scores.groups) == 0
+        assert sum(group.right for group in scores.groups) == 0
 
 
 def test_values_below_a_limit_with_one_sign_tell_nothing(
@@ -139,7 +139,7 @@ def test_zero_patterns_learn_how_often_counts_vanish(
     tables = publish_each_alone(census, cell_key("CP4"), *menu)
     figures = attacked(tables, "zero-patterns")["zero-patterns"].figures
     true = np.concatenate([one.table.published.reshape(-1) for one in exactly(census, *menu)])
-    said = np.concatenate([one.table.published.reshape(-1) for one in tables])
+    said = np.concatenate([table.table.published.reshape(-1) for table in tables])
     shown = float((said[true == 1] > 0).mean())
     assert figures["a one is published above 0"] == pytest.approx(shown, abs=0.06)
     assert figures["an empty cell is published above 0"] == 0.0
@@ -176,8 +176,8 @@ def test_two_and_three_who_differ_are_told_apart() -> None:
         assert isinstance(published, Table)
         said = {
             int(cell) // published.shape[1]: int(size)
-            for one in found.groups
-            for cell, size in zip(one.cells, one.sizes, strict=True)
+            for group in found.groups
+            for cell, size in zip(group.cells, group.sizes, strict=True)
         }
         for place in range(3):
             if published.published[place, -1] > 0:

@@ -104,10 +104,10 @@ def decoded(
 def hits(census: Census, given: Sequence[PublishedTable], result: AttackResult) -> tuple[int, int]:
     shown = {one.name: one for one in given}
     right = claims = 0
-    for one in result.claims:
-        true = truth(census, shown[one.table]).reshape(-1)[one.cells]
-        right += int((one.lower == true).sum())
-        claims += one.count
+    for claim in result.claims:
+        true = truth(census, shown[claim.table]).reshape(-1)[claim.cells]
+        right += int((claim.lower == true).sum())
+        claims += claim.count
     return right, claims
 
 
@@ -214,9 +214,9 @@ def test_areas_help_in_a_whole_country(tmp_path: Path) -> None:
         result = decoded(given, noise, 0.0)
         rows = [
             float(p)
-            for one in result.claims
-            if one.probability is not None and one.table == "area@district-sex.csv"
-            for p in one.probability
+            for claim in result.claims
+            if claim.probability is not None and claim.table == "area@district-sex.csv"
+            for p in claim.probability
         ]
         sure.append(np.mean(rows))
     assert sure[1] > sure[0]

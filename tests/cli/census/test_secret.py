@@ -159,7 +159,7 @@ def test_the_look_up_secret_is_made_shown_and_refused_as_an_office_secret(
     digits = re.findall(r"key \d: (.*)", server.read_text(encoding="ascii"))
     assert len(digits) == 2
     groups = " ".join(digits).split()
-    assert not [one for one in groups if one in answer.out + answer.err]
+    assert not [group for group in groups if group in answer.out + answer.err]
     shown = run("secret", "check", server, office)
     assert shown.code == 0
     assert "It is for lookup version 1" in " ".join(shown.out.split())

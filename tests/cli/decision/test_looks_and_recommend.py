@@ -39,7 +39,7 @@ def answer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
 
     def run(*arguments: object) -> str:
         capsys.readouterr()
-        get_command(app).main(args=[str(one) for one in arguments], standalone_mode=False)
+        get_command(app).main(args=[str(argument) for argument in arguments], standalone_mode=False)
         return capsys.readouterr().out
 
     return run
@@ -47,7 +47,7 @@ def answer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
 
 def refused(arguments: Sequence[object]) -> SdcensusError:
     with pytest.raises(SdcensusError) as caught:
-        get_command(app).main(args=[str(one) for one in arguments], standalone_mode=False)
+        get_command(app).main(args=[str(argument) for argument in arguments], standalone_mode=False)
     assert caught.value.exit_code != BUG
     return caught.value
 

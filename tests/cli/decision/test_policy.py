@@ -49,7 +49,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
     def command(*arguments: object) -> tuple[int, str]:
         capsys.readouterr()
-        words = [str(one) for one in arguments]
+        words = [str(argument) for argument in arguments]
         code = get_command(policy.app).main(args=words, standalone_mode=False)
         return code or 0, capsys.readouterr().out
 

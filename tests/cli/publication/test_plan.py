@@ -75,7 +75,7 @@ def test_a_policy_beside_the_plan_is_kept_to(run: Run, store: Path, tmp_path: Pa
     plan = checked(out)
     assert plan.policy is not None
     assert plan.policy.file == "policy.toml"
-    assert max(len(one.by) for one in plan.tables) <= 2
+    assert max(len(table.by) for table in plan.tables) <= 2
 
 
 def test_nothing_is_written_over(run: Run, store: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_table_is_protected_by_it(run: Run, village: Village, tmp_path: Path) 
     about = json.loads((tmp_path / "table.about.json").read_text(encoding="utf-8"))
     assert about["provenance"]["method"] == "round-down"
     counts = [int(row["count"]) for row in rows(audit)]
-    assert [int(row["published"]) for row in rows(out)] == [4 * (one // 4) for one in counts]
+    assert [int(row["published"]) for row in rows(out)] == [4 * (count // 4) for count in counts]
     for said, why in (
         ("floor=1", "should be at least 2"),
         ("floor=many", "floor: should be a number"),

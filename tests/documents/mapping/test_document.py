@@ -85,7 +85,7 @@ def _mistakes(text: str, *, folder: Path = Path(), head: str = HEAD) -> list[tup
     with pytest.raises(DocumentError) as caught:
         _read(text, folder=folder, head=head)
     assert "eu-mapping.toml" in str(caught.value)
-    return [(one.line, one.text) for one in caught.value.mistakes]
+    return [(mistake.line, mistake.text) for mistake in caught.value.mistakes]
 
 
 def _one(text: str, *, folder: Path = Path(), head: str = HEAD) -> str:
@@ -109,7 +109,7 @@ def test_codes_ranges_and_groups_become_leaves_of_a_breakdown() -> None:
     assert age is not None
     assert marital is not None
     assert sex.leaves == ("1", "2")
-    years = [one.code for one in EU.breakdown("AGE.H").leaves]
+    years = [leaf.code for leaf in EU.breakdown("AGE.H").leaves]
     assert list(age.leaves) == [*years[:100], *["6.4"] * 11, OUTSIDE]
     assert marital.leaves == ("1", "2.1", "2.1", "3", "4", "5")
     assert age.inside.sum() == 111
@@ -189,7 +189,7 @@ def test_places_of_work_are_areas_of_the_country() -> None:
     fine, coarse = mapping.breakdown("LPW.L"), mapping.breakdown("LPW.N")
     assert fine is not None
     assert coarse is not None
-    codes = [one.code for one in fine.breakdown.codes]
+    codes = [code.code for code in fine.breakdown.codes]
     assert codes == ["0", "1", "C1", "C2", "C3", "1.unknown", "2", "3", "4", "5"]
     assert fine.leaves == ("C1", "C2", "C3", "1.unknown", "2", "5", "4")
     assert coarse.leaves == ("1", "1", "1", "1", "2", "5", "4")
@@ -306,12 +306,14 @@ def test_all_mistakes_are_listed_at_once() -> None:
 
 
 def test_areas_of_all_levels_need_codes_of_their_own() -> None:
-    variables = [replace(one, codes=_codes("C1 T2 T3 T4 T5")) for one in SCHEMA.variables[:1]]
+    variables = [
+        replace(variable, codes=_codes("C1 T2 T3 T4 T5")) for variable in SCHEMA.variables[:1]
+    ]
     schema = replace(SCHEMA, variables=(*variables, *SCHEMA.variables[1:]))
     document = parse_toml(Path("eu-mapping.toml"), HEAD + GEOGRAPHY + SEX, what="mapping")
     with pytest.raises(DocumentError, match="'C1' is a code of nuts2 as well as of lau") as caught:
         mapping_from_document(document, EU, schema)
-    assert [one.line for one in caught.value.mistakes] == [5]
+    assert [mistake.line for mistake in caught.value.mistakes] == [5]
 
 
 def test_a_mapping_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
@@ -369,7 +371,7 @@ def test_cells_have_the_country_in_front_once_and_one_is_none(cell: str, none: C
     mapping = mapping_from_document(document, EU, _with_cells(Code(cell), none))
     assert mapping.grid is not None
     level = mapping.variable(mapping.grid).level("GEO_G")
-    assert [one.code for one in level.codes] == [f"LA_{CELL}", "LA_unallocated"]
+    assert [code.code for code in level.codes] == [f"LA_{CELL}", "LA_unallocated"]
     assert level.group == (0, 1)
 
 

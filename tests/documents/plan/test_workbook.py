@@ -211,8 +211,10 @@ def in_one_order(plan: Plan) -> Plan:
     return replace(
         plan,
         office=office,
-        tables=tuple(replace(one, title=ordered(one.title)) for one in plan.tables),
-        indicators=tuple(replace(one, title=ordered(one.title)) for one in plan.indicators),
+        tables=tuple(replace(table, title=ordered(table.title)) for table in plan.tables),
+        indicators=tuple(
+            replace(indicator, title=ordered(indicator.title)) for indicator in plan.indicators
+        ),
     )
 
 

@@ -103,9 +103,9 @@ def mistakes(text: str) -> dict[int, str]:
     """The mistakes of a document by line; one for each line."""
     with pytest.raises(DocumentError) as found:
         read(text)
-    lines = [one.line for one in found.value.mistakes]
+    lines = [mistake.line for mistake in found.value.mistakes]
     assert len(lines) == len(set(lines))
-    return {one.line: one.text for one in found.value.mistakes}
+    return {mistake.line: mistake.text for mistake in found.value.mistakes}
 
 
 def test_every_setting_is_read() -> None:

@@ -41,7 +41,10 @@ def test_delimiters_byte_order_marks_and_line_ends(
 ) -> None:
     text = end.join([f"code{delimiter}label", f'1{delimiter}"a,b;c"', "", f" 2 {delimiter} two "])
     table = read_code_table(table_of(tmp_path, mark + text.encode()))
-    assert [(one.code, one.label.show()) for one in table.nodes] == [("1", "a,b;c"), ("2", "two")]
+    assert [(node.code, node.label.show()) for node in table.nodes] == [
+        ("1", "a,b;c"),
+        ("2", "two"),
+    ]
     assert table.lines == (2, 4)
 
 

@@ -158,7 +158,7 @@ def test_in_a_flat_file_everything_is_derived_from_its_rows(tmp_path: Path) -> N
         codes = { 1 = "Male", 2 = "Female" }
         """,
     )
-    assert {one.entity: one.derived_from for one in schema.entities} == {
+    assert {entity.entity: entity.derived_from for entity in schema.entities} == {
         Entity.PERSON: None,
         Entity.HOUSEHOLD: Entity.PERSON,
         Entity.DWELLING: Entity.PERSON,
@@ -173,7 +173,7 @@ def test_in_a_flat_file_everything_is_derived_from_its_rows(tmp_path: Path) -> N
 
 def test_codes_are_text_and_missing_codes_come_last(example: Schema) -> None:
     sex = example.variable("sex")
-    assert [(one.code, one.kind) for one in sex.codes] == [
+    assert [(code.code, code.kind) for code in sex.codes] == [
         ("1", CodeKind.VALID),
         ("2", CodeKind.VALID),
         ("9", CodeKind.NOT_STATED),
@@ -183,7 +183,7 @@ def test_codes_are_text_and_missing_codes_come_last(example: Schema) -> None:
     assert sex.label.show("es") == "Sexo"
     assert sex.topic.show("en") == "Basics"
     marital = example.variable("marital_status")
-    assert [one.code for one in marital.codes] == ["1", "2", "3", "8", "9"]
+    assert [code.code for code in marital.codes] == ["1", "2", "3", "8", "9"]
     assert marital.codes[3].kind is CodeKind.NOT_APPLICABLE
     religion = example.variable("religion")
     assert religion.codes[-1].label.show("es") == "Sin respuesta"
@@ -194,9 +194,9 @@ def test_levels_of_trees(example: Schema) -> None:
     occupation = example.variable("occupation")
     assert occupation.leaf_level == "unit"
     assert occupation.level("unit").codes == occupation.codes
-    assert [one.code for one in occupation.level("major").codes] == ["1", "0", "9998", "9999"]
+    assert [code.code for code in occupation.level("major").codes] == ["1", "0", "9998", "9999"]
     area = example.variable("ed")
-    assert [one.name for one in area.hierarchies] == ["ed", "constituency", "health"]
+    assert [hierarchy.name for hierarchy in area.hierarchies] == ["ed", "constituency", "health"]
     assert area.level("constituency").group == (0, 1, 1)
     assert area.level("constituency").codes[1].label.show() == "Hills"
     assert area.level("hospital").group == (0, 0, 0)
@@ -205,11 +205,17 @@ def test_levels_of_trees(example: Schema) -> None:
 
 def test_levels_of_numbers(example: Schema) -> None:
     age = example.variable("age")
-    assert [[level.name for level in one.levels] for one in age.hierarchies] == [
+    assert [[level.name for level in hierarchy.levels] for hierarchy in age.hierarchies] == [
         ["five_year", "broad"],
         ["school"],
     ]
-    assert [one.code for one in age.level("school").codes] == ["0-5", "6-11", "12-17", "18+", "999"]
+    assert [code.code for code in age.level("school").codes] == [
+        "0-5",
+        "6-11",
+        "12-17",
+        "18+",
+        "999",
+    ]
     assert len(age.level("five_year").codes) == 19
 
 
@@ -218,7 +224,7 @@ def test_continuous_variables(example: Schema) -> None:
     assert income.continuous
     assert income.decimals == 2
     assert income.imputed
-    assert [one.code for one in income.codes] == [
+    assert [code.code for code in income.codes] == [
         "0-999",
         "1000-1499",
         "1500-4999",
@@ -226,7 +232,7 @@ def test_continuous_variables(example: Schema) -> None:
         "20000+",
         "_U",
     ]
-    assert [one.code for one in income.level("bracket").codes] == [
+    assert [code.code for code in income.level("bracket").codes] == [
         "0-999",
         "1000-4999",
         "5000+",
@@ -234,7 +240,7 @@ def test_continuous_variables(example: Schema) -> None:
     ]
     rent = example.variable("rent")
     assert rent.continuous
-    assert [(one.code, one.kind) for one in rent.codes] == [
+    assert [(code.code, code.kind) for code in rent.codes] == [
         ("stated", CodeKind.VALID),
         ("99999", CodeKind.NOT_STATED),
     ]
@@ -248,7 +254,7 @@ def test_continuous_variables(example: Schema) -> None:
 
 
 def test_sources_of_variables(example: Schema) -> None:
-    sources = {one.name: one.source for one in example.variables}
+    sources = {variable.name: variable.source for variable in example.variables}
     sex, number, income = sources["sex"], sources["person_no"], sources["income"]
     assert sex is not None
     assert number is not None

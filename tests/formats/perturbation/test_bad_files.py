@@ -52,10 +52,10 @@ def mistakes_of(file: Path, text: str, **options: object) -> list[str]:
     assert str(file) in str(raised.value)
     report = check_perturbation(file, options.get("format"))  # type: ignore[arg-type]
     if not options.keys() - {"format"}:
-        assert [(one.line, one.text) for one in report.errors] == [
-            (one.line, one.text) for one in raised.value.mistakes
+        assert [(error.line, error.text) for error in report.errors] == [
+            (mistake.line, mistake.text) for mistake in raised.value.mistakes
         ]
-    return [str(one) for one in raised.value.mistakes]
+    return [str(mistake) for mistake in raised.value.mistakes]
 
 
 def keyed(rows: dict[int, dict[int, int]], header: str = "cell_value,cell_key,perturbation") -> str:
@@ -281,7 +281,7 @@ def test_a_count_0_is_read_where_the_file_has_it(file: Path) -> None:
 def test_a_missing_row_of_the_ons_is_told(file: Path) -> None:
     path = write_perturbation(CP1, file.with_name("whole.csv"), "ons")
     lines = path.read_text(encoding="ascii").splitlines(keepends=True)
-    found = mistakes_of(file, "".join(one for one in lines if not one.startswith("700,")))
+    found = mistakes_of(file, "".join(line for line in lines if not line.startswith("700,")))
     assert len(found) == 1
     assert "There is no row for the count 700" in found[0]
 

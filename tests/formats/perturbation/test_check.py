@@ -30,7 +30,9 @@ from tests.formats.perturbation.tables import (
 
 def texts(report: CheckReport, severity: Severity | None = None) -> str:
     return "\n".join(
-        one.text for one in report.findings if severity is None or one.severity is severity
+        finding.text
+        for finding in report.findings
+        if severity is None or finding.severity is severity
     )
 
 
@@ -60,10 +62,10 @@ def test_a_good_file_has_notes_only() -> None:
 
 def test_facts_about_every_row_are_there() -> None:
     report = check_perturbation(FILES / "diagram_1a.txt")
-    assert [one.row for one in report.rows] == [0, 1, 2, 3]
-    assert [round(one.variance, 3) for one in report.rows] == [0, 1.107, 1.5, 1.5]
-    assert [one.becomes_zero for one in report.rows] == [1, 0.37967089, 0.12310637, 0.02367714]
-    assert [one.largest for one in report.rows] == [0, 3, 3, 3]
+    assert [row.row for row in report.rows] == [0, 1, 2, 3]
+    assert [round(row.variance, 3) for row in report.rows] == [0, 1.107, 1.5, 1.5]
+    assert [row.becomes_zero for row in report.rows] == [1, 0.37967089, 0.12310637, 0.02367714]
+    assert [row.largest for row in report.rows] == [0, 3, 3, 3]
     assert report.rows[3].stay == 0.4
 
 
@@ -177,7 +179,7 @@ def test_unusual_numbers_of_keys_are_told(tmp_path: Path) -> None:
 
 def test_errors_come_first_then_warnings_then_notes(tmp_path: Path) -> None:
     report = checked(tmp_path, design({-1: 0.2, 0: 0.5, 1: 0.3}, biased=(1,)), "cantabular")
-    order = [list(Severity).index(one.severity) for one in report.findings]
+    order = [list(Severity).index(finding.severity) for finding in report.findings]
     assert order == sorted(order)
     assert len(set(order)) == 3
     assert str(report.findings[0]).startswith("error: line 2: Row 1 is biased")

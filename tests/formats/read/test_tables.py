@@ -304,7 +304,7 @@ def test_a_table_in_two_formats_is_read_once(tmp_path: Path) -> None:
     for ending in (".csv", ".parquet", ".xlsx"):
         publish(one, tmp_path / f"t{ending}")
     found = scan_published(tmp_path)
-    assert [one.name for one in found.tables] == ["t.csv"]
+    assert [table.name for table in found.tables] == ["t.csv"]
     assert [one.name for one in found.skipped] == ["t.xlsx"]
 
 
@@ -327,7 +327,7 @@ def test_a_file_that_cannot_be_read_is_named_or_left_out(tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"bad\.csv"):
         read_published_folder(tmp_path)
     found = scan_published(tmp_path, skip_unreadable=True)
-    assert [one.name for one in found.tables] == ["good.csv"]
+    assert [table.name for table in found.tables] == ["good.csv"]
     assert [one.name for one in found.skipped] == ["bad.csv"]
 
 
@@ -349,7 +349,7 @@ def test_tables_that_are_too_large_are_told_by_their_description(
     if ending == ".csv":  # its values are not looked at
         large.write_bytes(b"nobody reads this")
     found = scan_published(tmp_path, most_cells=cells - 1)
-    assert [one.name for one in found.tables] == [f"small{ending}"]
+    assert [table.name for table in found.tables] == [f"small{ending}"]
     assert f"has {cells:,} cells" in found.skipped[0].reason
 
 

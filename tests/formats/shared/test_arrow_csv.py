@@ -22,7 +22,7 @@ def test_whatever_is_written_as_csv_is_read_back(cells: list[tuple[str, int | No
     words, numbers = zip(*cells, strict=True)
     # A csv reader of Python cannot tell apart what is empty, and it takes NUL for the end.
     words = tuple(word.replace("\0", "") for word in words)
-    numbers = tuple(None if one is None else min(one, 2**62) for one in numbers)
+    numbers = tuple(None if number is None else min(number, 2**62) for number in numbers)
     piece = pa.table({"a,b": pa.array(words), "n": pa.array(numbers, pa.int64())})
     file = io.BytesIO()
     write_csv(iter([piece, piece]), file)

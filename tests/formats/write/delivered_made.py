@@ -116,19 +116,21 @@ def tree_axis(of: TableSpec, *, column: str = "JOB", without: Sequence[str] = ()
 
 def counts(of: TableSpec, *, flags: Any = None) -> Table:
     """A table in which positions that stand for the same records hold the same value."""
-    leaves = np.random.default_rng(5).integers(0, 50, [len(one.variable.codes) for one in of.axes])
+    leaves = np.random.default_rng(5).integers(
+        0, 50, [len(axis.variable.codes) for axis in of.axes]
+    )
     inside = of.universe
-    for at, one in enumerate(of.axes):
+    for at, axis in enumerate(of.axes):
         for variable, groups in zip(inside.variables, inside.classes, strict=True):
-            if variable.name == one.variable.name:
+            if variable.name == axis.variable.name:
                 keep = inside.truth[groups].reshape(
                     [-1 if n == at else 1 for n in range(leaves.ndim)]
                 )
                 leaves = leaves * keep
-    for at, one in enumerate(of.axes):
+    for at, axis in enumerate(of.axes):
         blocks = []
-        for block in one.blocks:
-            level = one.variable.level(block.level).group_array if block.level != "_T" else None
+        for block in axis.blocks:
+            level = axis.variable.level(block.level).group_array if block.level != "_T" else None
             for code in range(block.size):
                 held = slice(None) if level is None else np.flatnonzero(level == code)
                 blocks.append(

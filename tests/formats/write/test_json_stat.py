@@ -68,7 +68,7 @@ def test_another_reader_sees_every_number_code_and_label(
         assert list(by_label.iloc[:, at]) == [axis.label_of(one, language) for one in places[at]]
     assert list(by_id.columns[:-2]) == [axis.column for axis in table.axes]
     numbers = by_id.iloc[:, -1].astype(object)
-    read = [None if one is None or one != one else one for one in numbers]
+    read = [None if number is None or number != number else number for number in numbers]
     assert read == expected_numbers(table)
 
 
@@ -113,8 +113,8 @@ def test_unit_decimals_notes_and_the_making_are_told(table: DeliveredTable) -> N
     (unit,) = measure["unit"].values()
     assert unit["decimals"] == table.decimals
     assert unit.get("label", "") == table.unit.show("es")
-    assert read.get("note", []) == [one.show("es") for one in table.notes]
-    languages = [dict(one.by_language) for one in table.notes]
+    assert read.get("note", []) == [note.show("es") for note in table.notes]
+    languages = [dict(note.by_language) for note in table.notes]
     assert read["extension"].get("notes", []) == languages
     made = None if table.provenance is None else table.provenance.to_json()
     assert read["extension"].get("provenance") == made
@@ -157,7 +157,7 @@ def test_a_code_at_two_levels_gets_its_level_and_others_stay() -> None:
 def test_words_are_made_distinct_and_the_first_of_each_stays(words: list[str]) -> None:
     made = distinct(words)
     assert len(set(made)) == len(words)
-    assert [made[words.index(one)] for one in words] == words
+    assert [made[words.index(word)] for word in words] == words
 
 
 def test_cells_that_mostly_have_no_number_are_left_out() -> None:

@@ -80,7 +80,7 @@ def test_another_reader_sees_every_number_code_label_and_mark(
         for name, axis, at in zip(names, axes, places, strict=True):
             heading = axis.label.show(language) or axis.column
             assert name == heading or name.startswith(f"{heading} (")
-            assert meta[f"CODES({name})"] == [as_px(one) for one in unique_codes(axis)]
+            assert meta[f"CODES({name})"] == [as_px(code) for code in unique_codes(axis)]
             values = meta[f"VALUES({name})"]
             assert len(set(values)) == len(axis)
             assert list(frame[name]) == [values[one] for one in at]
@@ -185,7 +185,7 @@ def test_the_grammar_holds_whatever_labels_contain(
             values = values_in(found["VALUES", short, (name,)])
             codes = values_in(found["CODES", short, (name,)])
             assert len(set(values)) == len(set(codes)) == len(axis)
-            assert codes == [as_px(one) for one in unique_codes(axis)]
+            assert codes == [as_px(code) for code in unique_codes(axis)]
             for at, value in enumerate(values):
                 label = shown(axis, at, language)
                 assert value.startswith(label[:200])
@@ -193,11 +193,13 @@ def test_the_grammar_holds_whatever_labels_contain(
         assert values_in(found["TITLE", short, ()]) == [title or table.name]
         lines = values_in(found.get(("NOTE", short, ()), ""))[0].split("#")
         notes = [
-            as_px(one.show(language).replace("#", "\N{FULLWIDTH NUMBER SIGN}"))
-            for one in table.notes
+            as_px(note.show(language).replace("#", "\N{FULLWIDTH NUMBER SIGN}"))
+            for note in table.notes
         ]
-        signs = [f"{table.sign(one)}: {one.meaning.show(language)}" for one in table.used_marks()]
-        assert [one for one in lines if one] == [*notes, *signs]
+        signs = [
+            f"{table.sign(mark)}: {mark.meaning.show(language)}" for mark in table.used_marks()
+        ]
+        assert [line for line in lines if line] == [*notes, *signs]
 
 
 @some
@@ -214,7 +216,7 @@ def test_a_tree_with_one_top_is_told_in_codes(
     ]
     for name, axis in zip(names, table.axes, strict=True):
         statement = found.get(("HIERARCHIES", "", (name,)))
-        codes = [as_px(one) for one in unique_codes(axis)]
+        codes = [as_px(code) for code in unique_codes(axis)]
         tops = [at for at, above in enumerate(axis.parents) if above == NO_PARENT]
         deep = any(above not in (NO_PARENT, tops[0]) for above in axis.parents)
         if len(tops) > 1 or not deep:

@@ -153,7 +153,7 @@ def test_a_published_folder_in_all_formats_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("{}", encoding="utf-8", newline="\n")
     (tmp_path / "notes.en.md").write_text("# Notes\n", encoding="utf-8", newline="\n")
     found = scan_published(tmp_path)
-    assert [one.name for one in found.tables] == ["t.csv"]
+    assert [table.name for table in found.tables] == ["t.csv"]
     assert found.tables[0].table == table
     assert {one.name for one in found.skipped} == {"t.en.xlsx", "t.es.xlsx"}
 
@@ -165,7 +165,7 @@ def test_figures_that_are_no_counts_are_left_out_with_the_reason(tmp_path: Path)
     for one in (shares, grid):
         write_delivered(one, tmp_path, formats=["csv", "parquet"])
     found = scan_published(tmp_path)
-    assert [one.name for one in found.tables] == ["t.csv"]
+    assert [table.name for table in found.tables] == ["t.csv"]
     assert {one.name for one in found.skipped} == {
         f"{name}.{ending}" for name in ("shares", "grid") for ending in ("csv", "parquet")
     }
@@ -188,7 +188,7 @@ def test_a_list_that_is_too_long_to_be_held_is_left_out(
     write_delivered(published(counts(spec("sex", "job")), name="u"), tmp_path, formats=[format])
     monkeypatch.setattr(raw, "MOST_ROWS", 5)
     found = scan_published(tmp_path)
-    assert [one.name for one in found.tables] == [f"t.{format}"]
+    assert [table.name for table in found.tables] == [f"t.{format}"]
     assert "more than can be read back" in found.skipped[0].reason
 
 
@@ -252,5 +252,5 @@ def test_a_table_whose_name_ends_like_an_sdmx_file_is_read(tmp_path: Path) -> No
     for name in ("jobs", "jobs.sdmx"):
         write_delivered(published(counts(spec("sex")), name=name), tmp_path, formats=["csv"])
     found = scan_published(tmp_path)
-    assert [one.name for one in found.tables] == ["jobs.csv", "jobs.sdmx.csv"]
+    assert [table.name for table in found.tables] == ["jobs.csv", "jobs.sdmx.csv"]
     assert not found.skipped

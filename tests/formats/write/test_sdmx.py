@@ -49,7 +49,7 @@ def marks_of(table: DeliveredTable) -> list[Mark]:
 
 def as_pandas_reads(words: Sequence[str]) -> list[str]:
     """pysdmx lets pandas guess types: codes that are all numbers lose their leading zeros."""
-    text = "x\n" + "".join(f"{one}\n" for one in words)
+    text = "x\n" + "".join(f"{word}\n" for word in words)
     read = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[])
     return [str(one) for one in read["x"].astype(str)]
 
@@ -63,8 +63,8 @@ def test_another_reader_sees_every_number_code_and_mark_with_the_structure(
     (dataset,) = get_datasets(data, structure)  # checks the structure against the schema of SDMX
     names = sdmx_names(table)
     components: Any = dataset.structure.components  # type: ignore[union-attr]
-    assert [one.id for one in components.dimensions] == list(names.dimensions)
-    assert [one.id for one in components.measures] == ["OBS_VALUE"]
+    assert [dimension.id for dimension in components.dimensions] == list(names.dimensions)
+    assert [measure.id for measure in components.measures] == ["OBS_VALUE"]
     frame = dataset.data
     axes = at_least_one_axis(table)
     shape = [len(axis) for axis in axes]
@@ -96,8 +96,8 @@ def test_another_reader_sees_every_number_code_and_mark_with_the_structure(
         assert list(frame["POPULATED"]) == populated
     assert dataset.attributes == {"DECIMALS": str(table.decimals), "UNIT_MEASURE": names.unit}
     for name in ("OBS_STATUS", "CONF_STATUS"):
-        (attribute,) = (one for one in components.attributes if one.id == name)
-        assert set(frame[name]) <= {one.id for one in attribute.local_codes.items}
+        (attribute,) = (attribute for attribute in components.attributes if attribute.id == name)
+        assert set(frame[name]) <= {item.id for item in attribute.local_codes.items}
 
 
 @some
@@ -155,7 +155,7 @@ def test_the_structure_has_the_tree_and_all_languages(
                 assert parent is not None
                 assert parent.attrib["id"] == ids[above]
             known = dict(axis.labels[at].by_language)
-            wanted = {one: known[one] for one in languages if one in known}
+            wanted = {language: known[language] for language in languages if language in known}
             if not wanted:
                 wanted = dict(list(known.items())[: 1 if languages else None])
             expected = wanted or {"en": axis.codes[at]}
@@ -177,7 +177,7 @@ def test_the_structure_has_the_tree_and_all_languages(
         for one in flow.iter(f"{COMMON}Annotation")
         if one.attrib["id"].startswith("SIGN_")
     }
-    assert signs == {one.name: table.sign(one) for one in table.used_marks()}
+    assert signs == {mark.name: table.sign(mark) for mark in table.used_marks()}
 
 
 def test_every_mark_has_a_status_of_its_own() -> None:

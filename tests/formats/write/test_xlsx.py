@@ -213,7 +213,7 @@ def test_any_label_is_a_text_that_cannot_become_a_formula(labels: list[str]) -> 
     with TemporaryDirectory() as folder:
         found = sheets(one, Path(folder))["Table"]
         assert "<f>" not in part_of(Path(folder), "xl/worksheets/sheet1.xml")
-    assert [row[1] for row in found[4:]] == [plain_cell(one) for one in labels]
+    assert [row[1] for row in found[4:]] == [plain_cell(label) for label in labels]
 
 
 def test_a_label_that_no_cell_can_hold_is_cut(tmp_path: Path) -> None:

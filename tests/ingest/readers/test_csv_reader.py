@@ -28,7 +28,7 @@ def test_text_stays_as_written_and_empty_or_blank_is_null(file: Path) -> None:
 def test_all_columns_are_text_and_the_number_of_rows_is_not_known(file: Path) -> None:
     file.write_bytes(b"a,b\n1,2\n")
     reader = opened(file)
-    assert [(one.name, one.kind) for one in reader.columns()] == [
+    assert [(column.name, column.kind) for column in reader.columns()] == [
         ("a", ColumnKind.TEXT),
         ("b", ColumnKind.TEXT),
     ]

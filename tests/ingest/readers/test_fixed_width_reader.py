@@ -37,7 +37,7 @@ def test_fields_are_cut_out_and_the_blanks_around_them_dropped(file: Path, layou
 def test_columns_have_their_width(file: Path, layout: Path) -> None:
     file.write_bytes(b"0412 37 Ana   \n")
     reader = opened(file, format=FIXED, layout=layout)
-    assert [(one.name, one.kind, one.width) for one in reader.columns()] == [
+    assert [(column.name, column.kind, column.width) for column in reader.columns()] == [
         ("ed", ColumnKind.TEXT, 4),
         ("age", ColumnKind.TEXT, 3),
         ("name", ColumnKind.TEXT, 6),

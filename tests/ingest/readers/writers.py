@@ -40,8 +40,8 @@ def write_sav(
     missing, missing_range = missing or {}, missing_range or {}
     rows = len(next(iter(columns.values())))
     widths = {
-        name: max((len(str(one or "").encode()) for one in values), default=1) or 1
-        if any(isinstance(one, str) for one in values)
+        name: max((len(str(value or "").encode()) for value in values), default=1) or 1
+        if any(isinstance(value, str) for value in values)
         else 0
         for name, values in columns.items()
     }
@@ -177,8 +177,8 @@ def write_sas7bdat(
     labels, formats = labels or {}, formats or {}
     rows = len(next(iter(columns.values())))
     widths = {
-        name: max(len((one or "").encode()) for one in values)
-        if any(isinstance(one, str) for one in values)
+        name: max(len((value or "").encode()) for value in values)
+        if any(isinstance(value, str) for value in values)
         else 8
         for name, values in columns.items()
     }

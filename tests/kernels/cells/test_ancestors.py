@@ -39,7 +39,7 @@ def test_it_equals_going_through_all_pairs(data: st.DataObject) -> None:
         small[place] = small[first]
     for itself in (False, True):
         found = small_above(small, axes, itself=itself)
-        for place in itertools.product(*(range(one[0].size) for one in axes)):
+        for place in itertools.product(*(range(axis[0].size) for axis in axes)):
             mine = [own[axis[0][at]] for own, axis, at in zip(sets, axes, place, strict=True)]
             expected = False
             for other in itertools.product(*map(range, shape)):

@@ -52,7 +52,7 @@ def test_every_group_counts_at_each_of_its_places_and_cells_stay_sorted(
             target = place * prefixes + number // radix
             expected.setdefault(target, []).append(cells[number])
     numbers = np.array(sorted(cells), dtype=np.uint64)
-    values = np.array([cells[one] for one in sorted(cells)], dtype=np.int64).reshape(-1, 4)
+    values = np.array([cells[cell] for cell in sorted(cells)], dtype=np.int64).reshape(-1, 4)
     firsts = np.cumsum([0, *map(len, places)])
 
     def expand(most: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -64,7 +64,7 @@ def test_whole_numbers_leave_more_than_one_possible_number_of_records() -> None:
     weights, noise, largest = (9_500_000, 11_300_000), 3, 24
     draw = np.random.default_rng(5)
     for _ in range(12):
-        first, second = (int(one) for one in draw.integers(1, 9, 2))
+        first, second = (int(integer) for integer in draw.integers(1, 9, 2))
         count = first + second
         deviation = int(draw.integers(-min(noise, count - 1), noise + 1))
         weight = first * weights[0] + second * weights[1]
@@ -89,7 +89,7 @@ def test_decimals_would_give_the_number_of_records_away() -> None:
                     value = Fraction(round(Fraction((count + deviation) * weight, count)))
                     table.setdefault(value, set()).add(count)
     for _ in range(200):
-        first, second = (int(one) for one in draw.integers(1, 9, 2))
+        first, second = (int(integer) for integer in draw.integers(1, 9, 2))
         count = first + second
         deviation = int(draw.integers(-min(noise, count - 1), noise + 1))
         weight = first * weights[0] + second * weights[1]

@@ -22,14 +22,14 @@ def rows(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
 def test_joints_are_those_of_counting_keys(case: tuple[int, list[tuple[int, ...]]]) -> None:
     modulus, ends = case
     *parts, total = ends
-    expected = np.zeros([len(one) for one in ends])
+    expected = np.zeros([len(end) for end in ends])
     for keys in itertools.product(range(modulus), repeat=len(parts)):
         every = (*keys, sum(keys) % modulus)
-        place = tuple(np.searchsorted(one, key, "right") for one, key in zip(ends, every))  # noqa: B905
+        place = tuple(np.searchsorted(end, key, "right") for end, key in zip(ends, every))  # noqa: B905
         expected[place] += 1
     expected /= modulus ** len(parts)
     assert joint_of_line(parts, total, modulus) == pytest.approx(expected, abs=1e-12)
-    numbers = [np.searchsorted(one, np.arange(modulus), "right") for one in ends]
+    numbers = [np.searchsorted(end, np.arange(modulus), "right") for end in ends]
     by_keys = joint_of_line_by_keys(numbers[:-1], numbers[-1], expected.shape, modulus)
     assert by_keys == pytest.approx(expected, abs=1e-12)
 

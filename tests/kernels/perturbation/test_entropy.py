@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 def entropy_of(probabilities: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    return -math.fsum(float(one) * math.log(one) for one in probabilities)
+    return -math.fsum(float(probability) * math.log(probability) for probability in probabilities)
 
 
 @st.composite
@@ -77,7 +77,7 @@ def left_unbalanced(case: Case, row: EntropyRow) -> float:
         staying = case.stay if case.stay is not None and value == 0 else FLOOR
         if chances[at] <= staying * (1 + 1e-12):
             columns.append(-unit[at])
-    matrix = np.column_stack([one / np.abs(one).max() for one in columns])
+    matrix = np.column_stack([column / np.abs(column).max() for column in columns])
     return float(nnls(matrix, -np.log(chances) - 1, maxiter=10_000)[1])
 
 
@@ -207,7 +207,7 @@ def test_symmetric_rows_are_symmetric_to_the_last_bit() -> None:
 
 def test_a_row_is_the_same_to_the_last_bit_on_every_machine() -> None:
     row = maximum_entropy(range(-2, 4), variance=1.5, stay=0.4, rising=3)
-    assert [one.hex() for one in row.probabilities] == [
+    assert [probability.hex() for probability in row.probabilities] == [
         "0x1.f83e61484d4b4p-4",
         "0x1.8a98c4a01354ap-3",
         "0x1.999999999999ap-2",
@@ -237,6 +237,6 @@ def test_a_row_does_not_depend_on_the_accuracy_of_binary_arithmetic(
     moved = first, second, 0.0 if variance is None else third
     here = entropy._exactly(asked, rough)
     there = entropy._exactly(asked, entropy._Solution(moved, rough.point, rough.variance))
-    assert [float(one) for one in here.point.probabilities] == [
-        float(one) for one in there.point.probabilities
+    assert [float(probability) for probability in here.point.probabilities] == [
+        float(probability) for probability in there.point.probabilities
     ]

@@ -86,7 +86,7 @@ def by_hand(drawn: Drawn, rule: int) -> list[int]:
         values, widths = drawn.rows[drawn.tail.row(count)]
         wanted = looked_up(rule, key)
         ends = accumulate(widths)
-        added = next(one for one, end in zip(values, ends, strict=True) if wanted < end)
+        added = next(value for value, end in zip(values, ends, strict=True) if wanted < end)
         results.append(count + added)
     return results
 
@@ -147,7 +147,7 @@ def test_folded_keys_are_the_exclusive_or_of_four_bytes(key: int, folded: int) -
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=20), st.sampled_from([PLAIN, FOLDED, HASHED]))
 def test_effective_keys_are_the_keys_that_are_looked_up(keys: list[int], rule: int) -> None:
     found = effective_keys(np.array(keys, dtype=np.uint32), rule=rule, hash_key=HASH_KEY)
-    assert found.tolist() == [looked_up(rule, one) for one in keys]
+    assert found.tolist() == [looked_up(rule, key) for key in keys]
 
 
 def test_the_example_of_the_handbook() -> None:

@@ -29,7 +29,7 @@ def unbiased_rows(draw: st.DrawFn) -> Row:
         chances[-down] = chances.get(-down, Fraction(0)) + Fraction(share * up, total * (down + up))
         chances[up] = chances.get(up, Fraction(0)) + Fraction(share * down, total * (down + up))
     values = tuple(sorted(chances))
-    return values, tuple(chances[one] for one in values)
+    return values, tuple(chances[value] for value in values)
 
 
 def bias(keys: tuple[int, ...], values: tuple[int, ...]) -> int:
@@ -74,8 +74,8 @@ def test_rows_of_greatest_entropy_keep_their_shape(
     largest = max(low, high)
     assert sum(keys) == modulus
     assert bias(keys, values) == 0
-    for one, chance in zip(keys, row.probabilities, strict=True):
-        assert abs(one - chance * modulus) <= largest**2 + largest + 1
+    for key, chance in zip(keys, row.probabilities, strict=True):
+        assert abs(key - chance * modulus) <= largest**2 + largest + 1
 
 
 def test_diagram_1a_of_the_eclac_study_in_32_bits() -> None:

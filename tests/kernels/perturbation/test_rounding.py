@@ -199,7 +199,7 @@ def test_over_all_starts_every_cell_goes_up_as_often_as_its_remainder_says(
     count, key = [one for one, _ in drawn], [one for _, one in drawn]
     count[0] += -sum(count) % base
     results = [rounded(count, key, sum(count), start, base) for start in range(base)]
-    assert all(sum(one) == sum(count) for one in results)
+    assert all(sum(result) == sum(count) for result in results)
     assert np.mean(results, axis=0).tolist() == count
 
 

@@ -95,7 +95,7 @@ def by_definition(table: PerturbationTable, rows: tuple[int, int, int]) -> tuple
         bits -= sum(one * np.log2(one / whole) for one in found.values())
     return (
         sum(gaps.get(0, {}).values()) / len(pairs),
-        sum(max(one.values()) for one in gaps.values()) / len(pairs),
+        sum(max(gap.values()) for gap in gaps.values()) / len(pairs),
         sum(max(one.values()) for one in both.values()) / len(pairs),
         bits / len(pairs),
     )

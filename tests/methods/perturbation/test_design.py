@@ -294,7 +294,7 @@ def test_an_unattainable_variance_becomes_the_largest_attainable_one() -> None:
     reference = design_perturbation(3, 1.5, stay=0.4)
     # Without the count itself, results are geometric: x^-1, x, x^2, x^3 with mean 0. The variance
     # is largest where the count is as probable as 0, the result next to it.
-    x = max(one.real for one in np.roots([3, 2, 1, 0, -1]) if abs(one.imag) < 1e-12)
+    x = max(root.real for root in np.roots([3, 2, 1, 0, -1]) if abs(root.imag) < 1e-12)
     total = 2 / x + x + x**2 + x**3
     assert design.stay(1) == pytest.approx(1 / x / total, abs=1e-9)
     assert design.variance(1) == pytest.approx((1 / x + x + 4 * x**2 + 9 * x**3) / total, abs=1e-9)

@@ -121,10 +121,10 @@ def test_every_order_is_equally_likely_and_a_careless_shuffle_would_show() -> No
     ordered = scrambled(PerturbationTable(2**32, rows, Tail(size)), SECRET, piece=1)
     found = Counter(row.deviations for row in ordered.rows[1:])
     orders = list(itertools.permutations((-1, 0, 1)))
-    observed = np.array([found[one] for one in orders])
+    observed = np.array([found[order] for order in orders])
     careless = Counter(_careless(swaps) for swaps in itertools.product(range(3), repeat=3))
     assert chisquare(observed).pvalue > 1e-3
-    expected = np.array([careless[one] for one in orders]) * size / 27
+    expected = np.array([careless[order] for order in orders]) * size / 27
     assert chisquare(observed, expected).pvalue < 1e-9
 
 

@@ -326,7 +326,7 @@ def gain(perturbation: Perturbation, prior: Sequence[float]) -> float:
 def _entropy(chances: Mapping[int, float]) -> float:
     """In proportion to the sum of the chances."""
     whole = sum(chances.values())
-    return -sum(one * math.log(one / whole) for one in chances.values() if one > 0)
+    return -sum(chance * math.log(chance / whole) for chance in chances.values() if chance > 0)
 
 
 @pytest.mark.parametrize("units", [0, MOST_UNITS + 1, 2.0, True])

@@ -201,7 +201,7 @@ def test_cells_carry_labels_in_the_asked_language() -> None:
     first = next(cube.cells(language="es"))
     assert (first.codes, first.labels) == (("E0", "1"), ("E0", "Hombre"))
     assert (first.count, first.key) == (1000003, 1000003 * 4000 % 2**32)
-    assert [one.codes for one in cube.cells()] == [
+    assert [cell.codes for cell in cube.cells()] == [
         (area.code, sex) for area in ED.codes for sex in ("1", "2", "_T")
     ]
     assert sum(1 for _ in sparse("ed-total", "sex-total").cells()) == 7  # without the empty one

@@ -35,7 +35,7 @@ def _variable(name: str, trees: dict[str, list[list[int]]], size: int) -> Variab
         entity=Entity.PERSON,
         codes=tuple(Code(f"{name}.{at}") for at in range(size)),
         hierarchies=tuple(
-            Hierarchy(tree, tuple(_level(f"{tree}{at}", one) for at, one in enumerate(levels)))
+            Hierarchy(tree, tuple(_level(f"{tree}{at}", level) for at, level in enumerate(levels)))
             for tree, levels in trees.items()
         ),
     )
@@ -93,14 +93,14 @@ def _cubes(draw: st.DrawFn) -> tuple[Cube, SparseCube]:
 
 
 def _chosen(axis: Axis, positions: list[int]) -> DeliveredAxis:
-    codes = [axis.codes[one] for one in positions]
+    codes = [axis.codes[position] for position in positions]
     return DeliveredAxis(
         column=axis.variable.name,
         label=Text.of(axis.variable.name),
         positions=np.array(positions, dtype=np.int64),
-        codes=tuple(one.code for one in codes),
-        labels=tuple(one.label for one in codes),
-        levels=tuple(one.level for one in codes),
+        codes=tuple(code.code for code in codes),
+        labels=tuple(code.label for code in codes),
+        levels=tuple(code.level for code in codes),
         parents=(-1,) * len(codes),
     )
 
@@ -139,7 +139,7 @@ def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
             largest_part=data.draw(st.sampled_from([1, 3, 20, 10_000])),
         )
     )
-    index = np.ix_(*(one.positions for one in axes)) if axes else ...
+    index = np.ix_(*(axis.positions for axis in axes)) if axes else ...
     truth = dense.values.map(lambda array: np.asarray(array[index]).reshape(-1))
     listed = np.flatnonzero(truth.count)
     found = _all(parts)
@@ -148,16 +148,16 @@ def test_the_stream_has_every_non_empty_delivered_cell_once_and_in_order(
         assert {name: found[name] for name, _ in truth.items()} == {
             name: array[listed].tolist() for name, array in truth.items()
         }
-    shape = tuple(len(one) for one in axes)
+    shape = tuple(len(axis) for axis in axes)
     for part in parts:
         at = np.unravel_index(part.numbers.astype(np.int64), shape) if shape else ()
-        assert [one.tolist() for one in part.places] == [one.tolist() for one in at]
+        assert [place.tolist() for place in part.places] == [one.tolist() for one in at]
 
 
 @given(_cubes())
 def test_the_stream_agrees_with_the_blocks_of_the_cube(cubes: tuple[Cube, SparseCube]) -> None:
     _, sparse = cubes
-    axes = [delivered_axis(one) for one in sparse.spec.axes]
+    axes = [delivered_axis(axis) for axis in sparse.spec.axes]
     expected = {
         number: (count, key)
         for block in sparse.blocks()
@@ -193,7 +193,7 @@ def _random_cube(rows: int = 4000) -> SparseCube:
 @pytest.mark.parametrize("largest", [1, 2, 5, 40, 100])
 def test_no_part_is_larger_than_asked(largest: int) -> None:
     cube = _random_cube()
-    axes = [delivered_axis(one) for one in cube.spec.axes]
+    axes = [delivered_axis(axis) for axis in cube.spec.axes]
     parts = list(stream_cells(cube, axes, largest_part=largest))
     assert max(part.numbers.size for part in parts) <= largest
     whole = list(stream_cells(cube, axes, threads=1))
@@ -203,7 +203,7 @@ def test_no_part_is_larger_than_asked(largest: int) -> None:
 
 def test_less_memory_makes_smaller_parts_of_the_same_cells() -> None:
     cube = _random_cube()
-    axes = [delivered_axis(one) for one in cube.spec.axes]
+    axes = [delivered_axis(axis) for axis in cube.spec.axes]
     small = list(stream_cells(cube, axes, memory=20_000, threads=2))
     assert len(small) > 1
     assert _all(small) == _all(list(stream_cells(cube, axes)))
@@ -214,7 +214,7 @@ def test_less_memory_makes_smaller_parts_of_the_same_cells() -> None:
 def test_results_come_in_order_although_the_first_take_longest() -> None:
     """A thread that is slow with the first part holds the others back, but they wait for it."""
     cube = _random_cube()
-    axes = [delivered_axis(one) for one in cube.spec.axes]
+    axes = [delivered_axis(axis) for axis in cube.spec.axes]
 
     def work(cells: StreamedCells) -> int:
         if cells.numbers[0] == 0:
@@ -227,7 +227,7 @@ def test_results_come_in_order_although_the_first_take_longest() -> None:
 
 def test_what_fails_in_a_thread_is_raised_where_results_are_taken() -> None:
     cube = _random_cube()
-    axes = [delivered_axis(one) for one in cube.spec.axes]
+    axes = [delivered_axis(axis) for axis in cube.spec.axes]
 
     def work(cells: StreamedCells) -> int:
         if cells.numbers[0] > 100:
@@ -240,7 +240,7 @@ def test_what_fails_in_a_thread_is_raised_where_results_are_taken() -> None:
 
 def test_positions_are_delivered_once_and_for_every_axis() -> None:
     cube = _random_cube()
-    axes = [delivered_axis(one) for one in cube.spec.axes]
+    axes = [delivered_axis(axis) for axis in cube.spec.axes]
     with pytest.raises(SpecError, match="every axis of the table"):
         stream_cells(cube, axes[:2])
     with pytest.raises(SpecError, match="can be delivered once"):
@@ -266,7 +266,7 @@ def test_finest_codes_are_delivered_under_whatever_level_they_stand() -> None:
 
 def test_streamed_cells_do_not_show_or_give_away_what_they_hold() -> None:
     cube = _random_cube(30)
-    part = next(stream_cells(cube, [delivered_axis(one) for one in cube.spec.axes]))
+    part = next(stream_cells(cube, [delivered_axis(axis) for axis in cube.spec.axes]))
     assert repr(part) == "<StreamedCells 11×7×4: confidential>"
     assert str(part) == repr(part)
 

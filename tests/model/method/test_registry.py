@@ -64,7 +64,7 @@ def test_what_is_read_from_the_list_is_what_is_declared(part: Part, taker: Decla
 
 @pytest.mark.parametrize(("part", "taker"), EVERY)
 def test_defaults_are_those_of_the_method(part: Part, taker: Declaration) -> None:
-    own = {one.name: one.default for one in fields(load(part, taker.name))}
+    own = {field.name: field.default for field in fields(load(part, taker.name))}
     for parameter in taker.takes:
         default = own.get(parameter.name)
         if parameter.default is not None:

@@ -72,4 +72,4 @@ def test_what_is_not_on_the_menu_is_refused_by_name() -> None:
         MENU.variable("sexx")
     with pytest.raises(SpecError):
         Menu(Entity.PERSON, (), 0)
-    assert [one.variable.name for one in MENU.geographies] == ["area"]
+    assert [geography.variable.name for geography in MENU.geographies] == ["area"]

@@ -183,9 +183,9 @@ def test_a_menu_has_the_offered_variables_at_their_levels() -> None:
         never_together=((AtLevel("age"), AtLevel("area", "parish")),),
     )
     menu = menu_of(made, SCHEMA)
-    assert [one.variable.name for one in menu.variables] == ["area", "sex", "age"]
-    assert [one.name for one in menu.variable("age").levels] == ["class"]
-    assert [one.name for one in menu.variable("area").levels] == ["parish", "district"]
+    assert [variable.variable.name for variable in menu.variables] == ["area", "sex", "age"]
+    assert [level.name for level in menu.variable("age").levels] == ["class"]
+    assert [level.name for level in menu.variable("area").levels] == ["parish", "district"]
     assert menu.variable("sex").finest_areas == (("area", ("district",)),)
     assert (menu.dimensions, menu.cells) == (3, 500)
     age, area, sex = (menu.variable(name) for name in ("age", "area", "sex"))
@@ -217,7 +217,7 @@ def test_squares_of_a_grid_do_not_stand_beside_a_variable_with_a_finest_area() -
     rule = VariableRule(variable="sex", finest_area=AtLevel("area", "district"))
     menu = menu_of(Policy(name="grid", schema=schema, variables=(rule,)), schema)
     assert menu.variable("sex").finest_areas == (("area", ("district",)), ("square", ()))
-    levels = {one.variable.name: one.levels[-1] for one in menu.variables}
+    levels = {variable.variable.name: variable.levels[-1] for variable in menu.variables}
     assert menu.allows({"sex": levels["sex"], "area": levels["area"]})
     assert not menu.allows({"sex": levels["sex"], "square": levels["square"]})
 
@@ -226,7 +226,7 @@ def test_a_level_of_which_no_code_is_offered_is_not_on_the_menu() -> None:
     codes = tuple(code.code for code in SCHEMA.variable("area").codes)
     hidden = Decided(not_offered=(NotOffered(AtLevel("area", "parish"), codes),))
     menu = menu_of(policy(decided=hidden), SCHEMA)
-    assert [one.name for one in menu.variable("area").levels] == ["district"]
+    assert [level.name for level in menu.variable("area").levels] == ["district"]
 
 
 # ------------------------------------------------------------------------- what a table tells
@@ -234,7 +234,7 @@ def test_a_level_of_which_no_code_is_offered_is_not_on_the_menu() -> None:
 
 def test_a_variable_that_is_axis_and_filter_is_used_once() -> None:
     uses = uses_of(spec("area", "sex", where="sex == 1 and age >= 3"))
-    assert [one.variable.name for one in uses] == ["area", "sex", "age"]
+    assert [use.variable.name for use in uses] == ["area", "sex", "age"]
 
 
 def test_a_condition_is_said_at_the_coarsest_level_that_can() -> None:

@@ -39,7 +39,7 @@ def geography(codes: list[str], group: list[int] | None = None) -> Variable:
     return Variable(
         name="area",
         entity=Entity.PERSON,
-        codes=tuple(Code(one) for one in codes),
+        codes=tuple(Code(code) for code in codes),
         leaf_level="parish",
         role=Role.GEOGRAPHY,
         hierarchies=(Hierarchy("areas", (Level("district", above, tuple(group)),)),),
@@ -148,7 +148,7 @@ def test_joined_areas_have_the_size_of_their_parts(data: st.DataObject) -> None:
         for ring in rings_of(joined)
         for a, b in zip(map(tuple, ring), map(tuple, [*ring[1:], ring[0]]), strict=True)
     ]
-    assert all(edges.count(one) <= 2 for one in edges)
+    assert all(edges.count(edge) <= 2 for edge in edges)
     for one in to_geojson(joined)["features"]:
         polygons = one["geometry"]["coordinates"]
         for rings in [polygons] if one["geometry"]["type"] == "Polygon" else polygons:

@@ -215,7 +215,7 @@ def test_trees_over_other_leaves_are_refused_and_the_differences_named() -> None
 
 def test_a_range_has_a_code_for_each_number() -> None:
     codes = range_codes(-1, 2)
-    assert [(one.code, one.lower, one.upper) for one in codes] == [
+    assert [(code.code, code.lower, code.upper) for code in codes] == [
         ("-1", -1, -1),
         ("0", 0, 0),
         ("1", 1, 1),
@@ -233,8 +233,8 @@ def test_ranges_that_go_down_or_are_amounts_are_refused() -> None:
 def test_intervals_are_coded_and_missing_codes_stay() -> None:
     codes = (*range_codes(0, 9), NOT_STATED)
     level = interval_level("groups", "0,1,5,8+", codes)
-    assert [one.code for one in level.codes] == ["0", "1-4", "5-7", "8+", "99"]
-    assert [(one.lower, one.upper) for one in level.codes] == [
+    assert [code.code for code in level.codes] == ["0", "1-4", "5-7", "8+", "99"]
+    assert [(code.lower, code.upper) for code in level.codes] == [
         (0, 0),
         (1, 4),
         (5, 7),
@@ -255,12 +255,12 @@ def test_bounds_can_be_filled_up_and_spelt_out() -> None:
 
 def test_the_last_interval_without_a_plus_ends_at_the_highest_code() -> None:
     level = interval_level("groups", "0,5", range_codes(0, 9))
-    assert [one.code for one in level.codes] == ["0-4", "5-9"]
+    assert [code.code for code in level.codes] == ["0-4", "5-9"]
 
 
 def test_negative_intervals_are_readable() -> None:
     level = interval_level("groups", "-10,-5,0+", range_codes(-10, 3))
-    assert [one.code for one in level.codes] == ["-10..-6", "-5..-1", "0+"]
+    assert [code.code for code in level.codes] == ["-10..-6", "-5..-1", "0+"]
 
 
 @pytest.mark.parametrize(
@@ -353,10 +353,10 @@ def test_levels_fall_into_hierarchies_whatever_their_order(several: list[list[in
         for number, bounds in enumerate(several)
     ]
     hierarchies = nested_hierarchies("age", levels)
-    names = [level.name for one in hierarchies for level in one.levels]
+    names = [level.name for hierarchy in hierarchies for level in hierarchy.levels]
     assert sorted(names) == sorted(level.name for level in levels)
-    for one in hierarchies:
-        assert all(fine.refines(coarse) for fine, coarse in pairwise(one.levels))
+    for hierarchy in hierarchies:
+        assert all(fine.refines(coarse) for fine, coarse in pairwise(hierarchy.levels))
     assert hierarchies[0].name == "age"
     if all(fine.refines(coarse) or coarse.refines(fine) for fine in levels for coarse in levels):
         assert len(hierarchies) == len(nested_hierarchies("age", levels[::-1])) == 1

@@ -33,7 +33,7 @@ def menus(schema: Schema, *levels: str, persons: bool = True) -> tuple[OpenTie, 
     size = schema.variable("size")
     offered = {Entity.HOUSEHOLD: {"size": [size.level()]}}
     if persons:
-        offered[Entity.PERSON] = {"size": [size.level(one) for one in levels], "sex": []}
+        offered[Entity.PERSON] = {"size": [size.level(level) for level in levels], "sex": []}
         if not levels:
             del offered[Entity.PERSON]["size"]
     return open_in_menus(schema, offered)
@@ -173,7 +173,7 @@ def test_some_sum_of_classes_is_of_tied_leaves_exactly_if_it_is_found(data: st.D
         schema.variable("size"),
         codes=codes,
         counts_open=(),
-        hierarchies=tuple(Hierarchy(one.name, (one,)) for one in levels),
+        hierarchies=tuple(Hierarchy(level.name, (level,)) for level in levels),
     )
     changed = replace(
         schema,

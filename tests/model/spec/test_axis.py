@@ -29,7 +29,7 @@ def axis(text: str) -> Axis:
 
 
 def codes(text: str) -> list[str]:
-    return [one.code for one in axis(text).codes]
+    return [code.code for code in axis(text).codes]
 
 
 def test_the_grammar_of_axes() -> None:
@@ -110,7 +110,7 @@ def test_every_leaf_reaches_its_code_through_its_base_group(
     made = parse_axis(data.draw(axis_texts(variable)), {"v": variable}.__getitem__)
     assert len(made.codes) == sum(block.size for block in made.blocks)
     for block in made.blocks:
-        shown = [one.level for one in made.codes[block.start : block.start + block.size]]
+        shown = [code.level for code in made.codes[block.start : block.start + block.size]]
         assert set(shown) == {block.level}
         expected = (
             np.zeros(len(variable.codes))

@@ -87,8 +87,8 @@ def test_definitions_agree_exactly_where_the_questions_do(data: st.DataObject) -
 def sets_of(universe: Universe) -> dict[str, frozenset[int]]:
     """The leaves of each variable that a product is about; those with all leaves are left out."""
     return {
-        one.name: frozenset(np.flatnonzero(leaves_in(universe, one)).tolist())
-        for one in universe.variables
+        variable.name: frozenset(np.flatnonzero(leaves_in(universe, variable)).tolist())
+        for variable in universe.variables
     }
 
 
@@ -99,7 +99,7 @@ def reduced(
     of: Mapping[str, set[str]],
 ) -> Meaning:
     """By loops over leaves: what is left when everything that follows is left out."""
-    sizes = {one.name: range(len(one.codes)) for one in schema.variables}
+    sizes = {variable.name: range(len(variable.codes)) for variable in schema.variables}
 
     def impossible(pair: dict[str, int]) -> bool:
         for rule in rules:
@@ -167,9 +167,9 @@ def test_codes_that_others_imply_by_declared_rules_are_left_out(data: st.DataObj
 
 def possible(universe: Universe, schema: Schema, rules: list[Where]) -> bool:
     """Whether any record can be in a cell by all rules together."""
-    names = [one.name for one in schema.variables]
+    names = [variable.name for variable in schema.variables]
     sets = sets_of(universe)
-    leaves = (sets.get(one.name, range(len(one.codes))) for one in schema.variables)
+    leaves = (sets.get(variable.name, range(len(variable.codes))) for variable in schema.variables)
     every = (dict(zip(names, one, strict=True)) for one in itertools.product(*leaves))
     return bool(universe.truth.any()) and any(
         not any(rule.holds(record) for rule in rules) for record in every

@@ -24,7 +24,7 @@ def named(table: TableSpec, other: TableSpec) -> set[tuple[str, ...]]:
     positions = np.unravel_index(cells_of(table, other).astype(np.int64), table.shape)
     return {
         tuple(axis.codes[at].code for axis, at in zip(table.axes, cell, strict=True))
-        for cell in zip(*(one.tolist() for one in positions), strict=True)
+        for cell in zip(*(position.tolist() for position in positions), strict=True)
     }
 
 

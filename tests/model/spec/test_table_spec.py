@@ -88,7 +88,7 @@ def test_different_tables_have_different_hashes() -> None:
         spec("tenure"),
         spec("tenure", of=H),
     ]
-    assert len({one.hash() for one in tables}) == len(tables)
+    assert len({table.hash() for table in tables}) == len(tables)
 
 
 def test_the_hash_of_a_table_never_changes() -> None:

@@ -286,8 +286,8 @@ def test_the_order_of_a_code_list_is_no_matter() -> None:
         census=SCHEMA.census,
         entities=SCHEMA.entities,
         variables=tuple(
-            Variable(name=one.name, entity=one.entity, codes=one.codes[::-1])
-            for one in SCHEMA.variables[:2]
+            Variable(name=variable.name, entity=variable.entity, codes=variable.codes[::-1])
+            for variable in SCHEMA.variables[:2]
         ),
     )
     text = "age in (1, 5) or sex == 2"

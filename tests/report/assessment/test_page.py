@@ -63,9 +63,9 @@ def test_figures_on_the_page_are_the_measured_ones() -> None:
     made = report("cell key").assessment
     text = text_of(report("cell key").html())
     assert made.main is not None
-    for one in made.intervals:
-        assert f"{one.disclosed} of {one.cells}" in text
-        assert one.knowledge.sentence().removeprefix("An intruder who knows ")[:-1] in text
+    for interval in made.intervals:
+        assert f"{interval.disclosed} of {interval.cells}" in text
+        assert interval.knowledge.sentence().removeprefix("An intruder who knows ")[:-1] in text
     visible = sum(made.perceived.seen.visible)
     right = share_text(made.perceived.share_right, digits=0)
     assert f"published ones and twos; {right} are what they seem {visible}" in text
@@ -113,7 +113,7 @@ def test_shares_behind_a_published_value_are_those_of_the_table() -> None:
     row = re.search(r'class="word">3</th>(.*?)</tr>', html[start:], re.DOTALL)
     assert row is not None
     assert re.findall(r"<td[^>]*>([^<]*)</td>", row.group(1)) == [
-        one.replace("<", "&lt;").replace(">", "&gt;") for one in cells
+        cell.replace("<", "&lt;").replace(">", "&gt;") for cell in cells
     ]
 
 
@@ -204,7 +204,7 @@ def test_labels_are_shown_and_never_run() -> None:
 
 def test_findings_are_told_as_sentences() -> None:
     made = report("cell key").assessment
-    kinds = {one.kind for one in made.findings}
+    kinds = {finding.kind for finding in made.findings}
     assert FindingKind.IDENTIFICATION in kinds
     text = text_of(report("cell key").html())
     assert "What an intruder could learn without protection" in text

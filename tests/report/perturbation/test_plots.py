@@ -41,7 +41,7 @@ def design(request: pytest.FixtureRequest) -> PerturbationDesign:
 def data_of(chart: dict[str, Any]) -> list[dict[str, Any]]:
     """Every record that a chart draws, once."""
     found: list[dict[str, Any]] = [
-        one for records in chart.get("datasets", {}).values() for one in records
+        record for records in chart.get("datasets", {}).values() for record in records
     ]
     pending: list[Any] = [chart]
     while pending:
@@ -97,7 +97,7 @@ def test_the_distribution_of_each_group_sums_to_one(design: PerturbationDesign) 
 def test_the_panel_has_every_row_or_says_that_it_has_not(design: PerturbationDesign) -> None:
     [picture] = pictures(design, [PerturbationChart.ROWS])
     panels = picture.chart.to_dict()["concat"]
-    titles = [one["title"]["text"] for one in panels]
+    titles = [panel["title"]["text"] for panel in panels]
     rows = perturbation.summarise(design, lookups=False).rows
     expected = [row.counts for row in rows]
     # A row of empty cells that stay empty says nothing.
@@ -114,7 +114,7 @@ def test_counts_that_are_never_published_are_grey() -> None:
     def grey(name: str) -> set[int]:
         [picture] = pictures(DESIGNS[name], [PerturbationChart.TRANSITIONS])
         records = data_of(picture.chart.to_dict())
-        return {one["published"] for one in records if "share" not in one}
+        return {record["published"] for record in records if "share" not in record}
 
     assert grey("CP3") == set()
     assert grey("CP3(1,2)") == {1, 2}
@@ -129,15 +129,15 @@ def test_charts_are_chosen_by_name() -> None:
 
 
 def test_pictures_show_nothing_when_they_are_printed() -> None:
-    for one in pictures(DESIGNS["CP3"]):
-        assert repr(one) == f"<Picture {one.name}: confidential>"
+    for picture in pictures(DESIGNS["CP3"]):
+        assert repr(picture) == f"<Picture {picture.name}: confidential>"
 
 
 def test_a_picture_is_told_to_those_who_cannot_see_it() -> None:
-    for one in pictures(DESIGNS["CP3"]):
-        assert "38.0 %" in one.alternative
-        assert one.title
-        assert one.caption
+    for picture in pictures(DESIGNS["CP3"]):
+        assert "38.0 %" in picture.alternative
+        assert picture.title
+        assert picture.caption
     drawn = pictures(DESIGNS["CP3"])
     image = ElementTree.fromstring(as_svg(sheet("a & b", drawn), 'say "38 %" <b>'))
     assert image.get("role") == "img"

@@ -296,7 +296,7 @@ def test_structural_zeros_take_away_what_must_be_so() -> None:
     cube = island_cube("age", "married", people=300)
     children = ("0", "0")
     told = detect(cube, sensitive=["married"])[3]
-    assert any(children[1] in one for one in told.sentences())
+    assert any(children[1] in sentence for sentence in told.sentences())
     assert {cell // 3 for cell in told.cells.tolist()} == {0, 1, 2}
     zeros = structural_zeros(cube.spec, schema)
     assert not any(detect(cube, sensitive=["married"], structural=zeros)[2:])

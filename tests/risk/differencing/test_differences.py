@@ -97,7 +97,7 @@ def test_age_bands_that_differ_by_a_year() -> None:
         name="age",
         entity=Entity.PERSON,
         codes=ages,
-        hierarchies=tuple(Hierarchy(one.name, (one,)) for one in bands),
+        hierarchies=tuple(Hierarchy(band.name, (band,)) for band in bands),
         label=Text.of("Age"),
     )
     fine = printed_cube(printed_spec(age, SEX), [5, 6] * 5 + [2, 30] + [7, 8] * 4)

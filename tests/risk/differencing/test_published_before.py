@@ -69,7 +69,7 @@ def test_the_cube_itself_counts_earlier_tables_where_it_can() -> None:
         differences_with(coarse, earlier)
     found = differences_with(coarse, earlier, tabulate=CENSUS.tabulate, threshold=10**6)
     halves = cube("age")
-    assert {int(one) for each in found for one in each.values} == {
+    assert {int(value) for each in found for value in each.values} == {
         int(halves.count[3:5].sum()),
         int(halves.count[5:7].sum()),
     }
@@ -111,7 +111,7 @@ def test_exempt_totals_must_not_differ_by_few_persons() -> None:
     rest = cube("area@district", universe="age < 3")
     largest = int(rest.count.max())
     found = exempt_differences(exempt, fine, threshold=largest)
-    values = {int(one) for each in found for one in each.values}
+    values = {int(value) for each in found for value in each.values}
     assert values == {int(one) for one in rest.count if one}
     assert exempt_differences(exempt, CENSUS.tabulate, threshold=largest)[0].count == found[0].count
     # Nested areas alone leave nothing that they do not show.

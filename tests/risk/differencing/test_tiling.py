@@ -61,8 +61,8 @@ def inside(universe: Universe) -> npt.NDArray[np.bool_]:
     grid = np.indices(tuple(leaves.values())).reshape(4, -1)
     of = dict(zip(leaves, grid, strict=True))
     classes = [
-        one[of[variable.name]]
-        for variable, one in zip(universe.variables, universe.classes, strict=True)
+        class_[of[variable.name]]
+        for variable, class_ in zip(universe.variables, universe.classes, strict=True)
     ]
     return np.broadcast_to(universe.truth[tuple(classes)], grid.shape[1:])
 
@@ -78,7 +78,7 @@ def test_tiles_are_disjoint_and_make_up_the_cell_for_any_data(
         for at in {0, cells.size // 2, cells.size - 1}:
             tiles = tiling.parts_of(at)
             assert tiles.size == tiling.sizes[at] >= 1
-            together = np.sum([records_of(parts, int(one)) for one in tiles], axis=0)
+            together = np.sum([records_of(parts, int(tile)) for tile in tiles], axis=0)
             assert (together == records_of(whole, int(cells[at]))).all()
 
 
@@ -99,7 +99,7 @@ def test_cells_that_are_unions_of_cells_at_one_level_are_all_found(
     by: tuple[str, ...], where: str | None, other: tuple[str, ...], also: str | None
 ) -> None:
     whole, parts = spec(by, where), spec(other, also)
-    found = {int(one) for tiling in tilings(whole, parts) for one in tiling.cells}
+    found = {int(cell) for tiling in tilings(whole, parts) for cell in tiling.cells}
     coarse = [one for tiling in coarsest_tilings(whole, parts) for one in tiling.cells.tolist()]
     assert sorted(coarse) == sorted(found)
     # A cell of which every record lies in cells of the other table that lie inside it.
@@ -109,9 +109,9 @@ def test_cells_that_are_unions_of_cells_at_one_level_are_all_found(
     for at in range(whole.cells):
         own = records_of(whole, at)
         union = np.zeros(own.shape, dtype=bool)
-        for one in tiles:
-            if one.any() and not (one & ~own).any():
-                union |= one
+        for tile in tiles:
+            if tile.any() and not (tile & ~own).any():
+                union |= tile
         if int(at) in found:
             assert (union == own).all()
         elif own.any() and (union == own).all():

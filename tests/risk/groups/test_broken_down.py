@@ -149,8 +149,8 @@ def test_cells_that_are_broken_down_are_counted(
     broken = by_hand(dimensions, records)
     found = measured(records, dimensions, largest=largest, largest_household=4)
     sizes = {cell: members(cell, records) for cell in broken}
-    assert found.small == sum(len(one) <= largest for one in sizes.values())
-    assert found.households == sum(lives_alone(one, records, 4) for one in sizes.values())
+    assert found.small == sum(len(size) <= largest for size in sizes.values())
+    assert found.households == sum(lives_alone(size, records, 4) for size in sizes.values())
     assert not found.sampled
 
 
@@ -288,8 +288,8 @@ def test_what_a_menu_forbids_breaks_nothing_down() -> None:
     shown = shown_of_menu(limited)
     for kind in kinds_of_menu(limited):
         chosen = frozenset(
-            (one.variable.name, frozenset(np.flatnonzero(one.group == 0).tolist()))
-            for one in kind.parts
+            (part.variable.name, frozenset(np.flatnonzero(part.group == 0).tolist()))
+            for part in kind.parts
         )
         assert finer_of(chosen, shown) == kind.finer
 
@@ -318,10 +318,10 @@ def test_tables_of_a_plan_break_down_what_their_cells_say(chosen: tuple[int, ...
     for kind in kinds.values():
         cells = shown["" if kind.universe.everything else next(k for k in shown if k)]
         finer: set[str] = set()
-        for places in itertools.product(*(range(one.size) for one in kind.parts)):
+        for places in itertools.product(*(range(part.size) for part in kind.parts)):
             cell = frozenset(
-                (one.variable.name, frozenset(np.flatnonzero(one.group == at).tolist()))
-                for one, at in zip(kind.parts, places, strict=True)
+                (part.variable.name, frozenset(np.flatnonzero(part.group == at).tolist()))
+                for part, at in zip(kind.parts, places, strict=True)
             )
             finer |= finer_of(cell, cells)
         assert finer == kind.finer, kind.title
@@ -335,7 +335,9 @@ def test_tables_of_a_plan_break_down_what_their_cells_say(chosen: tuple[int, ...
 def cells_of_spec(spec: TableSpec, *, product: bool) -> set[Definition]:
     """Every cell of a table; its condition is part of it where it is a product of codes."""
     selected = {
-        one.name: leaves_in(spec.universe, one) for one in spec.universe.variables if product
+        variable.name: leaves_in(spec.universe, variable)
+        for variable in spec.universe.variables
+        if product
     }
     options = []
     for axis in spec.axes:

@@ -49,7 +49,9 @@ def variable(name: str, groups: tuple[int, ...], *, area: bool = False) -> Varia
 
 
 def on_menu(*variables: Variable, dimensions: int, **limits: object) -> Menu:
-    offered = tuple(MenuVariable(one, finest_first(tuple(one.levels()))) for one in variables)
+    offered = tuple(
+        MenuVariable(variable, finest_first(tuple(variable.levels()))) for variable in variables
+    )
     return Menu(Entity.PERSON, offered, dimensions, **limits)  # type: ignore[arg-type]
 
 
@@ -126,8 +128,8 @@ def test_a_code_with_one_child_has_no_look_through_it() -> None:
 
 def brute_force(menu: Menu, chosen: Mapping[str, Level], codes: Mapping[str, str]) -> float:
     """All allowed tables at once, by least squares."""
-    variables = [one.variable for one in menu.variables]
-    shape = [len(one.codes) for one in variables]
+    variables = [variable.variable for variable in menu.variables]
+    shape = [len(variable.codes) for variable in variables]
     target = cell_of(variables, chosen, codes)
     return least_squares_looks(cells_of_menu(menu), target, shape)
 
@@ -138,18 +140,18 @@ def menus(draw: st.DrawFn) -> Menu:
     for at in range(draw(st.integers(1, 4))):
         groups = draw(st.lists(st.integers(0, 2), min_size=2, max_size=5 if at < 2 else 3))
         order = sorted(set(groups))
-        groups = sorted(order.index(one) for one in groups)
+        groups = sorted(order.index(group) for group in groups)
         variables.append(variable(f"v{at}", tuple(groups), area=at == 0))
     never = []
-    names = [one.name for one in variables]
+    names = [variable.name for variable in variables]
     if len(names) > 1 and draw(st.booleans()):
         pair = draw(st.permutations(names))[:2]
         never.append(
             tuple(
-                (name, draw(st.sampled_from(["", *(level.name for level in one.levels())])))
+                (name, draw(st.sampled_from(["", *(level.name for level in variable.levels())])))
                 for name in pair
-                for one in variables
-                if one.name == name
+                for variable in variables
+                if variable.name == name
             )
         )
     menu = on_menu(*variables, dimensions=draw(st.integers(1, 4)), never_together=tuple(never))
@@ -184,7 +186,7 @@ def test_looks_are_those_of_least_squares(menu: Menu, data: st.DataObject) -> No
     else:
         assert found.looks >= expected - 1e-9
     assert looks_at(menu, chosen).looks >= found.looks - 1e-9
-    if not menu.never_together and not any(one.finest_areas for one in menu.variables):
+    if not menu.never_together and not any(variable.finest_areas for variable in menu.variables):
         assert found.exact
 
 
@@ -194,9 +196,9 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
         budget = look_budget(menu)
     except SpecError:
         assert not any(
-            menu.allows({one.variable.name: level})
-            for one in menu.variables
-            for level in one.levels
+            menu.allows({variable.variable.name: level})
+            for variable in menu.variables
+            for level in variable.levels
         )
         return
     for row in budget.levels:
@@ -206,13 +208,13 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
     # No other cell with an area and one variable has more.
     assert budget.asked.looks <= budget.worst.looks
     # Areas as a whole are asked for like any other cell; only everybody is not.
-    assert all(one.looks <= budget.asked.looks for one in budget.levels if one.area)
-    others = [one for one in menu.variables if one not in menu.geographies]
+    assert all(level.looks <= budget.asked.looks for level in budget.levels if level.area)
+    others = [variable for variable in menu.variables if variable not in menu.geographies]
     for area in menu.geographies:
         for level in area.levels:
-            for one in others:
-                for fine in one.levels:
-                    chosen_levels = {area.variable.name: level, one.variable.name: fine}
+            for other in others:
+                for fine in other.levels:
+                    chosen_levels = {area.variable.name: level, other.variable.name: fine}
                     if menu.allows(chosen_levels):
                         most = looks_at(menu, chosen_levels).looks
                         assert most <= budget.asked.looks + 1e-9
@@ -267,10 +269,10 @@ def table(*by: str, where: str | None = None) -> TableSpec:
 
 def worst(*specs: TableSpec, own: int = 2) -> dict[str, float]:
     (budget,) = look_budget_of_tables(specs, own=own)
-    return {one.title: one.looks for one in budget.levels}
+    return {level.title: level.looks for level in budget.levels}
 
 
-AXES = [one for one in SCHEMA.variables if one.is_axis]
+AXES = [variable for variable in SCHEMA.variables if variable.is_axis]
 
 
 def solved(specs: list[TableSpec], chosen: Mapping[str, str], codes: Mapping[str, str]) -> float:
@@ -341,7 +343,7 @@ def test_levels_of_an_area_look_at_each_other() -> None:
     specs = [table("area@parish+district", "sex")]
     found = worst(*specs)
     codes = [code.code for code in SCHEMA.variable("area").level("district").codes]
-    most = max(solved(specs, {"area": "district"}, {"area": one}) for one in codes)
+    most = max(solved(specs, {"area": "district"}, {"area": code}) for code in codes)
     assert found["area@district"] == pytest.approx(most)
 
 
@@ -402,7 +404,7 @@ def test_a_plan_of_one_table_by_each_choice_is_a_menu(axes: set[str]) -> None:
         f"{name}@{'+'.join(level.name for level in finest_first(levels))}"
         for name, levels in by_variable.items()
     ]
-    of_menu = {one.title: one.looks for one in look_budget(menu, own=1).levels}
+    of_menu = {level.title: level.looks for level in look_budget(menu, own=1).levels}
     of_table = worst(table(*joined), own=1)
     assert of_table == pytest.approx(of_menu)
 
@@ -504,7 +506,7 @@ def test_the_worst_cell_is_worst_within_the_limits() -> None:
     menu = Menu(Entity.PERSON, offered, dimensions=2)
     chosen = {"area": area.level("l0"), "v1": other.level("v1")}
     codes = [{"area": area, "v1": "0"} for area in ("0-0", "0-1")]
-    solved_looks = [brute_force(menu, chosen, one) for one in codes]
+    solved_looks = [brute_force(menu, chosen, code) for code in codes]
     found = looks_at(menu, chosen)
     assert max(solved_looks) <= found.looks <= 1.3 * max(solved_looks)
 

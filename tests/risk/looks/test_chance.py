@@ -107,15 +107,15 @@ def test_more_looks_find_more(variance: float, first: float, second: float) -> N
 def test_averages_are_right_as_often_as_the_formula_says() -> None:
     """Eight looks, each the sum of so many noisy cells; a share of a third off would be seen."""
     parts = [1, 2, 2, 3, 4, 5, 6, 8]
-    looks = sum(1 / one for one in parts)
+    looks = sum(1 / part for part in parts)
     draw = np.random.default_rng(20_260_301)
     for name in ("CP3(EU)", "CP3", "CP4"):
         design = scheme(name)
         values, chances = design.deviations(1000), design.probabilities(1000)
         average = np.zeros(40_000)
-        for one in parts:
-            noise = draw.choice(values, p=chances / chances.sum(), size=(40_000, one)).sum(axis=1)
-            average += noise / one / looks
+        for part in parts:
+            noise = draw.choice(values, p=chances / chances.sum(), size=(40_000, part)).sum(axis=1)
+            average += noise / part / looks
         found = float((np.rint(average) == 0).mean())
         told = recovery(looks, large_variance(design))
         assert found == pytest.approx(told, abs=0.015)

@@ -25,7 +25,7 @@ HOUSEHOLD, PERSON = Entity.HOUSEHOLD, Entity.PERSON
 
 def schema_of(sizes: Sequence[int], *, areas: int = 2, open_size: bool = True) -> Schema:
     """Households by area and size; the last size is open. Persons by sex and place."""
-    codes = tuple(Code(f"{one:02}") for one in sizes)
+    codes = tuple(Code(f"{size:02}") for size in sizes)
     mixed = Level(
         "mixed",
         (Code("small"), Code("large")),
@@ -95,7 +95,7 @@ def solved(
 
     rows, sight = [], []
     for unit, own in menus.items():
-        order = [one.variable.name for one in own.variables]
+        order = [variable.variable.name for variable in own.variables]
         for cell in cells_of_menu(own):
             by_name = dict(zip(order, cell, strict=True))
             whole = tuple(
@@ -155,7 +155,9 @@ def test_tables_of_two_units_are_solved_together(
         assert isinstance(lattice, TiedLattice)
         alone = Lattice(menus[unit])
         for names in ((), ("area",), ("size",), ("area", "size"), ("sex",), ("area", "place")):
-            offered = {one.variable.name: one.levels[0] for one in menus[unit].variables}
+            offered = {
+                variable.variable.name: variable.levels[0] for variable in menus[unit].variables
+            }
             if not {*names} <= {*offered}:
                 continue
             chosen = {name: offered[name] for name in names}

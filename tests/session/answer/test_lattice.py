@@ -112,10 +112,10 @@ def test_a_condition_on_an_axis_shows_what_is_left_of_its_codes() -> None:
     axis = ages.spec.axes[0]
     assert answer.table is not None
     assert answer.table.axes[0].codes == ("c0", "c1", "_T")
-    assert [one.show("en") for one in answer.table.axes[0].labels] == ["c 0 *", "c 1", "Total"]
+    assert [label.show("en") for label in answer.table.axes[0].labels] == ["c 0 *", "c 1", "Total"]
     two, middle = (int(ages.published[axis.position(code)]) for code in ("2", "c1"))
     np.testing.assert_array_equal(values(answer), [two, middle, two + middle])
-    assert any("*" in one.show("es") for one in answer.table.notes)
+    assert any("*" in note.show("es") for note in answer.table.notes)
 
 
 CONDITIONS = st.lists(
@@ -197,22 +197,22 @@ def test_the_terms_of_a_condition_are_the_condition(
     universe = universe_of(_written(parts, joint), SCHEMA)
     if not universe.truth.any():
         return
-    variables = [one for one in SCHEMA.variables if one.is_axis]
-    sizes = [len(one.codes) for one in variables]
+    variables = [variable for variable in SCHEMA.variables if variable.is_axis]
+    sizes = [len(variable.codes) for variable in variables]
     held = np.zeros(sizes, dtype=np.int64)
     for term in terms_of(universe):
         inside = np.ones(sizes, dtype=bool)
-        for at, one in enumerate(variables):
+        for at, variable in enumerate(variables):
             shape = [1] * len(sizes)
             shape[at] = -1
-            if one.name in term:
-                inside &= term[one.name].reshape(shape)
+            if variable.name in term:
+                inside &= term[variable.name].reshape(shape)
         held += inside
     wanted = np.zeros(sizes, dtype=bool)
     for cell in np.ndindex(*sizes):
         classes = tuple(
-            int(mine[cell[[v.name for v in variables].index(one.name)]])
-            for one, mine in zip(universe.variables, universe.classes, strict=True)
+            int(mine[cell[[v.name for v in variables].index(variable.name)]])
+            for variable, mine in zip(universe.variables, universe.classes, strict=True)
         )
         wanted[cell] = bool(universe.truth[classes])
     np.testing.assert_array_equal(held, wanted)

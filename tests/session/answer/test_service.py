@@ -112,7 +112,7 @@ def test_all_roles_see_the_same_numbers_and_differ_in_limits_only() -> None:
     large = asked("area", "sex", "age")
     assert made.answer(large).verdict.outcome is Outcome.REFUSED
     assert made.answer(large).table is None
-    codes = {one.code for one in made.answer(large).verdict.reasons}
+    codes = {reason.code for reason in made.answer(large).verdict.reasons}
     assert codes == {ReasonCode.TOO_MANY_VARIABLES, ReasonCode.TOO_MANY_CELLS}
     assert made.answer(large, UserRole.REGISTERED).table is not None
 
@@ -247,12 +247,12 @@ def test_variables_that_can_never_pass_are_not_offered() -> None:
     )
     (population,) = made.catalogue.populations
     # 40 people and ten ages cannot have ten people each; three classes can.
-    names = [one.variable.name for one in population.variables]
+    names = [variable.variable.name for variable in population.variables]
     assert names == ["area", "sex", "age"]
     assert made.answer(made.catalogue.start).table is not None
     # Of 200 people no two groups have 105 each, and one district alone has as many.
     few = service(200, online=OnlineRules(mean_cell_size=105))
-    names = [one.variable.name for one in few.catalogue.populations[0].variables]
+    names = [variable.variable.name for variable in few.catalogue.populations[0].variables]
     assert names == ["area"]
     with pytest.raises(SpecError, match="no variable that could ever be shown"):
         _ = service(200, online=OnlineRules(mean_cell_size=500)).catalogue
@@ -278,10 +278,10 @@ def test_many_at_once_get_the_same_answer() -> None:
         found.append(values(made.answer(asked("area", "age", "sex"))).tobytes())
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(found) == 8
     assert len(set(found)) == 1
 
@@ -310,7 +310,7 @@ def test_too_little_noise_stays_closed_and_what_would_do_does() -> None:
     )
     from sdcensus.session.answer.budgets import open_budgets
 
-    assert all(one.met for one in open_budgets(policy, {Entity.PERSON: strong}))
+    assert all(budget.met for budget in open_budgets(policy, {Entity.PERSON: strong}))
 
 
 @pytest.mark.parametrize(

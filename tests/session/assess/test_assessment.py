@@ -60,7 +60,7 @@ def numbers_in(made: object, seen: set[int] | None = None) -> list[float]:
     if isinstance(made, tuple | list):
         return [one for each in made for one in numbers_in(each, seen)]
     if hasattr(made, "__dataclass_fields__"):
-        found = [getattr(made, one.name, None) for one in fields(made)]  # type: ignore[arg-type]
+        found = [getattr(made, field.name, None) for field in fields(made)]  # type: ignore[arg-type]
         return [one for each in found for one in numbers_in(each, seen)]
     return []
 
@@ -84,23 +84,26 @@ def test_every_figure_is_the_measured_one() -> None:
     assert isinstance(table, Table)
     noise = scheme("CP3(EU)")
     known = Knowledge(max_deviation=noise.max_deviation)
-    assert [(one.knowledge, one.how) for one in made.intervals] == [
+    assert [(interval.knowledge, interval.how) for interval in made.intervals] == [
         (replace(known, zeros_known=False), How.SHUTTLE),
         (known, How.SHUTTLE),
         (known, How.LINEAR),
         (replace(Knowledge.of(noise), blocked=0), How.LINEAR),
     ]
-    for one in made.intervals:
-        again = feasibility(cube, table, one.knowledge, how=one.how)
-        assert (one.disclosed, one.cells) == (again.disclosed, again.cells)
-        assert (one.small_disclosed, one.small_cells) == (again.small_disclosed, again.small_cells)
+    for interval in made.intervals:
+        again = feasibility(cube, table, interval.knowledge, how=interval.how)
+        assert (interval.disclosed, interval.cells) == (again.disclosed, again.cells)
+        assert (interval.small_disclosed, interval.small_cells) == (
+            again.small_disclosed,
+            again.small_cells,
+        )
     assert made.main is made.intervals[2]
     assert made.sharpest is made.intervals[3]
     for part, distances in made.utility:
         assert distances == utility_of(cube, table, part)
     assert made.perceived == perceived_disclosure(cube, table)
     expected = detect(cube, coalition=1)
-    assert {one.kind: one.count for one in made.findings} == {
+    assert {finding.kind: finding.count for finding in made.findings} == {
         one.kind: one.count for one in expected if one
     }
     inside = cube.count[:7, :2, :3]
@@ -110,13 +113,15 @@ def test_every_figure_is_the_measured_one() -> None:
 
 
 def test_small_tables_are_gone_through_exactly() -> None:
-    assert [one.how for one in assessed("cell key", exact=False).intervals] == [How.SHUTTLE] * 3
+    assert [interval.how for interval in assessed("cell key", exact=False).intervals] == [
+        How.SHUTTLE
+    ] * 3
     cube = island_cube("area@parish+district", "age@age+class+half", "sex", "married")
     assert cube.spec.cells > EXACT_UP_TO
     made = assess_table(
         cube, cell_key().protect(cube), AssessOptions(method=cell_key(), compare=False)
     )
-    assert {one.how for one in made.intervals} == {How.SHUTTLE}
+    assert {interval.how for interval in made.intervals} == {How.SHUTTLE}
 
 
 def test_every_method_and_step_is_among_them() -> None:
@@ -178,7 +183,10 @@ def test_exempt_cells_are_named_and_not_counted() -> None:
     exempt = all_exact.result(ExemptCells)
     assert exempt is not None
     assert exempt.small == int(((tiny.count == 1) | (tiny.count == 2)).sum())
-    assert any("exempt cells hold one or two persons" in one for one in conclusions(all_exact))
+    assert any(
+        "exempt cells hold one or two persons" in conclusion
+        for conclusion in conclusions(all_exact)
+    )
     assert all_exact.given_away == ()
 
 
@@ -186,7 +194,7 @@ def test_withheld_values_that_follow_are_told() -> None:
     made = assessed("added up and withheld")
     assert made.withheld is not None
     assert made.withheld.kind is FindingKind.WITHHELD
-    assert any("withheld value" in one for one in conclusions(made))
+    assert any("withheld value" in conclusion for conclusion in conclusions(made))
     assert assessed("cell key").withheld is None
 
 
@@ -199,7 +207,7 @@ def test_the_look_budget_of_other_tables() -> None:
     made = assessed("cell key", others=others, tabulate=census.tabulate, recovery_limit=0.05)
     specs = [protected_by("cell key").table.spec, *others]
     [expected] = look_budget_of_tables(specs)
-    assert [one.levels for one in made.budgets] == [expected.levels]
+    assert [budget.levels for budget in made.budgets] == [expected.levels]
     found = made.worst_looks
     assert found is not None
     assert made.variance is not None
@@ -209,7 +217,9 @@ def test_the_look_budget_of_other_tables() -> None:
     assert found[2] == recovery_with(expected.asked.looks, made.noise)
     assert "This table and 2 others of persons" in lead(made)
     assert "above the limit of 0.05" in lead(made)
-    assert any("variance of the noise has to be at least" in one for one in conclusions(made))
+    assert any(
+        "variance of the noise has to be at least" in conclusion for conclusion in conclusions(made)
+    )
     unknown = assessed("light touch", others=others)
     assert "is not known for this method" in lead(unknown)
 
@@ -228,8 +238,14 @@ def test_differences_between_true_tables_are_found() -> None:
     smaller = census.tabulate(other)
     assert isinstance(smaller, Cube)
     left = cube.count - smaller.count
-    assert sum(one.count for one in made.differences) >= int(((left == 1) | (left == 2)).sum()) > 0
-    assert any("Only noise in both tables protects them" in one for one in conclusions(made))
+    assert (
+        sum(difference.count for difference in made.differences)
+        >= int(((left == 1) | (left == 2)).sum())
+        > 0
+    )
+    assert any(
+        "Only noise in both tables protects them" in conclusion for conclusion in conclusions(made)
+    )
 
 
 def test_levels_that_do_not_nest_are_subtracted_within_one_table() -> None:
@@ -254,8 +270,8 @@ def test_a_scheme_stands_in_its_own_place_with_its_own_figures() -> None:
     made = assessed("cell key", compare=True)
     assert made.compared is not None
     results = made.compared.tables[0].results
-    assert [one.candidate.name for one in results] == list(COMPARED)
-    [own] = [one for one in results if one.candidate.name == made.chosen == "CP3(EU)"]
+    assert [result.candidate.name for result in results] == list(COMPARED)
+    [own] = [result for result in results if result.candidate.name == made.chosen == "CP3(EU)"]
     assert own.utility == made.utility_in(Part.ALL)
     risk = made.result(RiskBeforeAndAfter)
     assert risk is not None
@@ -268,7 +284,7 @@ def test_another_method_is_one_row_more(name: str) -> None:
     made = assessed(name, compare=True)
     assert made.compared is not None
     results = made.compared.tables[0].results
-    assert [one.candidate.name for one in results] == [*COMPARED, "this table"]
+    assert [result.candidate.name for result in results] == [*COMPARED, "this table"]
     assert made.chosen == "this table"
     assert results[-1].utility == made.utility_in(Part.ALL)
 
@@ -353,7 +369,7 @@ def test_a_hierarchy_with_one_child() -> None:
     cube = island_cube("area@parish+district", "sex")
     made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.left_out == ()
-    assert [one.level for one in made.levels] == ["parish", "district", "_T"]
+    assert [level.level for level in made.levels] == ["parish", "district", "_T"]
 
 
 def test_a_table_that_was_not_changed_gives_everything_away() -> None:
@@ -423,8 +439,8 @@ def test_groups_that_can_still_be_read_are_counted_and_told() -> None:
     assert true > 0
     exact = assess_table(cube, Table(cube.spec, cube.count.copy()), AssessOptions(compare=False))
     assert exact.groups_readable == true
-    assert any(f"Of {true:,} groups" in one for one in conclusions(exact))
+    assert any(f"Of {true:,} groups" in conclusion for conclusion in conclusions(exact))
     # Where no cell is published as 0, nobody can tell that a category is empty.
     filled = assess_table(cube, Table(cube.spec, cube.count + 1), AssessOptions(compare=False))
     assert filled.groups_readable == 0
-    assert not any("groups in which" in one for one in conclusions(filled))
+    assert not any("groups in which" in conclusion for conclusion in conclusions(filled))

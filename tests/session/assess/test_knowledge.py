@@ -87,7 +87,7 @@ def test_without_a_bound_the_largest_change_is_taken(name: str) -> None:
     assert intruder.known.max_deviation >= largest
     if name != "added up":
         assert intruder.known.max_deviation == largest
-        assert any("names no largest change" in one for one in intruder.notes)
+        assert any("names no largest change" in note for note in intruder.notes)
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,9 @@ def cp1(census: Census, tmp_path_factory: pytest.TempPathFactory) -> FolderAttac
 def test_files_tell_what_tables_tell(census: Census, cp1: FolderAttack, tmp_path: Path) -> None:
     parquet = publication(tmp_path / "parquet", census, "CP1", ".parquet")
     other = attack_folder(parquet, Assumptions(max_deviation=1))
-    for one, two in zip(cp1.report.results, other.report.results, strict=True):
-        assert (one.exact, one.narrow) == (two.exact, two.narrow)
-        for mine, theirs in zip(one.claims, two.claims, strict=True):
+    for result, two in zip(cp1.report.results, other.report.results, strict=True):
+        assert (result.exact, result.narrow) == (two.exact, two.narrow)
+        for mine, theirs in zip(result.claims, two.claims, strict=True):
             assert np.array_equal(mine.cells, theirs.cells)
             assert np.array_equal(mine.lower, theirs.lower)
 
@@ -61,14 +61,14 @@ def test_files_tell_what_tables_tell(census: Census, cp1: FolderAttack, tmp_path
 def test_scores_count_hits_misses_and_false_claims(census: Census, cp1: FolderAttack) -> None:
     scores = score(cp1.report, cp1.tables, census)
     found = scores.attack("intervals")
-    claimed = next(one for one in cp1.report.results if one.attack == "intervals")
+    claimed = next(result for result in cp1.report.results if result.attack == "intervals")
     assert found.claims == claimed.exact > 0
     # The bound is the right one: nothing that intervals claim is wrong.
     assert found.hits == found.claims
     assert found.false_claims == 0
     assert found.share_right == 1.0
-    true = np.concatenate([truth(census, one).reshape(-1) for one in cp1.tables])
-    assert [one.cells for one in found.sizes] == [
+    true = np.concatenate([truth(census, table).reshape(-1) for table in cp1.tables])
+    assert [size.cells for size in found.sizes] == [
         int((true == 0).sum()),
         int((true == 1).sum()),
         int((true == 2).sum()),
@@ -76,9 +76,9 @@ def test_scores_count_hits_misses_and_false_claims(census: Census, cp1: FolderAt
         int(((true >= 6) & (true <= 10)).sum()),
         int((true > 10).sum()),
     ]
-    for one in found.sizes:
-        assert one.cells is not None
-        assert one.misses == one.cells - one.hits
+    for size in found.sizes:
+        assert size.cells is not None
+        assert size.misses == size.cells - size.hits
 
 
 def test_a_wrong_belief_makes_false_claims(census: Census, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_tables_of_other_records_are_refused(census: Census, cp1: FolderAttack) 
 
 
 def test_tables_of_other_tools_are_not_scored(census: Census, cp1: FolderAttack) -> None:
-    bare = [PublishedTable(one.name, one.table) for one in cp1.tables]
+    bare = [PublishedTable(table.name, table.table) for table in cp1.tables]
     scores = score(cp1.report, bare, census)
     assert len(scores.left_out) == 2
     assert scores.attack("intervals").claims == 0
@@ -148,8 +148,8 @@ def test_what_was_found_is_written(cp1: FolderAttack, tmp_path: Path) -> None:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     results = cp1.report.results
-    counts = sum(one.count for result in results for one in result.claims)
-    assert len(rows) == counts + sum(one.count for result in results for one in result.groups)
+    counts = sum(claim.count for result in results for claim in result.claims)
+    assert len(rows) == counts + sum(group.count for result in results for group in result.groups)
     with pytest.raises(OutputError, match="already exists"):
         write_report(cp1, path)
     with pytest.raises(OutputError, match=r"\.json"):
@@ -157,7 +157,7 @@ def test_what_was_found_is_written(cp1: FolderAttack, tmp_path: Path) -> None:
 
 
 def test_claims_are_shown_in_words(cp1: FolderAttack) -> None:
-    result = next(one for one in cp1.report.results if one.attack == "intervals")
+    result = next(result for result in cp1.report.results if result.attack == "intervals")
     lines = claim_lines(result, most=4)
     assert len(lines) == 4
     table, cell, count, sure = lines[0]

@@ -24,10 +24,10 @@ def test_every_combination_of_variables_is_asked_for_once() -> None:
         walk = MenuWalk(areas=(COUNTRY,), dimensions=dimensions)
         questions = questions_of(made.policy, walk)
         assert len(questions) == math.comb(len(names), dimensions)
-        assert len({frozenset(one.by) for one in questions}) == len(questions)
-        assert not any("area" in axis for one in questions for axis in one.by)
+        assert len({frozenset(question.by) for question in questions}) == len(questions)
+        assert not any("area" in axis for question in questions for axis in question.by)
     levels = questions_of(made.policy, MenuWalk(areas=("district",), every_level=True))
-    assert all("area@district" in one.by for one in levels)
+    assert all("area@district" in level.by for level in levels)
     # Two of three variables, of which age has three levels.
     assert len(levels) == 3 + 1 + 3
     everything = questions_of(made.policy, MenuWalk())
@@ -38,10 +38,10 @@ def test_tables_are_those_that_the_batch_publishes() -> None:
     made = service(300)
     crawl = crawl_menu(made, MenuWalk(areas=("parish",), dimensions=2))
     assert (len(crawl.tables), crawl.asked, crawl.refused, crawl.left) == (3, 3, 0, 0)
-    for one in crawl.tables:
-        by = [axis.name for axis in one.table.spec.axes]
-        assert one.table == published(made, *by)
-        assert one.provenance is not None
+    for table in crawl.tables:
+        by = [axis.name for axis in table.table.spec.axes]
+        assert table.table == published(made, *by)
+        assert table.provenance is not None
     assert len(crawl_menu(made, MenuWalk(variables=("sex", "age"), areas=(COUNTRY,))).tables) == 1
 
 
@@ -54,7 +54,7 @@ def test_a_walk_may_be_short_and_says_what_it_left_out() -> None:
 def test_withheld_areas_are_unknown_and_not_0() -> None:
     made = service(300, online=OnlineRules(mean_cell_size=4))
     crawl = crawl_menu(made, MenuWalk(areas=("parish",)))
-    whole = [one.table for one in crawl.tables if isinstance(one.table, Table)]
+    whole = [table.table for table in crawl.tables if isinstance(table.table, Table)]
     assert len(whole) == len(crawl.tables)
     assert crawl.refused or any(table.flags is not None for table in whole)
 
@@ -76,9 +76,9 @@ def test_a_server_gives_the_same_tables_as_its_service(tmp_path: Path) -> None:
         served = crawl_served(place.server.url, walk, keep=tmp_path / "kept")
         own = crawl_menu(place.site.service, walk)
         assert len(served.tables) == len(own.tables) == 4
-        mine = {one.table.spec: one.table for one in own.tables}
-        for one in served.tables:
-            assert mine[one.table.spec] == one.table
+        mine = {table.table.spec: table.table for table in own.tables}
+        for table in served.tables:
+            assert mine[table.table.spec] == table.table
         assert len(list((tmp_path / "kept").iterdir())) == 4
         with pytest.raises(InputError, match="not empty"):
             crawl_served(place.server.url, walk, keep=tmp_path / "kept")

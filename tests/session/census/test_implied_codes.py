@@ -58,7 +58,8 @@ def test_one_exception_is_enough_and_few_records_are_not() -> None:
         census_of(UNDECLARED, 5_000)
     )
     assert not any(
-        "age < 3" in one.when for one in proposed_rules(census_of(UNDECLARED, 5_000, exceptions=1))
+        "age < 3" in rule.when
+        for rule in proposed_rules(census_of(UNDECLARED, 5_000, exceptions=1))
     )
     assert proposed_rules(census_of(UNDECLARED, 60)) == ()
 
@@ -102,7 +103,7 @@ def test_every_code_that_follows_is_a_rule_of_two_variables() -> None:
         values=dict(units.values),
         origin=Origin(KeySpace(), SECRET.id, "decided"),
     )
-    found = [one.when for one in proposed_rules(Census(UNDECLARED, records))]
+    found = [rule.when for rule in proposed_rules(Census(UNDECLARED, records))]
     assert {"sex == '1' and age != '4'", "sex == '1' and married != '1'"} <= set(found)
     assert "married == '1' and age != '4'" in found
     assert all(len(universe_of(when, UNDECLARED).variables) == 2 for when in found)

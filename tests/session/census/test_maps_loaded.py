@@ -45,8 +45,12 @@ def test_a_loaded_store_keeps_the_map_and_notes_what_it_lacks(
     document = original(country)
     features = document["features"]
     assert isinstance(features, list)
-    lost = next(one["properties"]["code"] for one in features if one["properties"]["level"] == "ed")
-    left = [one for one in features if one["properties"]["code"] != lost]
+    lost = next(
+        feature["properties"]["code"]
+        for feature in features
+        if feature["properties"]["level"] == "ed"
+    )
+    left = [feature for feature in features if feature["properties"]["code"] != lost]
     content = json.dumps(document | {"features": left}).encode()
     store, notes = loaded(country, tmp_path / "census.store", content)
     assert store.map("ed") == content
@@ -116,5 +120,5 @@ def test_large_maps_are_kept_with_what_a_screen_shows(
     codes = {one["properties"]["code"] for one in content["features"]}
     features = original(country)["features"]
     assert isinstance(features, list)
-    assert codes == {one["properties"]["code"] for one in features}
+    assert codes == {feature["properties"]["code"] for feature in features}
     assert {one["properties"]["level"] for one in content["features"]} >= {"ed", "parish"}

@@ -110,7 +110,7 @@ class Grammar:
                 return [w for one in part.parts for w in self._drawn(one, draw, terminals, depth)]
             case "choice":
                 fitting = [one for one in part.parts if self._depth(one, self.least) < depth]
-                fewest = min(part.parts, key=lambda one: self._depth(one, self.least))
+                fewest = min(part.parts, key=lambda part: self._depth(part, self.least))
                 return self._drawn(draw.choice(fitting or [fewest]), draw, terminals, depth)
             case kind:
                 most = (1 if kind == "option" else 3) if depth > 0 else 0

@@ -132,8 +132,8 @@ def _leaves(variable: Variable, levels: list[str], code: str) -> npt.NDArray[np.
     """The leaves of a code, looked up at the levels of the axis only; it stands at one of them."""
     named, _, plain = code.rpartition(":")
     found = []
-    for level in (variable.level(one or None) for one in ([named] if named else levels)):
-        places = [at for at, one in enumerate(level.codes) if one.code == plain]
+    for level in (variable.level(level or None) for level in ([named] if named else levels)):
+        places = [at for at, code in enumerate(level.codes) if code.code == plain]
         found += [level.group_array == at for at in places]
     assert len(found) == 1
     return np.asarray(found[0], dtype=np.int64)
@@ -145,8 +145,8 @@ def test_else_takes_what_is_left_and_missing_what_has_no_value() -> None:
         " TABLE t AS FREQUENCY OF g"
     )
     tenure = demo_schema().variable("tenure")
-    others = [one.code for one in tenure.codes if not one.is_missing][2:]
-    missing = [one.code for one in tenure.codes if one.is_missing]
+    others = [code.code for code in tenure.codes if not code.is_missing][2:]
+    missing = [code.code for code in tenure.codes if code.is_missing]
     assert made.question.groups == (
         (
             "tenure",
@@ -200,7 +200,7 @@ def test_both_sides_of_a_share_are_groups_where_the_whole_is_a_part() -> None:
     assert made.computed.denominator == (Choice("age", (1,)), Choice("sex", (1,)))
     assert made.computed.decimals == 2
     (_, ages), _ = made.question.groups
-    assert [one.codes for one in ages] == [("65+",), ("adults",)]
+    assert [age.codes for age in ages] == [("65+",), ("adults",)]
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,14 @@ def blocks(kind: str) -> list[str]:
 
 
 def test_the_programs_of_the_page_compile() -> None:
-    programs = [one for one in blocks("text") if not one.startswith("line ")]
+    programs = [block for block in blocks("text") if not block.startswith("line ")]
     assert len(programs) == 5
-    tables = [compile_program(one, demo_schema()).tables for one in programs]
-    assert [len(one) for one in tables] == [3, 1, 2, 3, 8]
+    tables = [compile_program(program, demo_schema()).tables for program in programs]
+    assert [len(table) for table in tables] == [3, 1, 2, 3, 8]
 
 
 def test_the_mistake_of_the_page_is_made_as_it_is_shown() -> None:
-    (shown,) = [one for one in blocks("text") if one.startswith("line ")]
+    (shown,) = [block for block in blocks("text") if block.startswith("line ")]
     source = shown.splitlines()[1]
     with pytest.raises(QuestionError) as caught:
         compile_program(source, demo_schema())

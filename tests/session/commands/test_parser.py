@@ -188,7 +188,10 @@ def test_plans_and_programs_read_a_condition_as_the_same_tree(text: str) -> None
 
 def test_words_know_where_they_stand() -> None:
     source = 'TABLE  t\n  TITLE "a ""b"""\n\nAS // x\n  age>=15 '
-    found = [(one.kind, one.text, one.at, one.end, one.line, one.column) for one in tokens(source)]
+    found = [
+        (token.kind, token.text, token.at, token.end, token.line, token.column)
+        for token in tokens(source)
+    ]
     assert found == [
         (Kind.WORD, "TABLE", 0, 5, 1, 1),
         (Kind.WORD, "t", 7, 8, 1, 8),

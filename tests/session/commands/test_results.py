@@ -294,7 +294,7 @@ def test_the_answer_to_another_question_is_refused(service: TableService) -> Non
 def test_figures_say_what_they_are_made_of(service: TableService) -> None:
     _, answer = asked(service, "AS COUNT OF person")
     made = shown(service, "AS SEX-RATIO")
-    notes = " ".join(one.show("en") for one in made.notes)
+    notes = " ".join(note.show("en") for note in made.notes)
     assert "computed from published counts" in notes
     assert made.spec is None
     assert len(made.notes) > len(answer.notes)

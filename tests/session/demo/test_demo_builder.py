@@ -41,8 +41,8 @@ def census(made: Demonstration) -> Census:
 
 def test_the_builder_of_the_demo_opens_with_the_noise_of_its_plan(made: Demonstration) -> None:
     service = open_service(made.store, made.policy, plan=made.plan, secret=made.server_secret)
-    assert {one.of.value for one in service.budgets} >= {"person", "household", "dwelling"}
-    assert all(one.met and one.chance <= one.limit == 0.5 for one in service.budgets)
+    assert {budget.of.value for budget in service.budgets} >= {"person", "household", "dwelling"}
+    assert all(budget.met and budget.chance <= budget.limit == 0.5 for budget in service.budgets)
 
 
 def test_its_noise_stays_moderate(made: Demonstration, census: Census) -> None:
@@ -68,14 +68,14 @@ def test_its_noise_is_no_larger_than_the_menu_needs(made: Demonstration, census:
     policy = read_policy(made.policy, census.schema)
     plan, found = opened_plan(made.plan)
     methods = {
-        one.entity: planned_method(plan, found, one.entity, secret=made.secret)
-        for one in census.schema.entities
+        entity.entity: planned_method(plan, found, entity.entity, secret=made.secret)
+        for entity in census.schema.entities
     }
     budgets = open_budgets(policy, methods)
     variance = large_variance(noise_for(policy))
-    for one in budgets:
-        assert one.variance == pytest.approx(variance, rel=1e-6)
-    largest = max(one.requirement.variance for one in budgets)
+    for budget in budgets:
+        assert budget.variance == pytest.approx(variance, rel=1e-6)
+    largest = max(budget.requirement.variance for budget in budgets)
     assert largest <= variance <= 1.1 * largest  # upwards to two digits
 
 

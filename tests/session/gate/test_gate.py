@@ -109,7 +109,7 @@ def test_set_keys_are_refused_by_any_name_from_deviations_of_three_on(lookup: st
     for name in SCHEMES:
         method = CellKey(scheme(name), SECRET, lookup=lookup)
         found = risks_of_menus(census, [menu], {Entity.PERSON: method}, smallest_group=20)
-        codes = [one.code for one in found.risks]
+        codes = [risk.code for risk in found.risks]
         assert codes == ([RiskCode.SET_KEYS] if method.perturbation.max_deviation >= 3 else [])
 
 
@@ -271,7 +271,7 @@ def test_set_keys_and_counts_that_stay_need_a_name(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"probability above 0\.9"):
         still.publish()
     checked = check_plan(still.plan)
-    assert [one.code for one in checked.gate.risks] == [RiskCode.STAYS]
+    assert [risk.code for risk in checked.gate.risks] == [RiskCode.STAYS]
     still.publish(**ACCEPTED)
     _write_noise(still, 0.5)
     moved = new_office(tmp_path / "moved", protect=protect)
@@ -291,7 +291,7 @@ def _write_noise(office: Office, stay: float) -> None:
 def test_plan_check_shows_what_publish_asks(tmp_path: Path) -> None:
     office = new_office(tmp_path, people=40, tables=WIDE)
     checked = check_plan(office.plan)
-    assert [one.code for one in checked.gate.risks] == [RiskCode.BROKEN_DOWN]
+    assert [risk.code for risk in checked.gate.risks] == [RiskCode.BROKEN_DOWN]
     assert checked.measures[0].share == 1.0
     assert "looks" in checked.looks[0].sentence
     assert share_text(checked.looks[0].chance, digits=0) in checked.looks[0].sentence
@@ -312,7 +312,7 @@ def test_names_and_reasons_are_asked_for(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="at most"):
         AcceptedRisk("Ana Ruiz", "long " * 1_000)
     report = office.publish(**ACCEPTED)
-    assert any("no risk to accept" in one for one in report.warnings)
+    assert any("no risk to accept" in warning for warning in report.warnings)
 
 
 def test_the_evaluation_says_what_is_broken_down_and_no_public_file_does(tmp_path: Path) -> None:
@@ -349,9 +349,9 @@ def test_a_census_that_only_an_engine_reads_is_measured_from_tables() -> None:
     unknown = measured(OnlyEngine(), kinds, Entity.PERSON, noise, twins=False)  # type: ignore[arg-type]
     assert not unknown.kinds
     assert unknown.share == noise.largest_share > 0
-    titles = {one.title: one.groups for one in exact.kinds}
+    titles = {kind.title: kind.groups for kind in exact.kinds}
     assert other.kinds
-    assert all(titles[one.title] == one.groups for one in other.kinds)
+    assert all(titles[kind.title] == kind.groups for kind in other.kinds)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -375,8 +375,8 @@ def test_every_unit_of_a_census_is_asked_about() -> None:
     _, rules = policy()
     found = opened(smallest_group=12).risks
     assert found is not None
-    assert [one.of for one in found.shares] == [Entity.PERSON]
-    assert all(one.bounded and one.share == 0 for one in found.shares)
+    assert [share.of for share in found.shares] == [Entity.PERSON]
+    assert all(share.bounded and share.share == 0 for share in found.shares)
     assert rules.broken_down == found.limit == 0.02
 
 

@@ -64,9 +64,9 @@ def test_a_variable_is_offered_on_tables_of_its_units_only() -> None:
     for refused in (spec("area", "size"), spec("area", where="size == '01'")):
         verdict = ask(made, refused)
         assert verdict.outcome is Outcome.REFUSED
-        assert [str(one.code) for one in verdict.reasons] == ["variable-not-offered"]
+        assert [str(reason.code) for reason in verdict.reasons] == ["variable-not-offered"]
     names = {
-        of: {one.variable.name for one in menu_of(made, SCHEMA, of=of).variables}
+        of: {variable.variable.name for variable in menu_of(made, SCHEMA, of=of).variables}
         for of in (Entity.PERSON, Entity.HOUSEHOLD)
     }
     assert "size" in names[Entity.HOUSEHOLD]
@@ -182,8 +182,8 @@ def test_drafts_show_nothing_twice(census: Census) -> None:
     assert not made.rule_of("place").offered
     advice = recommend(census, "report")
     assert ties_in_policy(advice.policy) == ()
-    specs = [one.spec(census.schema) for one in advice.plan.tables]
-    assert check_tables(SCHEMA, [PlannedTable(one.name, one) for one in specs]) == ()
+    specs = [table.spec(census.schema) for table in advice.plan.tables]
+    assert check_tables(SCHEMA, [PlannedTable(spec.name, spec) for spec in specs]) == ()
 
 
 # ----------------------------------------------------------------------------------------- plans
@@ -258,10 +258,10 @@ def test_required_tables_are_warned_about_with_their_number() -> None:
     # The office's own table of households completes it, and can be left out.
     with pytest.raises(Refused, match="publish no tables of households"):
         check_tables(SCHEMA, tables)
-    [caution] = check_tables(SCHEMA, [replace(one, required=True) for one in tables])
+    [caution] = check_tables(SCHEMA, [replace(table, required=True) for table in tables])
     assert "(2): a and b" in caution
     with pytest.raises(Refused):
-        check_tables(SCHEMA, [replace(one, required=False) for one in tables])
+        check_tables(SCHEMA, [replace(table, required=False) for table in tables])
 
 
 HOMES = """

@@ -50,8 +50,8 @@ def cells_of(spec: TableSpec, leaves: dict[str, int]) -> set[tuple[int, ...]]:
     """Every cell of a table that holds a person, by the definition."""
     universe = spec.universe
     kinds = tuple(
-        int(classes[leaves[one.name]])
-        for one, classes in zip(universe.variables, universe.classes, strict=True)
+        int(classes[leaves[variable.name]])
+        for variable, classes in zip(universe.variables, universe.classes, strict=True)
     )
     if not universe.truth[kinds]:
         return set()
@@ -59,10 +59,10 @@ def cells_of(spec: TableSpec, leaves: dict[str, int]) -> set[tuple[int, ...]]:
     for axis in spec.axes:
         leaf = leaves[axis.variable.name]
         groups = [
-            0 if one.level == "_T" else axis.variable.level(one.level).group[leaf]
-            for one in axis.blocks
+            0 if block.level == "_T" else axis.variable.level(block.level).group[leaf]
+            for block in axis.blocks
         ]
-        axes.append([one.start + at for one, at in zip(axis.blocks, groups, strict=True)])
+        axes.append([block.start + at for block, at in zip(axis.blocks, groups, strict=True)])
     return set(itertools.product(*axes))
 
 
@@ -71,7 +71,7 @@ def by_hand(spec: TableSpec, old: Units, new: Units, *, weighted: bool = False) 
     people: dict[int, list[tuple[set[tuple[int, ...]], int]]] = {}
     for side, units in enumerate((old, new)):
         for at, key in enumerate(units.keys.tolist()):
-            leaves = {name: int(one[at]) for name, one in units.leaves.items()}
+            leaves = {name: int(leaf[at]) for name, leaf in units.leaves.items()}
             both = people.setdefault(key, [(set(), -1), (set(), -1)])
             both[side] = (cells_of(spec, leaves), int(units.values["weight"][at]))
     for (before, was), (after, now) in people.values():
@@ -88,7 +88,7 @@ def drawn_units(data: st.DataObject, units: Units) -> Units:
     size = units.keys.size
     order = np.array(data.draw(st.permutations(range(size))))
     order = order[: data.draw(st.integers(0, size))]
-    leaves = {name: one[order].copy() for name, one in units.leaves.items()}
+    leaves = {name: leaf[order].copy() for name, leaf in units.leaves.items()}
     weight = units.values["weight"][order].copy()
     for at in range(order.size):
         kind = data.draw(st.integers(0, 3))
@@ -136,8 +136,8 @@ def test_equal_digests_are_told_apart_by_their_order(store_of: Stores) -> None:
     fewer = replace(
         units,
         keys=units.keys[:5],
-        leaves={name: one[:5] for name, one in units.leaves.items()},
-        values={name: one[:5] for name, one in units.values.items()},
+        leaves={name: leaf[:5] for name, leaf in units.leaves.items()},
+        values={name: value[:5] for name, value in units.values.items()},
         digests=np.array([1, 1, 2, 3, 3], dtype=np.uint64),
     )
     spec = TableSpec.build(island_schema(), [])
@@ -149,7 +149,7 @@ def test_equal_digests_are_told_apart_by_their_order(store_of: Stores) -> None:
 
 def with_codes(schema: Schema, name: str, codes: tuple[Code, ...]) -> Schema:
     made = replace(schema.variable(name), codes=codes, hierarchies=())
-    others = [made if one.name == name else one for one in schema.variables]
+    others = [made if variable.name == name else variable for variable in schema.variables]
     return replace(schema, variables=tuple(others), impossible=())
 
 
@@ -178,7 +178,7 @@ def test_people_with_a_code_that_is_gone_were_in_totals_only(store_of: Stores) -
     spec = TableSpec.build(new.schema, ["sex"])
     every = np.arange(spec.cells, dtype=np.uint64)
     found = ChangedRecords(old, new).behind(spec, every).tolist()
-    codes = [one.code for one in spec.axes[0].codes]
+    codes = [code.code for code in spec.axes[0].codes]
     came = units.leaves["sex"][:4]
     assert dict(zip(codes, found, strict=True)) == {
         "_T": 0,
@@ -202,7 +202,9 @@ def test_stores_that_cannot_be_compared_say_so(store_of: Stores) -> None:
         ChangedRecords(store_of(units), store_of(units, lost)).behind(
             TableSpec.build(lost, ["age"], universe="sex == 'a'"), cells
         )
-    without = replace(schema, variables=tuple(one for one in schema.variables if one.name != "sex"))
+    without = replace(
+        schema, variables=tuple(variable for variable in schema.variables if variable.name != "sex")
+    )
     rest = replace(units, leaves={k: v for k, v in units.leaves.items() if k != "sex"})
     with pytest.raises(StoreError, match="no variable 'sex'"):
         ChangedRecords(store_of(rest, without), store_of(units)).behind(spec, cells)

@@ -59,7 +59,7 @@ def test_the_same_numbers_again_change_nothing(tmp_path: Path) -> None:
     before = files_of(office)
     again = publish(office, census)
     assert files_of(office) == before
-    assert all(one.known and not one.changed for one in again.changes)
+    assert all(change.known and not change.changed for change in again.changes)
     assert again.notes == ()
 
 
@@ -69,7 +69,7 @@ def test_the_lock_tells_how_numbers_were_made_and_no_number(tmp_path: Path) -> N
     path = tmp_path / "office" / "publication.lock"
     assert is_owner_only(path)
     lock = read_lock(tmp_path / "office")
-    assert [one.kind for one in lock.events] == [EventKind.FIRST]
+    assert [event.kind for event in lock.events] == [EventKind.FIRST]
     assert lock.events[0].date == "2026-03-01"
     assert len(lock.tables) == len(BY)
     (making,) = lock.makings
@@ -123,10 +123,10 @@ def cells_with_first(units: Units, age: Leaves, spec: TableSpec) -> set[tuple[in
         for axis in spec.axes:
             leaf = int(leaves[axis.variable.name][0])
             groups = [
-                0 if one.level == "_T" else axis.variable.level(one.level).group[leaf]
-                for one in axis.blocks
+                0 if block.level == "_T" else axis.variable.level(block.level).group[leaf]
+                for block in axis.blocks
             ]
-            axes.append([one.start + at for one, at in zip(axis.blocks, groups, strict=True)])
+            axes.append([block.start + at for block, at in zip(axis.blocks, groups, strict=True)])
         found |= set(itertools.product(*axes))
     return found
 
@@ -147,16 +147,16 @@ def test_a_revision_with_enough_changed_records_passes(tmp_path: Path) -> None:
     only = (("area@parish+district", "sex"),)
     done = publish(office, later, by=only, revision="sex corrected", date="2026-05-01")
     assert done.changes[0].changed > 0
-    assert any("Revision 'sex corrected'" in one for one in done.notes)
+    assert any("Revision 'sex corrected'" in note for note in done.notes)
     lock = read_lock(office)
-    assert [one.kind for one in lock.events] == [EventKind.FIRST, EventKind.REVISION]
+    assert [event.kind for event in lock.events] == [EventKind.FIRST, EventKind.REVISION]
     assert (lock.events[1].name, lock.events[1].date) == ("sex corrected", "2026-05-01")
     # The registry knows both; the last one counts.
     registry = Registry.open(office / "registry")
-    assert [one.publication for one in registry.entries()][-1] == "sex corrected"
+    assert [entry.publication for entry in registry.entries()][-1] == "sex corrected"
     (table,) = done.tables.values()
     assert registry.conflicts(table) == () or all(
-        one.entry.spec != table.spec for one in registry.conflicts(table)
+        conflict.entry.spec != table.spec for conflict in registry.conflicts(table)
     )
     again = publish(office, later, by=only)
     assert not again.changes[0].changed
@@ -181,7 +181,7 @@ def test_one_area_with_too_few_corrections_is_named(tmp_path: Path) -> None:
     assert is_owner_only(report)
     lines = report.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("table,area,changed_numbers,with_fewer_than_10")
-    assert any(",parish P6," in one and one.endswith(",4") for one in lines)
+    assert any(",parish P6," in line and line.endswith(",4") for line in lines)
     # The office may ask for more or less, but for one never.
     assert publish(office, later, by=by, revision="r", minimum=4).changes[0].changed
     with pytest.raises(SpecError, match="at least 2"):
@@ -197,10 +197,10 @@ def test_rekeying_changes_numbers_everywhere(tmp_path: Path) -> None:
     later = stored(tmp_path / "b.store", corrected(units, age=age))
     done = publish(office, later, revision="2026", rekey=True)
     lock = read_lock(office)
-    assert [one.kind for one in lock.events] == [EventKind.FIRST, EventKind.REKEYING]
+    assert [event.kind for event in lock.events] == [EventKind.FIRST, EventKind.REKEYING]
     assert lock.looks == 2
     assert lock.key_version() == 2
-    assert any("drawn 2 times" in one for one in done.notes)
+    assert any("drawn 2 times" in note for note in done.notes)
     # In every area about as many numbers change as in that of the corrected person.
     by_parish = first.tables[later.spec(*BY[0]).hash()]
     new = done.tables[by_parish.spec.hash()]
@@ -210,10 +210,10 @@ def test_rekeying_changes_numbers_everywhere(tmp_path: Path) -> None:
     assert shares.min() > 0.5
     # The key version stays where it is: the next run gives the same numbers without being told.
     assert series_key_version(office, None) == 2
-    assert not any(one.changed for one in publish(office, later).changes)
+    assert not any(change.changed for change in publish(office, later).changes)
     # The same command again is the same event, not one more.
     again = publish(office, later, revision="2026", rekey=True)
-    assert not any(one.changed for one in again.changes)
+    assert not any(change.changed for change in again.changes)
     assert len(read_lock(office).events) == 2
 
 
@@ -307,8 +307,11 @@ def test_further_tables_are_recorded_and_old_ones_are_remembered(tmp_path: Path)
     office = tmp_path / "office"
     publish(office, census, by=BY[:1])
     done = publish(office, census, by=BY[1:])
-    assert [one.kind for one in read_lock(office).events] == [EventKind.FIRST, EventKind.ADDITION]
-    assert any("no longer part of it" in one for one in done.notes)
+    assert [event.kind for event in read_lock(office).events] == [
+        EventKind.FIRST,
+        EventKind.ADDITION,
+    ]
+    assert any("no longer part of it" in note for note in done.notes)
     assert len(read_lock(office).tables) == len(BY)
 
 
@@ -321,7 +324,7 @@ def test_tables_of_another_run_are_compared_by_their_records(tmp_path: Path) -> 
     with pytest.raises(Refused, match=r"published in persons by area@district, sex"):
         publish(office, later, by=(("sex", "married"),), plan="other")
     done = publish(office, later, by=(("sex", "married"),), plan="other", revision="swap")
-    assert any("shows other numbers for some of the same records" in one for one in done.notes)
+    assert any("shows other numbers for some of the same records" in note for note in done.notes)
 
 
 def test_numbers_that_a_revision_has_changed_may_stand_in_further_tables(tmp_path: Path) -> None:
@@ -331,7 +334,7 @@ def test_numbers_that_a_revision_has_changed_may_stand_in_further_tables(tmp_pat
     later = stored(tmp_path / "b.store", corrected(units, sex=1 - units.leaves["sex"]))
     publish(office, later, by=(("sex", "age"),), revision="swap")
     further = (("sex", "age"), ("sex", "age@class"))
-    assert all(one.changed == 0 for one in publish(office, later, by=further).changes)
+    assert all(change.changed == 0 for change in publish(office, later, by=further).changes)
     # What no later table shows is still compared with what is out.
     with pytest.raises(Refused, match="published in persons by sex, married"):
         publish(office, later, by=(*further, ("sex", "married", "age@class")))
@@ -406,7 +409,7 @@ def test_a_killed_run_takes_up_what_it_has_looked_at(tmp_path: Path) -> None:
         notes.append(json.dumps(guard.look(spec.title, done.table, done.provenance).to_json()))
     assert Registry.open(office / "registry").entries() == ()
     guard = open_guard(office, census, method, plan="plan", specs=specs)
-    changes = [TableChanges.from_json(json.loads(one)) for one in notes]
+    changes = [TableChanges.from_json(json.loads(note)) for note in notes]
     done = method.protect(census.tabulate(specs[2]))
     changes.append(guard.look(specs[2].title, done.table, done.provenance))
     # Beside them lies what a run of something else has left.

@@ -103,7 +103,7 @@ def test_a_run_with_another_method_passes_when_it_takes_numbers_over(tmp_path: P
     changes = guard.look("by district", found.table, done.provenance, imported=found.cells)
     assert changes.changed == 0
     notes = guard.decide([changes])
-    assert any("33 numbers were taken over" in one for one in notes)
+    assert any("33 numbers were taken over" in note for note in notes)
     guard.record([changes])
     entry = open_registry(office).entries()[-1]
     assert not entry.consistent  # its numbers are not all of one making
@@ -165,12 +165,12 @@ def test_another_census_has_other_records(tmp_path: Path) -> None:
     # Ten years later the same tables are other tables; the registry keeps both.
     stronger = cell_key(scheme="CP3")
     done = publish(office, later, method=stronger)
-    assert not any(one.changed or one.known for one in done.changes)
+    assert not any(change.changed or change.known for change in done.changes)
     assert done.notes == ()
     assert len(read_lock(office).tables) == 2 * len(done.tables)
-    assert not any(one.changed for one in publish(office, first).changes)
+    assert not any(change.changed for change in publish(office, first).changes)
     done = publish(office, close, method=cell_key(scheme="RR3"), plan="demography")
-    assert any("only 236 days from the reference date" in one for one in done.notes)
+    assert any("only 236 days from the reference date" in note for note in done.notes)
 
 
 def test_a_corrected_reference_date_hides_nothing(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_the_same_records_under_another_code_need_a_named_event(tmp_path: Path) 
         publish(office, renamed, revision="corrections")
     assert read_lock(office).looks == 1
     done = publish(office, renamed, revision="new-code", rekey=True)
-    assert any("drawn 2 times" in one for one in done.notes)
+    assert any("drawn 2 times" in note for note in done.notes)
     assert read_lock(office).looks == 2
     publish(office, renamed)  # and it goes on under the new name
 

@@ -151,7 +151,7 @@ def test_menus_are_kept_as_they_are(first: Census) -> None:
     again = menu_of_text(menu_text(menu), first.schema)
     assert again is not None
     assert menu_text(again) == menu_text(menu)
-    names = [one.variable.name for one in menu.variables]
+    names = [variable.variable.name for variable in menu.variables]
     for size in range(4):
         for some in itertools.combinations(names, size):
             table = {name: menu.variable(name).levels[0] for name in some}
@@ -247,8 +247,8 @@ def by_hand(menu: Menu, old: Units, new: Units, minimum: int) -> int:
     short = 0
     for size in range(menu.dimensions + 1):
         for variables in itertools.combinations(menu.variables, size):
-            for levels in itertools.product(*(one.levels for one in variables)):
-                names = [one.variable.name for one in variables]
+            for levels in itertools.product(*(variable.levels for variable in variables)):
+                names = [variable.variable.name for variable in variables]
                 if not menu.allows(dict(zip(names, levels, strict=True))):
                     continue
                 counts: dict[tuple[int, ...], int] = {}
@@ -261,7 +261,7 @@ def by_hand(menu: Menu, old: Units, new: Units, minimum: int) -> int:
                             cells ^= {tuple(int(one.group[leaf]) for one, leaf in pairs)}
                     for cell in cells:
                         counts[cell] = counts.get(cell, 0) + 1
-                short += sum(one < minimum for one in counts.values())
+                short += sum(count < minimum for count in counts.values())
     return short
 
 
@@ -272,7 +272,7 @@ def test_changed_records_are_counted_in_every_table_of_the_menu(
 ) -> None:
     folder = tmp_path_factory.mktemp("stores")
     units = people(60, seed=data.draw(st.integers(0, 99)))
-    leaves = {name: one.copy() for name, one in units.leaves.items()}
+    leaves = {name: leaf.copy() for name, leaf in units.leaves.items()}
     for name, size in (("area", 7), ("sex", 2), ("age", 10)):
         rows = data.draw(st.lists(st.integers(0, 59), max_size=8, unique=True))
         leaves[name][rows] = (leaves[name][rows] + 1) % size

@@ -63,7 +63,7 @@ def town(people: int, *, seed: int = 3) -> Census:
     """A census whose variables say nothing about each other."""
     draw = np.random.default_rng(seed)
     names = {"area": 12, "age": 6, **{f"v{at}": size for at, size in enumerate(SIZES)}}
-    return small_census(names, [draw.integers(0, one, people) for one in names.values()], draw)
+    return small_census(names, [draw.integers(0, name, people) for name in names.values()], draw)
 
 
 def small_census(
@@ -95,9 +95,9 @@ def small_census(
 
 def three_way(census: Census) -> Menu:
     offered = tuple(
-        MenuVariable(one, finest_first(tuple(one.levels())))
-        for one in census.schema.variables
-        if one.is_axis
+        MenuVariable(variable, finest_first(tuple(variable.levels())))
+        for variable in census.schema.variables
+        if variable.is_axis
     )
     return Menu(Entity.PERSON, offered, dimensions=3)
 
@@ -123,7 +123,7 @@ def test_averaging_published_tables_finds_no_more_counts_than_the_budget_says(na
         published = [PublishedTable("own", method.protect(truth).table)]
         published += [PublishedTable(at, method.protect(cube).table) for at, cube in cubes]
         targets, _ = targets_of(published)
-        found = averages(targets, {one.name: large_variance(design) for one in targets})
+        found = averages(targets, {target.name: large_variance(design) for target in targets})
         own = next(one for one in found if one.piece.target.name == "own")
         together.append(float((rounded(own) == truth.count).mean()))
         alone.append(float((published[0].table.published == truth.count).mean()))
@@ -151,7 +151,7 @@ def averaged_by_the_lab(
     census: Census, menu: Menu, chosen: dict[str, str], design: PerturbationDesign
 ) -> tuple[float, int]:
     """The share of cells that the averaging attack finds in everything, and of how many."""
-    names = [one.variable.name for one in menu.variables]
+    names = [variable.variable.name for variable in menu.variables]
     cubes = [
         (" ".join(choice), census.tabulate(*(f"{name}-total" for name in choice)))
         for number in range(1, menu.dimensions + 1)
@@ -165,7 +165,7 @@ def averaged_by_the_lab(
         method = CellKey(design, secret=SECRET, key_version=version)
         published = [PublishedTable(name, method.protect(cube).table) for name, cube in cubes]
         targets, _ = targets_of(published)
-        found = averages(targets, {one.name: large_variance(design) for one in targets})
+        found = averages(targets, {target.name: large_variance(design) for target in targets})
         own = next(one for one in found if one.piece.target.name == " ".join(chosen))
         right.append((rounded(own).reshape(truth.count.shape) == truth.count)[filled])
     return float(np.mean(right)), int(np.size(right))
@@ -209,14 +209,14 @@ def solved(
     ]
     rows = []
     possible = np.ones(profile.shape[1], dtype=bool)
-    for one in classes:
+    for class_ in classes:
         cell = np.zeros(profile.shape[1], dtype=np.int64)
-        for at in one:
+        for at in class_:
             cell = cell * sizes[at] + profile[at]
         member = cell[None, :] == np.arange(cell.max() + 1)[:, None]
         possible &= (member @ count > 0)[cell]
         rows.append(member)
-        if list(one) == axes:
+        if list(class_) == axes:
             wanted = member
     equations = np.concatenate(rows)
     truth = equations @ count
@@ -235,10 +235,10 @@ def solved(
     by_parts = []
     for own in wanted:
         looks = 0.0
-        for one in classes:
-            if set(axes) <= set(one):
+        for class_ in classes:
+            if set(axes) <= set(class_):
                 inside = np.flatnonzero(own & (count > 0))
-                looks += 1 / len(np.unique(profile[np.array(one)][:, inside], axis=1).T)
+                looks += 1 / len(np.unique(profile[np.array(class_)][:, inside], axis=1).T)
         by_parts.append(looks)
     chance = said.recovery(design)
     assert chance is not None
@@ -404,7 +404,7 @@ def test_policies_and_plans_have_budgets(tmp_path: Path) -> None:
     policy.write_text(POLICY, encoding="utf-8", newline="\n")
     budget = budget_of_policy(census, policy)
     assert budget.of is Entity.PERSON
-    assert {one.area for one in budget.levels} == {"area", "area@district", ""}
+    assert {level.area for level in budget.levels} == {"area", "area@district", ""}
     assert "up to 2 of 4 variables" in budget.sentence
     assert limit_of(census, policy) == 0.4
     assert limit_of(census, None) == 0.5
@@ -466,8 +466,10 @@ def test_budgets_of_households_count_tables_of_persons(tmp_path: Path) -> None:
         assert "persons and households by size" in tied.across
         assert apart.across == ""
         opened = {
-            one.of: one.budget
-            for one in open_budgets(read, dict.fromkeys((Entity.PERSON, Entity.HOUSEHOLD), method))
+            budget.of: budget.budget
+            for budget in open_budgets(
+                read, dict.fromkeys((Entity.PERSON, Entity.HOUSEHOLD), method)
+            )
         }
         assert opened[of].asked.looks == pytest.approx(tied.asked.looks)
     # Alone on the server, households are seen by their own tables only.

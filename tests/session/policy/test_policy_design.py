@@ -52,7 +52,7 @@ def test_areas_with_too_few_people_are_not_offered_at_their_level() -> None:
     people = counted("area@parish-total")
     expected = tuple(code for code, count in people.items() if count < 40)
     assert 0 < len(expected) < 7
-    found = {str(one.at): one.codes for one in report.areas}
+    found = {str(area.at): area.codes for area in report.areas}
     assert found["area@parish"] == expected
     assert found["area@district"] == ("D2",)
     decided = with_decisions(report)
@@ -64,14 +64,14 @@ def test_areas_with_too_few_people_are_not_offered_at_their_level() -> None:
 def test_single_levels_have_a_minimum_of_their_own() -> None:
     made = policy(design=DesignRules(minimum_population_at=((AtLevel("area", "parish"), 10**6),)))
     report = design(made, CENSUS)
-    assert [(str(one.at), len(one.codes)) for one in report.areas] == [("area@parish", 7)]
+    assert [(str(area.at), len(area.codes)) for area in report.areas] == [("area@parish", 7)]
 
 
 def test_a_single_small_area_in_its_group_is_told() -> None:
     people = counted("area@parish-total")
     smallest = sorted(people.values())[:2]
     made = policy(design=DesignRules(minimum_population=smallest[1] + 1))
-    found = {str(one.at): one for one in design(made, CENSUS).areas}["area@parish"]
+    found = {str(area.at): area for area in design(made, CENSUS).areas}["area@parish"]
     # P6 is a district of its own: nobody can take it from its parts.
     assert set(found.alone) == set(found.codes) - {"P6"}
 
@@ -82,9 +82,13 @@ def test_categories_with_too_few_people_are_found_at_every_level() -> None:
         variables=(VariableRule(variable="age", finest_level="class"),),
     )
     report = design(made, CENSUS)
-    assert {str(one.at) for one in report.categories} == {"sex@sex", "age@class", "married@married"}
+    assert {str(category.at) for category in report.categories} == {
+        "sex@sex",
+        "age@class",
+        "married@married",
+    }
     ages = policy(design=DesignRules(minimum_category=36))
-    found = {str(one.at): one for one in design(ages, CENSUS).categories}["age@age"]
+    found = {str(category.at): category for category in design(ages, CENSUS).categories}["age@age"]
     people = counted("age-total")
     assert found.codes == tuple(code for code, count in people.items() if count < 36)
 

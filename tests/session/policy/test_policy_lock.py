@@ -159,7 +159,7 @@ def test_rules_without_effect_are_told() -> None:
     ):
         assert words in told
     undecided = policy(design=DesignRules(minimum_population=10))
-    assert any("nothing is decided yet" in one for one in conflicts(undecided))
+    assert any("nothing is decided yet" in conflict for conflict in conflicts(undecided))
     sound = policy(limits=Limits(dimensions=3), online=OnlineRules(recovery=0.1))
     assert conflicts(sound) == ()
     assert sound.schema is SCHEMA

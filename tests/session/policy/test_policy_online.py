@@ -216,9 +216,9 @@ def test_no_remedy_is_a_table_of_nothing_but_withheld_areas() -> None:
     made = policy(limits=Limits(cells=10), decided=hidden("district", "D0", "D1", "D2"))
     verdict = ask(made, spec("area@parish+district", "sex"))
     assert verdict.outcome is Outcome.REFUSED
-    assert [one.by for one in verdict.remedies] == [("sex",)]
-    for one in verdict.remedies:
-        assert ask(made, one.spec).outcome is not Outcome.REFUSED
+    assert [remedy.by for remedy in verdict.remedies] == [("sex",)]
+    for remedy in verdict.remedies:
+        assert ask(made, remedy.spec).outcome is not Outcome.REFUSED
 
 
 def test_small_areas_get_less_detail() -> None:
@@ -342,8 +342,8 @@ def test_a_condition_needs_a_published_population(by: tuple[str, ...]) -> None:
         verdict = show(made, published(asked), published=published).verdict
         assert reasons(verdict) == codes_of_reasons
         assert (chosen in needed(made, asked)) is (by == ("sex-total",))
-        for one in verdict.remedies:
-            after = show(made, published(one.spec), published=published).verdict
+        for remedy in verdict.remedies:
+            after = show(made, published(remedy.spec), published=published).verdict
             assert after.outcome is Outcome.ALLOWED
 
 
@@ -393,7 +393,7 @@ def test_every_slice_of_a_table_is_judged_alike() -> None:
         show(rules, published(spec("area", "sex", where=where)), published=published).verdict
         for where in ("age == 0", "age == 5", "age == 9", "age in (1, 2)")
     ]
-    assert len({(one.outcome, one.withheld) for one in verdicts}) == 1
+    assert len({(verdict.outcome, verdict.withheld) for verdict in verdicts}) == 1
 
 
 def test_a_condition_on_areas_is_judged_by_the_areas_that_it_chooses() -> None:
@@ -529,13 +529,13 @@ def test_remedies_pass_the_rules_on_code_lists_and_are_coarser(
 
 def test_remedies_are_coarser_areas_fewer_categories_and_fewer_variables() -> None:
     verdict = ask(policy(limits=Limits(cells=44)), spec("area", "age"))
-    assert {one.by: one.kinds for one in verdict.remedies} == {
+    assert {remedy.by: remedy.kinds for remedy in verdict.remedies} == {
         ("area@district", "age"): (RemedyKind.COARSER_AREA,),
         ("area", "age@class"): (RemedyKind.FEWER_CATEGORIES,),
         ("area", "age@half"): (RemedyKind.FEWER_CATEGORIES,),
     }
     verdict = ask(policy(limits=Limits(dimensions=1)), spec("area", "age", where="sex == 1"))
-    assert {one.by: one.kinds for one in verdict.remedies} == {
+    assert {remedy.by: remedy.kinds for remedy in verdict.remedies} == {
         ("age",): (RemedyKind.FEWER_VARIABLES, RemedyKind.FEWER_CONDITIONS),
         ("area",): (RemedyKind.FEWER_VARIABLES, RemedyKind.FEWER_CONDITIONS),
     }
@@ -544,20 +544,20 @@ def test_remedies_are_coarser_areas_fewer_categories_and_fewer_variables() -> No
 def test_a_remedy_that_leaves_out_most_variables_names_those_that_stay() -> None:
     wanted = spec("area", "age", "sex", "married")
     verdict = ask(policy(limits=Limits(dimensions=1)), wanted)
-    assert "Of the axes keep only age." in [one.sentence for one in verdict.remedies]
+    assert "Of the axes keep only age." in [remedy.sentence for remedy in verdict.remedies]
     verdict = ask(policy(limits=Limits(dimensions=3)), wanted)
-    assert "Leave out sex." in [one.sentence for one in verdict.remedies]
+    assert "Leave out sex." in [remedy.sentence for remedy in verdict.remedies]
 
 
 def test_remedies_by_published_numbers_keep_what_they_say() -> None:
     made = policy(online=OnlineRules(mean_cell_size=4))
     verdict = show(made, published(spec("area", "age")), published=published).verdict
     assert verdict.outcome is Outcome.WITHHELD
-    for one in verdict.remedies:
-        after = show(made, published(one.spec), published=published).verdict
+    for remedy in verdict.remedies:
+        after = show(made, published(remedy.spec), published=published).verdict
         # Coarser areas were judged by sums of published numbers, which differ a little.
-        if RemedyKind.COARSER_AREA not in one.kinds and one.available is not None:
-            assert (after.available, after.areas) == (one.available, one.areas)
+        if RemedyKind.COARSER_AREA not in remedy.kinds and remedy.available is not None:
+            assert (after.available, after.areas) == (remedy.available, remedy.areas)
 
 
 def test_texts_show_figures_of_the_policy_only() -> None:

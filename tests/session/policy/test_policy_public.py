@@ -159,8 +159,12 @@ def test_online_modules_name_no_type_that_holds_true_counts(path: Path) -> None:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not (named | used) & SECRET_TYPES
-    assert not [one for one in modules if one.endswith((".design", ".published_tables", ".census"))]
-    assert not [one for one in modules if one.startswith(("sdcensus.engine", "sdcensus.store"))]
+    assert not [
+        module for module in modules if module.endswith((".design", ".published_tables", ".census"))
+    ]
+    assert not [
+        module for module in modules if module.startswith(("sdcensus.engine", "sdcensus.store"))
+    ]
 
 
 def test_the_check_of_imports_finds_what_it_looks_for() -> None:

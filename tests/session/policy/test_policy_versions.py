@@ -34,7 +34,8 @@ def tells_all_of(fine: TableSpec, coarse: TableSpec) -> bool:
         if other is None or use.axis is None:
             return False
         if not all(
-            any(coarser_or_equal(one, part) for part in other.partitions) for one in use.partitions
+            any(coarser_or_equal(partition, part) for part in other.partitions)
+            for partition in use.partitions
         ):
             return False
     return True
@@ -136,5 +137,5 @@ def test_a_table_with_far_too_many_variables_has_versions_all_the_same() -> None
 def test_conditions_that_hang_together_go_together(where: str) -> None:
     made = policy(limits=Limits(dimensions=2))
     found = publishable_versions(made, spec("area", where=where))
-    kept = {tuple(one.name for one in version.universe.variables) for version in found}
+    kept = {tuple(variable.name for variable in version.universe.variables) for version in found}
     assert kept == ({("sex",), ("married",)} if "and" in where else {()})

@@ -153,7 +153,9 @@ class Brute:
         """The units of a universe and their key, by going through the lists."""
         count, keys = 0, []
         for unit in self.census.units[spec.of]:
-            leaves = [leaf_of(self.census, spec.of, unit, one) for one in universe.variables]
+            leaves = [
+                leaf_of(self.census, spec.of, unit, variable) for variable in universe.variables
+            ]
             at = tuple(
                 int(classes[leaf]) for classes, leaf in zip(universe.classes, leaves, strict=True)
             )
@@ -182,7 +184,8 @@ class Brute:
         made = np.zeros(spec.shape, dtype=bool)
         for place in itertools.product(*(range(size) for size in spec.shape)):
             made[place] = all(
-                self.published(spec, one) >= smallest for one in self.ancestors(spec, place)
+                self.published(spec, ancestor) >= smallest
+                for ancestor in self.ancestors(spec, place)
             )
         return made
 
@@ -239,8 +242,8 @@ def test_what_is_hidden_is_the_definition(
         # The claim: no cell of so few units is broken down.
         units = group_claim(method, smallest).units
         for place in np.argwhere(kept).tolist():
-            for one in brute.ancestors(spec, tuple(place)):
-                assert brute.true_count(spec, one)[0] > units or not units
+            for ancestor in brute.ancestors(spec, tuple(place)):
+                assert brute.true_count(spec, ancestor)[0] > units or not units
         del store, engine  # Windows removes no file that is mapped
 
 

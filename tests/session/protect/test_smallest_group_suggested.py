@@ -34,7 +34,7 @@ def test_it_is_larger_than_every_private_household(
     data: st.DataObject, census: SmallCensus
 ) -> None:
     schema = census.schema
-    if not any(one.entity is Entity.HOUSEHOLD for one in schema.entities):
+    if not any(entity.entity is Entity.HOUSEHOLD for entity in schema.entities):
         return
     usable = [one for one in schema.usable(Entity.HOUSEHOLD) if one.entity is Entity.HOUSEHOLD]
     where = data.draw(conditions(usable)) if usable else None
@@ -52,7 +52,7 @@ def test_it_is_larger_than_every_private_household(
         store, _ = small_store(Path(folder) / "census.store", census)
         held = Census(store.schema, store)
         assert largest_private_household(held) == max(
-            [1, *(one for one in homes.values() if one <= LARGEST_HOUSEHOLD)]
+            [1, *(home for home in homes.values() if home <= LARGEST_HOUSEHOLD)]
         )
         if where is not None and chosen:
             largest = largest_private_household(held, where.text)

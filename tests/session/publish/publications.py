@@ -42,8 +42,8 @@ def without(units: Units, rows: Sequence[int]) -> Units:
     return replace(
         units,
         keys=units.keys[kept],
-        leaves={name: one[kept] for name, one in units.leaves.items()},
-        values={name: one[kept] for name, one in units.values.items()},
+        leaves={name: leaf[kept] for name, leaf in units.leaves.items()},
+        values={name: value[kept] for name, value in units.values.items()},
     )
 
 
@@ -101,7 +101,7 @@ def publish(
         assert isinstance(done.table, Table)
         tables[spec.hash()] = done.table
         changes.append(guard.look(spec.title, done.table, done.provenance))
-    changes = [TableChanges.from_json(one.to_json()) for one in changes]
+    changes = [TableChanges.from_json(change.to_json()) for change in changes]
     notes = guard.decide(changes)
     guard.record(changes)
     return Publication(tables, tuple(changes), notes)

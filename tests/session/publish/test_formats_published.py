@@ -123,7 +123,7 @@ class Read:
 
     @cached_property
     def numbers(self) -> list[float | None]:
-        return [float(one) if one else None for one in self.words(self.about["values"])]
+        return [float(word) if word else None for word in self.words(self.about["values"])]
 
     @property
     def signs(self) -> list[str]:
@@ -156,20 +156,20 @@ def tables(office: Office) -> dict[str, Read]:
 
 def test_every_cell_stands_once_in_the_order_of_its_codes(tables: dict[str, Read]) -> None:
     assert len(tables) == 11
-    for one in tables.values():
-        codes = [[code["code"] for code in axis["codes"]] for axis in one.about["axes"]]
-        cells = list(zip(*(one.words(column) for column in one.columns), strict=True))
+    for table in tables.values():
+        codes = [[code["code"] for code in axis["codes"]] for axis in table.about["axes"]]
+        cells = list(zip(*(table.words(column) for column in table.columns), strict=True))
         assert (cells or [()]) == list(itertools.product(*codes))
-    assert {sign for one in tables.values() for sign in one.signs} >= {"", "populated", "( )"}
+    assert {sign for table in tables.values() for sign in table.signs} >= {"", "populated", "( )"}
 
 
 def test_parquet(tables: dict[str, Read]) -> None:
-    for one in tables.values():
-        read = pq.read_table(one.folder / f"{one.name}.parquet")
-        assert read.column_names == list(one.rows[0])
-        one.same(read.column(one.about["values"]).to_pylist())
-        for name in set(read.column_names) - {one.about["values"]}:
-            assert read.column(name).to_pylist() == one.words(name)
+    for table in tables.values():
+        read = pq.read_table(table.folder / f"{table.name}.parquet")
+        assert read.column_names == list(table.rows[0])
+        table.same(read.column(table.about["values"]).to_pylist())
+        for name in set(read.column_names) - {table.about["values"]}:
+            assert read.column(name).to_pylist() == table.words(name)
 
 
 def test_json_stat(tables: dict[str, Read]) -> None:
@@ -189,18 +189,18 @@ def test_json_stat(tables: dict[str, Read]) -> None:
 
 
 def test_sdmx(tables: dict[str, Read]) -> None:
-    for one in tables.values():
-        data, structure = (one.folder / f"{one.name}.sdmx.{kind}" for kind in ("csv", "xml"))
+    for table in tables.values():
+        data, structure = (table.folder / f"{table.name}.sdmx.{kind}" for kind in ("csv", "xml"))
         (found,) = get_datasets(str(data), str(structure))
         assert isinstance(found, PandasDataset)
-        one.same(pd.to_numeric(found.data["OBS_VALUE"]))
+        table.same(pd.to_numeric(found.data["OBS_VALUE"]))
         with data.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        for column in one.columns:
+        for column in table.columns:
             names = [row[column.replace(".", "_")] for row in rows]
-            assert names == [re.sub("[.+]", "_", code) for code in one.words(column)]
+            assert names == [re.sub("[.+]", "_", code) for code in table.words(column)]
         marked = [row.get("POPULATED", "") == "1" for row in rows]
-        assert marked == [sign == "populated" for sign in one.signs]
+        assert marked == [sign == "populated" for sign in table.signs]
 
 
 def test_px(tables: dict[str, Read], capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ def numbers(folder: Path, name: str, *by: str) -> dict[tuple[str, ...], str]:
     return {
         tuple(row[one] for one in by): row["published"]
         for row in rows
-        if all(row[one] == "_T" for one in others)
+        if all(row[other] == "_T" for other in others)
     }
 
 
@@ -86,7 +86,7 @@ def test_another_strength_is_refused_or_takes_over_what_is_out(office: Office) -
     strange = {one for one in now if not one.startswith(("second.toml", "office/"))}
     assert strange == {one for one in before if not one.startswith("office/")}
     report = office.publish(second(office, TAKEN_OVER), out=office.folder / "second")
-    assert any("taken over from earlier publications" in one for one in report.warnings)
+    assert any("taken over from earlier publications" in warning for warning in report.warnings)
     mine, theirs = shared(office)
     assert mine == theirs
     assert office.publish(out=office.published).unchanged
@@ -124,7 +124,7 @@ def test_both_plans_take_part_in_one_rekeying(office: Office) -> None:
     plan, folder = second(office), office.folder / "second"
     office.publish(plan, out=folder)
     report = office.publish(revision="new keys", rekey=True)
-    assert any("wed of second" in one for one in report.warnings)
+    assert any("wed of second" in warning for warning in report.warnings)
     # Until then the other plan stays as it is.
     assert office.publish(plan, out=folder).unchanged
     office.publish(plan, out=folder, revision="new keys", rekey=True)
@@ -132,7 +132,7 @@ def test_both_plans_take_part_in_one_rekeying(office: Office) -> None:
     assert mine == theirs
     lock = read_lock(office.folder / "office")
     assert lock.looks == 2
-    assert {lock.making(one).key_version for one in lock.tables} == {2}
+    assert {lock.making(table).key_version for table in lock.tables} == {2}
     for again in (None, "new keys"):
         assert office.publish(revision=again, rekey=again is not None).unchanged
         assert office.publish(plan, out=folder, revision=again, rekey=again is not None).unchanged
@@ -142,7 +142,9 @@ def test_a_method_without_keys_beside_one_that_was_rekeyed(office: Office) -> No
     office.publish(revision="new keys", rekey=True)
     rounded = '\n[protect]\nmethod = "conventional-rounding"\nbase = 3\nimport_published = true\n'
     report = office.publish(second(office, rounded), out=office.folder / "second")
-    assert any("Rounded true counts beside perturbed ones" in one for one in report.warnings)
+    assert any(
+        "Rounded true counts beside perturbed ones" in warning for warning in report.warnings
+    )
     mine, theirs = shared(office)
     assert mine == theirs
 
@@ -150,7 +152,7 @@ def test_a_method_without_keys_beside_one_that_was_rekeyed(office: Office) -> No
 def test_exempt_totals_beside_noise_are_warned_of(office: Office) -> None:
     exempt = f'{TAKEN_OVER}exempt = ["area@district"]\n'
     report = office.publish(second(office, exempt), out=office.folder / "second")
-    assert any("Exempt totals would be published exactly" in one for one in report.warnings)
+    assert any("Exempt totals would be published exactly" in warning for warning in report.warnings)
 
 
 def test_a_revision_is_of_all_its_tables(office: Office) -> None:
@@ -169,4 +171,4 @@ def test_a_revision_is_of_all_its_tables(office: Office) -> None:
     report = office.publish(revision="corrections", old_store=old, revision_minimum=2)
     assert report.changed
     lock = read_lock(office.folder / "office")
-    assert len({lock.making(one).data_version for one in lock.tables}) == 1
+    assert len({lock.making(table).data_version for table in lock.tables}) == 1

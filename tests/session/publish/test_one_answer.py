@@ -191,7 +191,7 @@ def test_any_other_condition_is_the_same_sum_everywhere(declared: Products) -> N
     parts = ["30-39", "40-49"]
     ages = [*map(str, range(21, 30)), *map(str, range(50, 57))]
     added = dict.fromkeys(expected, 0)
-    for part in [f"age@ten_year == '{one}'" for one in parts] + [f"age == {one}" for one in ages]:
+    for part in [f"age@ten_year == '{part}'" for part in parts] + [f"age == {age}" for age in ages]:
         for cell, value in declared.builder(part).items():
             added[cell] += value
     assert added == expected
@@ -275,9 +275,9 @@ def test_a_policy_does_not_open_what_is_finer_than_it_allows(declared: Products)
         variables=(VariableRule(variable="age", finest_level="ten_year"),),
     )
     service = TableService(census, policy, declared.service.methods)
-    assert [one.name for one in declared.service.catalogue.population("persons").universes] == [
-        "adults"
-    ]
+    assert [
+        universe.name for universe in declared.service.catalogue.population("persons").universes
+    ] == ["adults"]
     assert service.catalogue.population("persons").universes == ()
     answer = service.answer(Question(of="persons", by=BY, where="adults"))
     assert answer.table is None

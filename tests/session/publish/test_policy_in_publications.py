@@ -164,12 +164,12 @@ def test_totals_that_a_policy_exempts_are_exact(office: Office) -> None:
     assert isinstance(cube, Cube)
     exact = {f"D{at}": int(count) for at, count in enumerate(cube.count[:3, 2])}
     shown = {
-        one["area"]: int(one["published"])
-        for one in rows(office, "marital")
-        if one["area"] in exact and one["married"] == one["sex"] == "_T"
+        row["area"]: int(row["published"])
+        for row in rows(office, "marital")
+        if row["area"] in exact and row["married"] == row["sex"] == "_T"
     }
     assert shown == exact
-    others = np.array([int(one["published"]) for one in rows(office, "ages")])
+    others = np.array([int(row["published"]) for row in rows(office, "ages")])
     true = open_store(office.store).tabulate("age@age+class", "sex")
     assert isinstance(true, Cube)
     assert (others != true.count.reshape(-1)).any()
@@ -219,9 +219,9 @@ folder = "published"
 def of_one_household(hamlet: Hamlet, **codes: set[str]) -> bool:
     """Whether the persons of a cell are members of one household: by going through the file."""
     homes = {
-        (one["ed"], one["house"])
-        for one in hamlet.persons
-        if all(one[name] in wanted for name, wanted in codes.items())
+        (person["ed"], person["house"])
+        for person in hamlet.persons
+        if all(person[name] in wanted for name, wanted in codes.items())
     }
     return len(homes) == 1
 

@@ -71,12 +71,12 @@ def counts(tables: dict[str, PublishableTable], census: Census) -> dict[str, npt
 def test_all_hypercubes_and_the_grid_can_be_made(
     tables: dict[str, PublishableTable], mapping: Mapping, census: Census
 ) -> None:
-    assert list(tables) == [one.name for one in EU.hypercubes]
+    assert list(tables) == [hypercube.name for hypercube in EU.hypercubes]
     made = programme_tables("eu-2021", ["*"], mapping, census.schema)
     assert len(made) == 120
     assert isinstance(made[-1], StatisticsTable)
     assert len({one.name for one in made}) == 120
-    assert len({one.spec.hash() for one in tables.values()}) == 119
+    assert len({table.spec.hash() for table in tables.values()}) == 119
 
 
 def test_delivered_codes_are_those_of_the_programme(tables: dict[str, PublishableTable]) -> None:
@@ -88,9 +88,9 @@ def test_delivered_codes_are_those_of_the_programme(tables: dict[str, Publishabl
                 assert axis.unique
                 continue
             tree = EU.breakdown(axis.column)
-            assert axis.codes == tuple(one.code for one in tree.codes)
+            assert axis.codes == tuple(code.code for code in tree.codes)
             assert axis.parents == tree.parents
-            assert axis.labels == tuple(one.label for one in tree.codes)
+            assert axis.labels == tuple(code.label for code in tree.codes)
             assert axis.total == 0
     assert [axis.column for axis in tables["39.2"].axes] == ["GEO.M", "TOB", "NOR", "NOC"]
     assert str(tables["3.1"].title) == "Total population by place of usual residence, sex and age"
@@ -186,7 +186,9 @@ def test_the_mapping_of_the_demo_says_what_its_list_says(mapping: Mapping) -> No
         mapped = mapping.breakdown(breakdown)
         assert mapped is not None
         said = {row.code: row.eu_code for row in eu_mapping() if row.breakdown == breakdown}
-        leaves = dict(zip((one.code for one in mapped.variable.codes), mapped.leaves, strict=True))
+        leaves = dict(
+            zip((code.code for code in mapped.variable.codes), mapped.leaves, strict=True)
+        )
         assert {code: leaves[code] for code in said if code in leaves} == {
             code: to for code, to in said.items() if code in leaves
         }
@@ -197,15 +199,15 @@ def test_the_grid_counts_everybody_once(census: Census, mapping: Mapping) -> Non
     (grid,) = programme_tables("eu-2021", ["grid"], mapping, census.schema)
     assert isinstance(grid, StatisticsTable)
     assert grid.populated
-    assert [one.code for one in grid.statistics] == [f"STAT.G.{at}" for at in range(13)]
+    assert [statistic.code for statistic in grid.statistics] == [f"STAT.G.{at}" for at in range(13)]
     assert grid.areas.codes[-1] == "ID_unallocated"
-    assert all(one.startswith("ID_CRS3035RES1000mN") for one in grid.areas.codes[:-1])
+    assert all(code.startswith("ID_CRS3035RES1000mN") for code in grid.areas.codes[:-1])
     figures = {}
-    for one in grid.statistics:
-        cube = census.tabulate(one.spec)
+    for statistic in grid.statistics:
+        cube = census.tabulate(statistic.spec)
         assert isinstance(cube, Cube)
-        column = cube.count if cube.count.ndim == 1 else cube.count[:, one.position]
-        figures[one.code] = column[grid.areas.positions].astype(np.int64)
+        column = cube.count if cube.count.ndim == 1 else cube.count[:, statistic.position]
+        figures[statistic.code] = column[grid.areas.positions].astype(np.int64)
     total = figures["STAT.G.0"]
     assert total.sum() == PERSONS
     cells = census.tabulate("ed_grid")
@@ -248,14 +250,16 @@ def test_what_the_mapping_lacks_is_listed_with_the_tables_that_need_it(
     census: Census, mapping: Mapping
 ) -> None:
     kept = tuple(
-        one for one in mapping.breakdowns if one.breakdown.name not in ("YAE.H", "NOR", "AGE.H")
+        breakdown
+        for breakdown in mapping.breakdowns
+        if breakdown.breakdown.name not in ("YAE.H", "NOR", "AGE.H")
     )
     ages = mapping.breakdown("AGE.L")
     assert ages is not None
     poor = replace(
         mapping,
         breakdowns=(*kept, ages),
-        units=tuple(one for one in mapping.units if one.name != "families"),
+        units=tuple(unit for unit in mapping.units if unit.name != "families"),
     )
     with pytest.raises(SpecError) as caught:
         programme_tables("eu-2021", ["1.1", "9.2", "34.1", "39.2"], poor, census.schema)
@@ -272,7 +276,9 @@ def test_what_the_mapping_lacks_is_listed_with_the_tables_that_need_it(
 
 
 def test_a_grid_without_employment_has_12_figures(census: Census, mapping: Mapping) -> None:
-    kept = tuple(one for one in mapping.breakdowns if one.breakdown.name != "CAS.H")
+    kept = tuple(
+        breakdown for breakdown in mapping.breakdowns if breakdown.breakdown.name != "CAS.H"
+    )
     (grid,) = programme_tables(
         "eu-2021", ["grid"], replace(mapping, breakdowns=kept), census.schema
     )
@@ -289,7 +295,7 @@ def test_two_breakdowns_of_a_table_need_two_variables(census: Census, mapping: M
     assert birth is not None
     assert citizens is not None
     same = replace(citizens, variable=birth.variable, leaves=birth.leaves)
-    kept = [one for one in mapping.breakdowns if one.breakdown.name != "COC.H"]
+    kept = [breakdown for breakdown in mapping.breakdowns if breakdown.breakdown.name != "COC.H"]
     with pytest.raises(SpecError, match=r"COC.L and POB.L are both made from 'birthplace'"):
         programme_tables(
             "eu-2021", ["18.3"], replace(mapping, breakdowns=(*kept, same)), census.schema

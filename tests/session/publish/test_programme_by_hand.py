@@ -111,7 +111,7 @@ class ByHand:
         )
         if not leaf:
             return []
-        return [one for one in codes if one == "0" or f"{leaf}.".startswith(f"{one}.")]
+        return [code for code in codes if code == "0" or f"{leaf}.".startswith(f"{code}.")]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,9 @@ def test_hypercubes_are_what_a_count_by_hand_gives(
     mapping = read_mapping(files.eu_mapping, EU, census.schema)
     for table in programme_tables("eu-2021", TABLES, mapping, census.schema):
         assert isinstance(table, PublishableTable)
-        (cube,) = [one for one in EU.hypercubes if f"eu-2021-{one.name}" == table.name]
+        (cube,) = [
+            hypercube for hypercube in EU.hypercubes if f"eu-2021-{hypercube.name}" == table.name
+        ]
         expected: Counter[tuple[str, ...]] = Counter()
         for row in by_hand.of(cube.unit.name):
             held = [by_hand.held_by(axis.column, row, axis.codes) for axis in table.axes]
@@ -181,15 +183,15 @@ def test_figures_on_the_grid_are_what_a_count_by_hand_gives(
         lambda row: "2.1" in lived(row),
         lambda row: "2.2" in lived(row),
     ]
-    for one, chosen in zip(grid.statistics, figures, strict=True):
+    for statistic, chosen in zip(grid.statistics, figures, strict=True):
         expected = Counter(
             f"ID_CRS3035RES1000m{_cell(row)}" for row in by_hand.persons if chosen(row)
         )
-        cube = census.tabulate(one.spec)
+        cube = census.tabulate(statistic.spec)
         assert isinstance(cube, Cube)
-        column = cube.count if cube.count.ndim == 1 else cube.count[:, one.position]
+        column = cube.count if cube.count.ndim == 1 else cube.count[:, statistic.position]
         found = zip(grid.areas.codes, column[grid.areas.positions].tolist(), strict=True)
-        assert {cell: count for cell, count in found if count} == dict(expected), one.code
+        assert {cell: count for cell, count in found if count} == dict(expected), statistic.code
 
 
 def _cell(row: Record) -> str:

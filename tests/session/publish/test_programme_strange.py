@@ -122,7 +122,7 @@ def test_households_of_a_census_of_persons_are_refused_or_counted_by_their_heads
     assert 'such as "!35.2"' in said
     (table,) = tables(places + HEADS, "35.2")
     assert table.spec.of is Entity.PERSON
-    assert [one.name for one in table.spec.universe.variables] == ["head"]
+    assert [variable.name for variable in table.spec.universe.variables] == ["head"]
     assert [axis.column for axis in table.axes] == ["GEO.H", "SPH"]
 
 
@@ -139,4 +139,4 @@ def test_floor_space_may_be_shown_instead_of_rooms() -> None:
     (table,) = tables(homes + ours, "39.2")
     assert [axis.column for axis in table.axes] == ["GEO.M", "TOB", "UFS", "NOC"]
     tree = EU.breakdown("UFS")
-    assert table.axes[2].codes == tuple(one.code for one in tree.codes)
+    assert table.axes[2].codes == tuple(code.code for code in tree.codes)

@@ -67,7 +67,7 @@ def cells(office: Office, name: str) -> Cells:
         rows = list(csv.DictReader(file))
     axes = [one for one in rows[0] if one in ("area", "married", "sex", "age")]
     return {
-        tuple(row[one] for one in axes): (
+        tuple(row[axis] for axis in axes): (
             row.get("published", row.get("value", "")),
             row.get("flag", ""),
         )
@@ -123,7 +123,7 @@ def test_nothing_is_above_a_hundred_percent(office: Office) -> None:
     for name in ("wed", "classes", "young"):
         values = [Fraction(value) for value, _ in cells(office, name).values() if value]
         assert values
-        assert all(0 <= one <= 100 for one in values)
+        assert all(0 <= value <= 100 for value in values)
 
 
 def test_medians(office: Office) -> None:

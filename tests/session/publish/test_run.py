@@ -119,7 +119,7 @@ def test_neither_place_nor_threads_nor_memory_nor_engine_changes_a_byte(
     office.publish(**settings)
     assert office.files() == made.files()
     pages = ("evaluation.html", "evaluation.xlsx")
-    assert all((office.own / one).read_bytes() == (made.own / one).read_bytes() for one in pages)
+    assert all((office.own / page).read_bytes() == (made.own / page).read_bytes() for page in pages)
 
 
 def test_another_folder_may_be_named(office: Office, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_plan_may_grow_and_shrink(made: Office, office: Office) -> None:
     office.write_plan(ONE_TABLE.replace('"ages"', '"classes"'))
     report = office.publish()
     assert set(office.files()) == {"classes.csv", "classes.about.json", "notes.html", MANIFEST}
-    assert any("no longer part of it" in one for one in report.warnings)
+    assert any("no longer part of it" in warning for warning in report.warnings)
     assert office.beside() == SETTLED
 
 
@@ -320,7 +320,7 @@ def test_what_an_interruption_left_goes_when_there_is_nothing_to_do(office: Offi
     assert office.publish().unchanged
     # A list of codes that no table has any more may stay.
     lists = "published.office/registry/lists/"
-    left = {name: one for name, one in contents(office.folder).items() if name in before}
+    left = {name: content for name, content in contents(office.folder).items() if name in before}
     assert left == before
     assert all(name.startswith(lists) for name in set(contents(office.folder)) - set(before))
 
@@ -502,7 +502,7 @@ def test_a_missing_or_damaged_store_is_told_at_its_line(office: Office) -> None:
 def test_names_that_would_be_one_file_somewhere(
     office: Office, names: tuple[str, str], message: str
 ) -> None:
-    tables = "".join(ONE_TABLE.replace('"ages"', f'"{one}"') for one in names)
+    tables = "".join(ONE_TABLE.replace('"ages"', f'"{name}"') for name in names)
     office.write_plan(tables, formats=["csv", "json-stat", "sdmx-csv"])
     with pytest.raises((SpecError, DocumentError), match=message):
         office.publish()

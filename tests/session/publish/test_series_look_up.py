@@ -31,17 +31,17 @@ def test_a_series_with_set_keys_keeps_its_numbers_and_says_so(tmp_path: Path, lo
     office = new_office(tmp_path / "office", protect=f'{PROTECT}lookup = "{lookup}"\n')
     accepted: dict[str, Any] = {"accept_risk": "Ana Ruiz", "reason": "a series that goes on"}
     report = office.publish(**accepted)
-    assert any("set keys" in one for one in report.cautions)
-    assert any("ascending" in one for one in report.cautions) == (lookup == "ascending")
-    assert not any("goes on" in one for one in report.cautions)  # the plan says it itself
+    assert any("set keys" in caution for caution in report.cautions)
+    assert any("ascending" in caution for caution in report.cautions) == (lookup == "ascending")
+    assert not any("goes on" in caution for caution in report.cautions)  # the plan says it itself
     before = numbers(office)
     assert read_lock(office.office).lookup() == lookup
 
     office.write_plan(tables=TABLES + MORE)
-    assert any("goes on" in one for one in check_plan(office.plan).cautions)
+    assert any("goes on" in caution for caution in check_plan(office.plan).cautions)
     report = office.publish(**accepted)
     assert report.changed == 0
-    assert any(f"goes on with the look-up '{lookup}'" in one for one in report.cautions)
+    assert any(f"goes on with the look-up '{lookup}'" in caution for caution in report.cautions)
     after = numbers(office)
     assert before.items() <= after.items()
     whole = new_office(

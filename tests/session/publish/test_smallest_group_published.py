@@ -84,7 +84,7 @@ def test_files_hide_what_the_rule_hides_and_say_so(office: Office) -> None:
     # What is guaranteed stands in the office's page and in no public file.
     guaranteed = "or fewer units is broken down"
     assert guaranteed in (office.own / "evaluation.html").read_text(encoding="utf-8")
-    assert not any(guaranteed.encode() in one for one in office.files().values())
+    assert not any(guaranteed.encode() in file for file in office.files().values())
 
 
 def test_figures_with_a_hidden_part_are_hidden(office: Office) -> None:
@@ -197,7 +197,7 @@ def test_raising_is_allowed_and_said_lowering_needs_a_name(tmp_path: Path) -> No
     assert report.changed == 0
     gone = sum(int(hidden(table(office, name)).sum()) for name in before)
     assert gone
-    assert any("no longer shown" in one for one in report.warnings)
+    assert any("no longer shown" in warning for warning in report.warnings)
     for name, earlier in before.items():
         now = table(office, name)
         kept = ~hidden(now)
@@ -215,7 +215,7 @@ def test_raising_is_allowed_and_said_lowering_needs_a_name(tmp_path: Path) -> No
         office.publish(revision="first publication")
     lowered = office.publish(revision="less is hidden")
     assert lowered.changed == 0
-    assert any("30 instead of 40" in one for one in lowered.warnings)
+    assert any("30 instead of 40" in warning for warning in lowered.warnings)
     assert lock(office).smallest_group(series) == 30
     assert lock(office).events[-1].name == "less is hidden"
     assert office.publish().unchanged

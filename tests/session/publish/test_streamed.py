@@ -95,7 +95,9 @@ def _once(spec: TableSpec) -> tuple[DeliveredAxis, ...]:
             if code.level != "broad" or all_of_it.parents.count(at) > 1
         ][::-1]
         parents = [all_of_it.parents[at] for at in kept]
-        above = [all_of_it.parents[one] if one not in [*kept, -1] else one for one in parents]
+        above = [
+            all_of_it.parents[parent] if parent not in [*kept, -1] else parent for parent in parents
+        ]
         made.append(
             DeliveredAxis(
                 column=axis.variable.name.upper(),
@@ -192,7 +194,7 @@ def test_neither_threads_nor_memory_change_a_byte(tmp_path: Path) -> None:
             folder,
             StreamOptions(formats=["parquet", "csv"], threads=threads, memory=memory),
         )
-        content = [one.read_bytes() for one in result.files]
+        content = [file.read_bytes() for file in result.files]
         made.append((content, result.digest, result.evaluation))
     assert all(one == made[0] for one in made)
 
@@ -244,7 +246,7 @@ def test_tables_without_axes_and_without_records(tmp_path: Path) -> None:
         assert result.listed == (1 if rows else 0)
         assert result.evaluation is not None
         stages = result.evaluation["stages"]
-        assert [one["total"] for one in stages[:1]] == [rows]
+        assert [stage["total"] for stage in stages[:1]] == [rows]
         assert stages[-1]["zeros"] == stages[-1]["cells"] - (1 if rows else 0)
 
 

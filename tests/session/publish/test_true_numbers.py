@@ -175,8 +175,11 @@ def test_tables_of_persons(
         return
     text += 'measure = "weighted"\n' if weighted else ""
     table = delivered(resolved(hamlet, "table", text))
-    weights = {(one["ed"], one["house"]): Fraction(one["weight"]) for one in hamlet.households}
-    chosen = [one for one in hamlet.persons if UNIVERSES[universe](one)]
+    weights = {
+        (household["ed"], household["house"]): Fraction(household["weight"])
+        for household in hamlet.households
+    }
+    chosen = [person for person in hamlet.persons if UNIVERSES[universe](person)]
     for codes, value, mark in cells(table):
         inside = [one for one in chosen if matches(one, codes, by)]
         wanted = Fraction(len(inside))
@@ -190,11 +193,11 @@ def test_tables_of_households(hamlet: Hamlet, by: tuple[str, ...]) -> None:
     axes = ", ".join(f'"{one}"' for one in by)
     text = f'[[table]]\nname = "t"\nof = "households"\nrows = [{axes}]\n'
     for codes, value, _ in cells(delivered(resolved(hamlet, "homes", text))):
-        assert value == sum(matches(one, codes, by) for one in hamlet.households), codes
+        assert value == sum(matches(household, codes, by) for household in hamlet.households), codes
 
 
 def ages(people: list[Row]) -> list[int]:
-    return sorted(int(one["age"]) for one in people if one["age"] != "999")
+    return sorted(int(person["age"]) for person in people if person["age"] != "999")
 
 
 def share(
@@ -202,7 +205,7 @@ def share(
 ) -> Callable[[list[Row]], Fraction | None]:
     def figure(rows: list[Row]) -> Fraction | None:
         whole = sum(map(below, rows))
-        part = sum(below(one) and above(one) for one in rows)
+        part = sum(below(row) and above(row) for row in rows)
         return Fraction(1000 * part, whole) if whole >= 3 else None
 
     return figure
@@ -286,7 +289,7 @@ def test_figures(
     said = f'[[indicator]]\nname = "f"\nby = ["ed+parish"]\n{text}'
     said += f'universe = "{universe}"\n' if universe else ""
     table = delivered(resolved(hamlet, "figure", said))
-    chosen = [one for one in hamlet.persons if UNIVERSES[universe](one)]
+    chosen = [person for person in hamlet.persons if UNIVERSES[universe](person)]
     for codes, value, mark in cells(table):
         wanted = figure([one for one in chosen if matches(one, codes, by)])
         if wanted is None:
@@ -310,7 +313,7 @@ def test_the_sex_ratio_is_of_men_whoever_stands_first(
     other.load()
     other.write("none.csv", NONE)
     made = resolved(other, "ratio", '[[indicator]]\nname = "f"\nkind = "sex-ratio"\n')
-    men, women = (sum(one["sex"] == sex for one in hamlet.persons) for sex in "12")
+    men, women = (sum(person["sex"] == sex for person in hamlet.persons) for sex in "12")
     table = delivered(made)
     assert int(table.values) == round(Fraction(1000 * men, women))
     assert table.title.show("en").startswith("Sex ratio (men per 100 women)")

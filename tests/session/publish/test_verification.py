@@ -50,7 +50,7 @@ def test_what_is_as_it_was_published_is_sound(published: Office) -> None:
     assert found.publication == "plan"
     assert found.files + 1 == len(published.files())
     assert found.size == sum(
-        len(one) for name, one in published.files().items() if name != MANIFEST
+        len(file) for name, file in published.files().items() if name != MANIFEST
     )
     assert verify(published.published, office=published.office).sound
 
@@ -97,7 +97,7 @@ def test_a_manifest_that_was_changed_with_its_files_is_found_by_the_office(offic
     def change(content: dict[str, object]) -> None:
         files = content["files"]
         assert isinstance(files, list)
-        content["files"] = [one for one in files if one["name"] != "ages.csv"]
+        content["files"] = [file for file in files if file["name"] != "ages.csv"]
 
     edit_manifest(office, change)
     assert verify(office.published).sound

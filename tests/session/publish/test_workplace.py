@@ -37,7 +37,7 @@ def published(workplace: Workplace, name: str, publication: str = "X plan") -> N
         "format": "sdcensus-publication",
         "publication": publication,
         "tables": [{"name": name}],
-        "files": [one.to_json() for one in product.files],
+        "files": [file.to_json() for file in product.files],
     }
     path = workplace.hidden / MANIFEST
     path.write_text(json.dumps(listed), encoding="utf-8", newline="")

@@ -42,7 +42,7 @@ PRODUCTS = ("report", "programme", "builder")
 def census_of(schema: Schema, people: int = 2_000) -> Census:
     """The island with some of its variables, or with other roles."""
     units = island_units(people)
-    names = [one.name for one in schema.variables if one.is_axis]
+    names = [variable.name for variable in schema.variables if variable.is_axis]
     return Census(
         schema,
         InMemoryRecords(
@@ -57,7 +57,7 @@ def census_of(schema: Schema, people: int = 2_000) -> Census:
 
 def with_variables(*names: str, roles: dict[str, Role | None] | None = None) -> Schema:
     schema = island_schema()
-    kept = [one for one in schema.variables if one.name in names]
+    kept = [variable for variable in schema.variables if variable.name in names]
     changed = [
         replace(one, role=roles[one.name]) if roles and one.name in roles else one for one in kept
     ]
@@ -72,31 +72,31 @@ def test_what_is_proposed_keeps_within_its_own_limits(product: str) -> None:
     assert noise.together <= 0.5
     assert noise.together == pytest.approx(recovery_with(noise.looks, noise.design))
     assert noise.given_away <= 0.01
-    assert noise.looks == max(one.asked.looks for one in found.budgets)
-    for one in found.tables:
-        spec = one.table.spec(census.schema)
+    assert noise.looks == max(budget.asked.looks for budget in found.budgets)
+    for table in found.tables:
+        spec = table.table.spec(census.schema)
         assert passes(found.policy, spec, "production")
         cells = np.prod(
             [
                 len(axis.levels[0].codes)
                 for axis in spec.axes
-                if one.area is None or axis.variable.name != "area"
+                if table.area is None or axis.variable.name != "area"
             ]
         )
-        if one.area is not None:
-            assert one.area.share_with(int(cells), MEAN_CELL) >= 1 - SPARSE_AREAS
+        if table.area is not None:
+            assert table.area.share_with(int(cells), MEAN_CELL) >= 1 - SPARSE_AREAS
     assert found.rejected
     assert all(one.why for one in found.rejected)
-    assert all(one.why for one in found.policy_reasons)
+    assert all(reason.why for reason in found.policy_reasons)
 
 
 def test_small_and_large_countries_get_different_advice() -> None:
     small, large = recommend(island(400), "report"), recommend(island(40_000), "report")
-    areas = {one.table.name: one.area for one in small.tables}
+    areas = {table.table.name: table.area for table in small.tables}
     assert areas["age-by-sex"] is None  # fewer than two in a cell, in every area
-    assert all(one.area is not None and one.area.axis == "area" for one in large.tables)
-    assert any("fewer than 1,000" in one for one in small.cautions)
-    assert ["one table at a time" in one for one in large.cautions] == [True]
+    assert all(table.area is not None and table.area.axis == "area" for table in large.tables)
+    assert any("fewer than 1,000" in caution for caution in small.cautions)
+    assert ["one table at a time" in caution for caution in large.cautions] == [True]
     with pytest.raises(SpecError, match="No builder can be recommended"):
         recommend(island(400), "builder")
     assert recommend(island(40_000), "builder").policy.limits.dimensions == 4
@@ -106,7 +106,9 @@ def test_many_ones_and_twos_ask_for_noise_that_shows_none() -> None:
     census = island(90)
     found = recommend(census, "programme")
     share = float(
-        str(next(one for one in found.noise.reasons if "one or two units" in one)).split("%")[0]
+        str(next(reason for reason in found.noise.reasons if "one or two units" in reason)).split(
+            "%"
+        )[0]
     )
     blocked = found.noise.design.blocked
     assert (blocked == 2) == (share / 100 > SMALL_CELLS)
@@ -122,7 +124,7 @@ def test_sensitive_variables_stand_with_large_areas_only() -> None:
     assert rule.finest_area is not None
     assert str(rule.finest_area) == "area@district"
     assert not rule.as_filter
-    table = next(one for one in found.tables if "married" in one.table.name)
+    table = next(table for table in found.tables if "married" in table.table.name)
     assert table.area is not None
     assert table.area.axis == "area@district"
 
@@ -219,8 +221,8 @@ def test_an_office_keeps_to_its_own_policy(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     found = recommend(census, "report", policy=own, policy_file=file)
     assert found.policy is own
-    assert all(len(one.table.by) <= 2 for one in found.tables)
-    assert not any("married" in one.table.name for one in found.tables)
+    assert all(len(table.table.by) <= 2 for table in found.tables)
+    assert not any("married" in table.table.name for table in found.tables)
     written = write_recommendation(found, tmp_path / "island.store", tmp_path / "out")
     assert "policy.toml" not in [one.name for one in written]
     plan = read_plan(tmp_path / "out" / "plan.toml")
@@ -245,15 +247,15 @@ def test_a_policy_that_opens_nothing_is_refused(product: str) -> None:
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_a_census_without_geography_has_tables_of_the_whole(product: str) -> None:
     found = recommend(census_of(with_variables("sex", "age", "married")), product)
-    assert all(one.area is None for one in found.tables)
-    assert any("no geography" in one for one in found.cautions)
+    assert all(table.area is None for table in found.tables)
+    assert any("no geography" in caution for caution in found.cautions)
     assert found.noise.together <= 0.5
 
 
 def test_a_census_of_areas_alone_has_one_table() -> None:
     found = recommend(census_of(with_variables("area")), "report")
-    assert [one.table.by for one in found.tables] == [("area",)]
-    assert any("recognised as age or sex" in one for one in found.cautions)
+    assert [table.table.by for table in found.tables] == [("area",)]
+    assert any("recognised as age or sex" in caution for caution in found.cautions)
 
 
 def test_empty_areas_are_named_and_do_not_make_tables_sparse() -> None:
@@ -271,7 +273,7 @@ def test_empty_areas_are_named_and_do_not_make_tables_sparse() -> None:
         origin=Origin(KeySpace(), SECRET.id, "island"),
     )
     found = recommend(Census(schema, records), "report")
-    assert any("1 area has no persons" in one for one in found.cautions)
+    assert any("1 area has no persons" in caution for caution in found.cautions)
     assert found.tables[0].area is not None
     assert found.tables[0].area.axis == "area"
 
@@ -302,28 +304,29 @@ def test_reasons_are_sentences_and_results_are_confidential() -> None:
 def crossing_schema() -> Schema:
     """The island with constituencies that cut across its districts, and with squares."""
     schema = with_variables("area", "sex", "age", "married", roles={"married": Role.SENSITIVE})
-    area = next(one for one in schema.variables if one.name == "area")
+    area = next(variable for variable in schema.variables if variable.name == "area")
     codes = tuple(Code(f"C{at}") for at in range(4))
     constituencies = Hierarchy("votes", (Level("constituency", codes, (0, 1, 1, 1, 2, 3, 3)),))
     regions = Hierarchy("regions", (Level("region", codes[:2], (0, 0, 0, 1, 1, 1, 1)),))
     other = replace(area, hierarchies=(*area.hierarchies, constituencies, regions))
     return replace(
-        schema, variables=tuple(other if one is area else one for one in schema.variables)
+        schema,
+        variables=tuple(other if variable is area else variable for variable in schema.variables),
     )
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_areas_of_tables_lie_in_each_other(product: str) -> None:
     found = recommend(census_of(crossing_schema(), 9_000), product)
-    assert [one.level.name for one in found.facts.areas] == ["parish", "district", "region"]
+    assert [area.level.name for area in found.facts.areas] == ["parish", "district", "region"]
     assert [one.level.name for one in found.facts.across] == ["constituency"]
-    assert any("area@constituency cuts across" in one for one in found.cautions)
+    assert any("area@constituency cuts across" in caution for caution in found.cautions)
     rule = found.policy.rule_of("married")
     assert str(rule.finest_area) == "area@region"  # one district is too small
-    table = next(one for one in found.tables if "married" in one.table.name)
+    table = next(table for table in found.tables if "married" in table.table.name)
     assert table.area is not None
     assert table.area.level.name == "region"
-    assert not any("no areas" in one for one in found.cautions)
+    assert not any("no areas" in caution for caution in found.cautions)
 
 
 def test_why_a_table_has_no_areas_is_said() -> None:
@@ -337,7 +340,7 @@ def test_why_a_table_has_no_areas_is_said() -> None:
         never_together=((small, AtLevel("married", "")),),
     )
     found = recommend(census, "report", policy=given)
-    assert [one.table.name for one in found.tables if one.refused] == ["married-sex"]
+    assert [table.table.name for table in found.tables if table.refused] == ["married-sex"]
     text = " ".join(found.cautions)
     assert "tables has no areas: the policy refuses every level" in text
     assert "sparse" not in text
@@ -359,7 +362,7 @@ def test_squares_are_offered_by_no_product() -> None:
 
 def test_one_area_is_no_area_for_a_builder() -> None:
     schema = with_variables("area", "sex", "age")
-    area = next(one for one in schema.variables if one.name == "area")
+    area = next(variable for variable in schema.variables if variable.name == "area")
     whole = Hierarchy("whole", (Level("country", (Code("all"),), (0,) * 7),))
     one = replace(area, hierarchies=(*area.hierarchies, whole))
     schema = replace(

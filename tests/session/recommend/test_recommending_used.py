@@ -80,7 +80,9 @@ def of_an_island(folder: Path) -> Place:
 def without_areas(folder: Path) -> Place:
     """Without households and without geography."""
     whole, units = island_schema(), island_units(6_000)
-    kept = tuple(one for one in whole.variables if one.name in ("sex", "age", "married"))
+    kept = tuple(
+        variable for variable in whole.variables if variable.name in ("sex", "age", "married")
+    )
     schema = replace(whole, variables=kept, impossible=())
     leaves = {one.name: units.leaves[one.name] for one in kept}
     write_store(
@@ -119,7 +121,7 @@ def test_a_recommended_builder_opens_unchanged(place: Place, tmp_path: Path) -> 
     write_recommendation(found, place.store, tmp_path)
     policy, plan = tmp_path / "policy.toml", tmp_path / "plan.toml"
     service = open_service(place.store, policy, plan=plan, secret=place.secret)
-    assert all(one.met for one in service.budgets)
+    assert all(budget.met for budget in service.budgets)
     assert service.risks is not None
     assert not service.risks.risks
     assert not ties_in_policy(read_policy(policy, census.schema))
@@ -197,5 +199,5 @@ def test_a_plan_says_what_the_policy_of_the_office_does_not(
     assert drafted.policy == file
     assert guaranteed(tmp_path / "plan.toml", census) >= largest_private_household(census)
     publish(tmp_path / "plan.toml", secret=place.secret)
-    said = " ".join(one.what for one in found.policy_reasons)
+    said = " ".join(reason.what for reason in found.policy_reasons)
     assert f"published below {max(suggested, smallest or 0)} are not broken down" in said

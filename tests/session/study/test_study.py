@@ -119,13 +119,13 @@ def test_tables_grow_axis_by_axis_and_methods_keep_their_order(study: Study) -> 
     assert study.names == SCHEMES
     assert study.draws == tuple(NoiseDraw)
     for table in study.tables:
-        titles = [one.candidate.title for one in table.results]
+        titles = [result.candidate.title for result in table.results]
         assert titles == [f"{name}, {draw}" for name in SCHEMES for draw in NoiseDraw]
 
 
 def test_what_is_counted_does_not_depend_on_the_draw(study: Study) -> None:
     for table in study.tables:
-        assert len({(one.cells, one.small_cells) for one in table.results}) == 1
+        assert len({(result.cells, result.small_cells) for result in table.results}) == 1
 
 
 def test_rolled_up_tables_are_those_that_are_counted(census: Census) -> None:
@@ -170,9 +170,9 @@ def test_fresh_keys_leave_counts_alone_and_are_uniform(census: Census) -> None:
 def test_numbers_of_threads_do_not_matter(census: Census, study: Study) -> None:
     again = compare(census, prefixes(census, AXES), study.candidates, workers=1)
     for mine, theirs in zip(again.tables, study.tables, strict=True):
-        for one, other in zip(mine.results, theirs.results, strict=True):
-            assert (one.disclosed, one.risk) == (other.disclosed, other.risk)
-            assert one.utility.hellinger == other.utility.hellinger
+        for result, other in zip(mine.results, theirs.results, strict=True):
+            assert (result.disclosed, result.risk) == (other.disclosed, other.risk)
+            assert result.utility.hellinger == other.utility.hellinger
 
 
 def test_hashed_noise_needs_the_secret(census: Census) -> None:
@@ -200,7 +200,7 @@ def test_any_method_can_take_part(census: Census) -> None:
     made = compare(census, prefixes(census, AXES[:3]), (*scheme_candidates(["CP1"]), *others))
     assert made.names == ("CP1", "small cells", "threshold")
     for table in made.tables:
-        assert [one.candidate.name for one in made.mains(table)] == list(made.names)
+        assert [main.candidate.name for main in made.mains(table)] == list(made.names)
         withheld = table.result("threshold", None)
         assert withheld is not None
         assert withheld.profile is None
@@ -228,9 +228,9 @@ def test_two_methods_of_one_name_are_refused(census: Census) -> None:
 
 
 def test_tables_are_the_first_axes(census: Census) -> None:
-    assert [len(one.axes) for one in prefixes(census, AXES)] == [2, 3, 4]
-    assert [len(one.axes) for one in prefixes(census, AXES, [4, 1, 4])] == [1, 4]
-    assert [len(one.axes) for one in prefixes(census, ["sex"])] == [1]
+    assert [len(prefix.axes) for prefix in prefixes(census, AXES)] == [2, 3, 4]
+    assert [len(prefix.axes) for prefix in prefixes(census, AXES, [4, 1, 4])] == [1, 4]
+    assert [len(prefix.axes) for prefix in prefixes(census, ["sex"])] == [1]
 
 
 @pytest.mark.parametrize("ways", [[0], [5], [-1], [2, 9]])
@@ -241,7 +241,7 @@ def test_tables_of_more_axes_than_there_are_are_refused(census: Census, ways: li
 
 def test_a_table_that_is_listed_twice_is_compared_once(census: Census) -> None:
     specs = listed_tables(census, ["sex,area", "area, sex", "age"])
-    assert [one.title for one in specs] == ["persons by sex, area", "persons by age"]
+    assert [spec.title for spec in specs] == ["persons by sex, area", "persons by age"]
 
 
 def test_tables_are_read_from_a_file(tmp_path: Path) -> None:
@@ -279,13 +279,15 @@ def test_bad_requests_are_refused_with_a_remedy(census: Census) -> None:
 
 
 def everything(made: Study) -> str:
-    return " ".join([lead(made), *reasons(made), *(" ".join(one) for one in sentences(made))])
+    return " ".join(
+        [lead(made), *reasons(made), *(" ".join(sentence) for sentence in sentences(made))]
+    )
 
 
 def test_an_empty_table_is_explained(census: Census) -> None:
     spec = census.spec("area", "sex", universe="age < 3 and married == 1")
     made = compare(census, [spec], scheme_candidates())
-    assert all(one.share is None for one in made.tables[0].results)
+    assert all(result.share is None for result in made.tables[0].results)
     assert set(verdicts(made).values()) == {Verdict.UNKNOWN}
     text = everything(made)
     assert "nothing to protect" in text
@@ -316,8 +318,8 @@ def test_a_table_of_one_cell_is_measured(census: Census) -> None:
     made = compare(census, [census.spec()], scheme_candidates())
     [table] = made.tables
     assert table.original.interior_cells == 1
-    assert all(one.cells == 1 for one in table.results)
-    assert any(one.worst and one.worst[0].words == "all persons" for one in table.results)
+    assert all(result.cells == 1 for result in table.results)
+    assert any(result.worst and result.worst[0].words == "all persons" for result in table.results)
     assert "nothing to compare its cells with" in everything(made)
 
 
@@ -435,16 +437,16 @@ def test_knowing_that_zeros_stay_gives_no_less_away(census: Census) -> None:
     little = compare(census, specs, scheme_candidates())
     more = compare(census, specs, scheme_candidates(zeros_known=True))
     for mine, theirs in zip(little.tables, more.tables, strict=True):
-        for one, other in zip(mine.results, theirs.results, strict=True):
-            assert one.disclosed <= other.disclosed
+        for result, other in zip(mine.results, theirs.results, strict=True):
+            assert result.disclosed <= other.disclosed
 
 
 def test_verdicts_follow_from_the_worst_table(study: Study) -> None:
     every = verdicts(study)
     assert every["CP1"] is Verdict.FALLS
     for name, found in every.items():
-        results = [one for table in study.tables for one in study.mains(table)]
-        mine = [one for one in results if one.candidate.name == name]
+        results = [main for table in study.tables for main in study.mains(table)]
+        mine = [result for result in results if result.candidate.name == name]
         most = max(one for result in mine for one in (result.share or 0, result.small_share or 0))
         assert found is verdict(mine)
         assert (found is Verdict.FALLS) == (most >= 0.01)
@@ -483,7 +485,7 @@ def test_printed_figures_stand_beside_tables_of_their_size_only(
     census: Census, study: Study
 ) -> None:
     assert published_for(study) is None
-    assert all(one.by_interior is None for table in study.tables for one in table.results)
+    assert all(result.by_interior is None for table in study.tables for result in table.results)
     assert preset_of([census.spec("sex")], 47_142) is None
 
 
@@ -505,23 +507,23 @@ def test_the_demo_country_shows_what_the_founding_study_found(tmp_path: Path) ->
     assert printed is not None
     assert printed.country == "Saint Kitts and Nevis 2011"
     for table in study.tables[1:]:
-        risks = {one.candidate.name: one.risk or 0.0 for one in study.mains(table)}
+        risks = {main.candidate.name: main.risk or 0.0 for main in study.mains(table)}
         groups = [[risks[name] for name in names] for names in RISK_ORDER]
         for larger, smaller in itertools.pairwise(groups):
             assert min(larger) > max(smaller) - 0.001
         assert risks["CP2"] == pytest.approx(risks["CP3(EU)"], abs=0.002)
-        for one in study.mains(table):
-            beside = printed.of(table, one.candidate.name)
-            utility = one.utility
+        for main in study.mains(table):
+            beside = printed.of(table, main.candidate.name)
+            utility = main.utility
             assert utility.mean_absolute_distance == pytest.approx(
                 beside["mean_absolute_distance"], abs=0.08
             )
             assert utility.hellinger_normalised == pytest.approx(beside["hellinger"], abs=0.015)
             # With few small cells, as in the three-way table, the risk depends on who is rare.
             few = len(table.spec.axes) == 3
-            assert one.risk == pytest.approx(beside["R"], abs=0.06 if few else 0.03)
-            assert one.by_interior is not None
-            share = 100 * (one.by_interior.share or 0.0)
+            assert main.risk == pytest.approx(beside["R"], abs=0.06 if few else 0.03)
+            assert main.by_interior is not None
+            share = 100 * (main.by_interior.share or 0.0)
             assert share == pytest.approx(beside["disclosed_cells_pct"], rel=0.5, abs=1)
     # Coupling by keys takes away a third to a half of what CP1 gives away (Table 12).
     for table in study.tables[2:]:

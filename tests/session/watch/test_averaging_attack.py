@@ -83,7 +83,11 @@ def menu(town: Census, policy: Path) -> Menu:
 
 def partitions(menu: Menu) -> list[tuple[str, ...]]:
     """Every set of further variables that the menu lets the attacker divide area by age by."""
-    others = [one.variable.name for one in menu.variables if one.variable.name not in TARGET]
+    others = [
+        variable.variable.name
+        for variable in menu.variables
+        if variable.variable.name not in TARGET
+    ]
     most = menu.dimensions - len(TARGET)
     return [one for size in range(most + 1) for one in itertools.combinations(others, size)]
 
@@ -104,7 +108,7 @@ def ways(town: Census, menu: Menu) -> list[Way]:
     """For each way to obtain area by age, how many parts are added up, and the table."""
     found = []
     for names in partitions(menu):
-        cube = town.tabulate("area-total", "age-total", *(f"{one}-total" for one in names))
+        cube = town.tabulate("area-total", "age-total", *(f"{name}-total" for name in names))
         assert isinstance(cube, Cube)
         found.append((math.prod(cube.shape[2:]), cube))
     return found
@@ -178,7 +182,7 @@ def test_the_watch_counts_the_looks_of_the_budget_and_alarms_during_the_attack(
 ) -> None:
     watch = Watch(limits=LIMITS)
     alarms = _attack(watch, town, menu, who=["eve"])
-    after, delay, alarm = next(one for one in alarms if one[2].who == "eve")
+    after, delay, alarm = next(alarm for alarm in alarms if alarm[2].who == "eve")
     assert alarm.pattern is Pattern.AVERAGING
     values = dict(alarm.values)
     assert values["target"] == "persons by age, area"
@@ -201,7 +205,7 @@ def test_the_watch_counts_the_looks_of_the_budget_and_alarms_during_the_attack(
 def test_an_attack_on_one_cell_by_filters_is_the_same_attack(town: Census, menu: Menu) -> None:
     watch = Watch(limits=LIMITS)
     alarms = _attack(watch, town, menu, who=["eve"], universe="area == 7 and age == 2")
-    alarm = next(one[2] for one in alarms if one[2].who == "eve")
+    alarm = next(alarm[2] for alarm in alarms if alarm[2].who == "eve")
     assert alarm.pattern is Pattern.AVERAGING
     assert dict(alarm.values)["codes"] == "age: 2; area: 7"
     assert "(age: 2; area: 7)" in alarm.sentence

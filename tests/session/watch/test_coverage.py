@@ -22,12 +22,12 @@ VARIABLES = 24
 def crawl(demo_schema: Schema) -> list[TableSpec]:
     """Parish by every two of 24 variables: 276 tables."""
     named = [
-        one
-        for one in demo_schema.variables
-        if one.entity is Entity.PERSON
-        and one.role is not Role.GEOGRAPHY
-        and not one.continuous
-        and len(one.codes) > 1
+        variable
+        for variable in demo_schema.variables
+        if variable.entity is Entity.PERSON
+        and variable.role is not Role.GEOGRAPHY
+        and not variable.continuous
+        and len(variable.codes) > 1
     ]
     names = [f"{one.name}@{_coarse(one.name, demo_schema)}" for one in named][:VARIABLES]
     assert len(names) == VARIABLES
@@ -40,8 +40,8 @@ def crawl(demo_schema: Schema) -> list[TableSpec]:
 
 
 def _coarse(name: str, schema: Schema) -> str:
-    levels = [one for one in schema.variable(name).levels() if len(one.codes) > 1]
-    return min(levels, key=lambda one: len(one.codes)).name
+    levels = [level for level in schema.variable(name).levels() if len(level.codes) > 1]
+    return min(levels, key=lambda level: len(level.codes)).name
 
 
 def coverage_alarms(watch: Watch, tables: list[TableSpec], step: float) -> list[tuple[int, Alarm]]:

@@ -49,7 +49,7 @@ def spec_of(schema: Schema, *by: str, where: str = "") -> TableSpec:
 
 
 def _distinct(axes: list[str]) -> list[str]:
-    return list({one.partition("@")[0].partition("-")[0]: one for one in axes}.values())
+    return list({axis.partition("@")[0].partition("-")[0]: axis for axis in axes}.values())
 
 
 ISLAND_AXES = [
@@ -73,7 +73,7 @@ def test_whatever_is_asked_it_answers_with_a_bounded_delay(
     asked: list[tuple[str, TableSpec, float]],
 ) -> None:
     """There is no way to say no: a score, a delay, and alarms for the staff."""
-    assert {one.name for one in dataclasses.fields(Observation)} == {"score", "delay", "alarms"}
+    assert {field.name for field in dataclasses.fields(Observation)} == {"score", "delay", "alarms"}
     watch = Watch(limits=STRICT)
     for who, spec, at in asked:
         seen = watch.seen(who, spec, at)
@@ -99,8 +99,8 @@ def test_nobody_changes_what_another_one_is_told(
         if who == "a":
             own = alone.seen(who, spec, at)
             assert (own.score, own.delay) == (seen.score, seen.delay)
-            assert [one for one in own.alarms if one.who == "a"] == [
-                one for one in seen.alarms if one.who == "a"
+            assert [alarm for alarm in own.alarms if alarm.who == "a"] == [
+                alarm for alarm in seen.alarms if alarm.who == "a"
             ]
 
 
@@ -185,18 +185,18 @@ def test_conditions_that_leave_out_one_code_after_the_other_are_differencing(
     assert watch.seen("eve", spec_of(demo_schema, "education", where="age != 70"), 60.0).delay > 0
     # The same, but the whole comes last.
     assert _alarms(late := Watch(), asked[1:]) == []
-    assert [one.pattern for one in late.seen("eve", asked[0], 50.0).alarms] == [
+    assert [alarm.pattern for alarm in late.seen("eve", asked[0], 50.0).alarms] == [
         Pattern.DIFFERENCING
     ]
 
 
 def test_nested_areas_that_grow_by_one_are_differencing(demo_schema: Schema) -> None:
     """A parish is many enumeration districts and yet one code."""
-    eds = [one.code for one in demo_schema.variable("ed").codes]
+    eds = [code.code for code in demo_schema.variable("ed").codes]
     names = [", ".join(f"'{one}'" for one in eds[: 40 + at]) for at in range(30)]
-    asked = [spec_of(demo_schema, "religion", where=f"ed in ({one})") for one in names]
-    assert Pattern.DIFFERENCING in {one.pattern for one in _alarms(Watch(), asked)}
-    parishes = [one.code for one in demo_schema.variable("ed").level("parish").codes]
+    asked = [spec_of(demo_schema, "religion", where=f"ed in ({name})") for name in names]
+    assert Pattern.DIFFERENCING in {alarm.pattern for alarm in _alarms(Watch(), asked)}
+    parishes = [code.code for code in demo_schema.variable("ed").level("parish").codes]
     asked = [
         spec_of(demo_schema, axis, *also, where=f"ed@parish != '{parish}'")
         for axis in ("religion", "ethnicity")
@@ -215,10 +215,10 @@ def test_nested_areas_that_grow_by_one_are_differencing(demo_schema: Schema) -> 
 
 def test_areas_that_the_table_shows_are_no_differencing(demo_schema: Schema) -> None:
     """Somebody adds areas to a table one by one: each has its own row anyway."""
-    codes = [one.code for one in demo_schema.variable("ed").codes]
+    codes = [code.code for code in demo_schema.variable("ed").codes]
     watch = Watch()
     for at in range(10, 60):
-        chosen = ", ".join(f"'{one}'" for one in codes[:at])
+        chosen = ", ".join(f"'{code}'" for code in codes[:at])
         watch.seen("a", spec_of(demo_schema, "ed", "sex", where=f"ed in ({chosen})"), float(at))
     assert watch.score("a").differences == 0
 
@@ -236,10 +236,10 @@ def test_odd_conditions_that_leave_out_single_combinations_are_differencing(
 
 
 def test_a_walk_through_single_areas_of_a_fine_table_is_scanning(demo_schema: Schema) -> None:
-    codes = [one.code for one in demo_schema.variable("ed").codes]
+    codes = [code.code for code in demo_schema.variable("ed").codes]
     fine = [
-        spec_of(demo_schema, "age@five_year", "sex", "marital_status", where=f"ed == '{one}'")
-        for one in codes
+        spec_of(demo_schema, "age@five_year", "sex", "marital_status", where=f"ed == '{code}'")
+        for code in codes
     ]
     watch = Watch()
     raised = _alarms(watch, fine)
@@ -249,14 +249,14 @@ def test_a_walk_through_single_areas_of_a_fine_table_is_scanning(demo_schema: Sc
     assert values["variables"] == "ed"
     assert "ed" in str(values["table"])
     # A coarse table for every area is none, nor are a few areas of a fine one.
-    coarse = [spec_of(demo_schema, "sex", where=f"ed == '{one}'") for one in codes]
+    coarse = [spec_of(demo_schema, "sex", where=f"ed == '{code}'") for code in codes]
     assert _alarms(Watch(), coarse) == []
     assert _alarms(Watch(), fine[:20]) == []
 
 
 def test_a_walk_through_cells_by_two_conditions_is_scanning(demo_schema: Schema) -> None:
-    parishes = [one.code for one in demo_schema.variable("ed").level("parish").codes]
-    ages = [one.code for one in demo_schema.variable("age").level("five_year").codes]
+    parishes = [code.code for code in demo_schema.variable("ed").level("parish").codes]
+    ages = [code.code for code in demo_schema.variable("age").level("five_year").codes]
     asked = [
         spec_of(
             demo_schema,
@@ -293,7 +293,7 @@ def test_slowing_down_ages_and_alarms_do_not(demo_schema: Schema) -> None:
     assert quick.score("eve").score > 1
     assert slow.score("eve").score < WatchLimits().slow_from
     assert slow.score("eve").information == pytest.approx(quick.score("eve").information)
-    assert {one.pattern for one in slow.report().alarms} == {Pattern.AVERAGING}
+    assert {alarm.pattern for alarm in slow.report().alarms} == {Pattern.AVERAGING}
     # And who stops is not slowed down for ever.
     before = quick.score("eve").score
     quick.seen("bob", spec_of(demo_schema, "sex"), year)
@@ -319,7 +319,7 @@ def test_only_questions_that_go_on_with_a_pattern_wait(demo_schema: Schema) -> N
 
 def test_the_staff_is_told_at_the_limit_and_when_it_has_grown_by_half(demo_schema: Schema) -> None:
     watch = Watch()
-    raised = [one for one in _alarms(watch, _walk(demo_schema)) if one.who == "eve"]
+    raised = [alarm for alarm in _alarms(watch, _walk(demo_schema)) if alarm.who == "eve"]
     told = [float(dict(one.values)["information"]) for one in raised]
     assert told[0] >= 6
     assert all(later >= 1.49 * former for former, later in itertools.pairwise(told))
@@ -373,10 +373,10 @@ def test_threads_see_what_one_thread_sees(demo_schema: Schema) -> None:
             shared.seen(who, spec, 0.0)
 
     threads = [threading.Thread(target=ask, args=(who,)) for who in "abcd"]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert [shared.score(who) for who in "abcd"] == [alone.score(who) for who in "abcd"]
     assert shared.score().information == pytest.approx(alone.score().information)
     assert shared.score().questions == alone.score().questions

@@ -144,7 +144,7 @@ class Builder:
         keys = self.page.locator(f"[data-zone={name}] .grip").evaluate_all(
             "all => all.map(one => one.dataset.focus)"
         )
-        return [str(one).removeprefix("grip-") for one in keys]
+        return [str(key).removeprefix("grip-") for key in keys]
 
     def until_asked(self, condition: Any) -> Self:
         """Wait until the address asks for what it should, and the answer is there."""
@@ -214,7 +214,7 @@ def values_in(document: dict[str, Any]) -> list[int | None]:
 
 def ordered(numbers: Iterable[int | None]) -> list[int | None]:
     """Numbers in order, and then as many ``None`` as there are."""
-    return sorted(numbers, key=lambda one: (one is None, one or 0))
+    return sorted(numbers, key=lambda number: (number is None, number or 0))
 
 
 def flat(rows: Sequence[Sequence[T]]) -> list[T]:

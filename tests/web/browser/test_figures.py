@@ -51,7 +51,7 @@ def test_figures_are_fetched_from_their_result_and_shown_as_computed(
         expect(card.locator("table")).to_be_visible()
         texts = card.locator("table td").all_inner_texts()
         shown = [figure(text, language) for text in texts if any(map(str.isdigit, text))]
-        assert sorted(shown) == sorted(one for one in values if one is not None)
+        assert sorted(shown) == sorted(value for value in values if value is not None)
 
 
 def test_a_mistake_is_told_in_the_language_of_the_page_with_its_details(

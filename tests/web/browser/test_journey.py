@@ -118,7 +118,7 @@ def choose_areas(page: Builder) -> None:
     window.wait_for_function("() => location.search.includes('groups=')")
     page.settled()
     groups = json.loads(page.question["groups"])["ed"]
-    assert [one["codes"] for one in groups] == [["P001", "P003"], ["P002"], ["P004"], ["P005"]]
+    assert [group["codes"] for group in groups] == [["P001", "P003"], ["P002"], ["P004"], ["P005"]]
     assert page.row_headings()[1].startswith("=North & <i>\n")
 
 
@@ -240,7 +240,9 @@ def check_views(page: Builder, document: dict[str, Any]) -> None:
     page.control("label").select_option("code")
     assert page.column_headings() != labels
     page.control("label").select_option("both")
-    assert any(one.endswith(labels[-1]) and one != labels[-1] for one in page.column_headings())
+    assert any(
+        heading.endswith(labels[-1]) and heading != labels[-1] for heading in page.column_headings()
+    )
     page.control("label").select_option("label")
     # A chart and a map of the same numbers.
     window = page.page
@@ -266,7 +268,7 @@ def check_notes(page: Builder) -> None:
     """The worked example: its parts stand in the table and add up to what it says."""
     example = page.page.locator(".r-example").inner_text()
     figures = [number(one) for one in re.findall(r"\d[\d.,\s\u00a0\u202f]*", example)]
-    found = [one for one in figures if one is not None]
+    found = [figure for figure in figures if figure is not None]
     *parts, together, total = found
     # Labels can have numbers in them too: those of the parts stand last.
     assert together in [sum(parts[at:]) for at in range(len(parts))]
@@ -338,7 +340,7 @@ def test_several_levels_of_a_link_are_shown_and_can_be_taken_away(
     groups = {"ed": [{"label": "Mix", "codes": ["parish:P001", "district:D02"]}]}
     groups["ed"].append({"label": "Both", "codes": ["parish:P003", "parish:P004"]})
     page = builder(None).ask("ed@parish+district", "sex", groups=json.dumps(groups))
-    assert [one.split("\n")[0] for one in page.row_headings()] == ["Total", "Mix", "Both"]
+    assert [heading.split("\n")[0] for heading in page.row_headings()] == ["Total", "Mix", "Both"]
     page.actions("ed", "builder.arrange.edit")
     listed = page.dialog.locator(".group-list li")
     expect(listed).to_have_count(2)

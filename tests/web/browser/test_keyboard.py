@@ -36,8 +36,8 @@ class Keys:
         self.page = page.page
 
     def press(self, *keys: str) -> None:
-        for one in keys:
-            self.page.keyboard.press(one)
+        for key in keys:
+            self.page.keyboard.press(key)
 
     def write(self, text: str) -> None:
         self.page.keyboard.type(text)

@@ -76,7 +76,7 @@ def test_groups_and_conditions_are_sums_of_numbers_of_the_batch(
     groups = {
         "ed": [{"label": "One", "codes": ["P001", "P003"]}, {"label": "Two", "codes": ["P005"]}]
     }
-    codes = [one.code for one in service.census.schema.variable("age").level("broad").codes]
+    codes = [code.code for code in service.census.schema.variable("age").level("broad").codes]
     page = builder(None).ask(
         "ed@parish",
         "sex",
@@ -102,13 +102,15 @@ def test_large_tables_show_the_numbers_of_the_part_in_sight(
     last = page.page.locator("#result .r-table tbody tr:has(th)").last
     heading = last.locator("th").inner_text()
     at = next(
-        i for i, one in enumerate(service.census.schema.variable("ed").codes) if one.code in heading
+        i
+        for i, code in enumerate(service.census.schema.variable("ed").codes)
+        if code.code in heading
     )
     columns = last.locator("td:not(.r-gap)").all_inner_texts()
     wanted = np.roll(np.roll(published[at], 1, axis=0), 1, axis=1).reshape(-1)
     assert len(columns) > 3
     assert None in wanted
-    assert [number(one.split("\n")[0]) for one in columns] == wanted[-len(columns) :].tolist()
+    assert [number(column.split("\n")[0]) for column in columns] == wanted[-len(columns) :].tolist()
 
 
 def test_every_file_has_the_numbers_of_the_batch_and_notes(
@@ -162,7 +164,7 @@ def check_workbook(path: Path, values: np.ndarray[Any, np.dtype[np.int64]]) -> N
             ]
             texts += [one for one in row if isinstance(one, str)]
     assert sorted(found) == sorted(values.reshape(-1).tolist())
-    assert any("protected" in one for one in texts)
+    assert any("protected" in text for text in texts)
 
 
 def check_csv(path: Path, table: Table) -> None:
@@ -172,7 +174,7 @@ def check_csv(path: Path, table: Table) -> None:
         rest = [one for one in packed.namelist() if one != name]
         assert any(b"protected" in packed.read(one) for one in rest)
     column = "published" if "published" in lines[0] else list(lines[0])[-1]
-    assert [int(one[column]) for one in lines] == table.published.reshape(-1).tolist()
+    assert [int(line[column]) for line in lines] == table.published.reshape(-1).tolist()
 
 
 def check_sdmx(path: Path, table: Table) -> None:
@@ -180,7 +182,7 @@ def check_sdmx(path: Path, table: Table) -> None:
         name = next(one for one in packed.namelist() if one.endswith(".csv"))
         lines = list(csv.DictReader(io.StringIO(packed.read(name).decode("utf-8-sig"))))
         assert len(packed.namelist()) > 1
-    assert [int(one["OBS_VALUE"]) for one in lines] == table.published.reshape(-1).tolist()
+    assert [int(line["OBS_VALUE"]) for line in lines] == table.published.reshape(-1).tolist()
 
 
 def check_px(path: Path, values: np.ndarray[Any, np.dtype[np.int64]]) -> None:

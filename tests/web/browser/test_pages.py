@@ -43,9 +43,11 @@ def test_a_program_runs_and_a_mistake_is_shown_at_its_character(
     expect(cards).to_have_count(2)
     cards.first.locator("[aria-expanded]").click()
     expect(cards.first.locator("table")).to_be_visible()
-    figures = [number(one) for one in cards.first.locator("table td").all_inner_texts()]
+    figures = [number(text) for text in cards.first.locator("table td").all_inner_texts()]
     values = batch("age@broad", "sex").published
-    assert sorted(one for one in figures if one is not None) == sorted(values.reshape(-1).tolist())
+    assert sorted(figure for figure in figures if figure is not None) == sorted(
+        values.reshape(-1).tolist()
+    )
     with page.expect_download() as waited:
         cards.first.locator(".files a").first.click()
     assert waited.value.suggested_filename.endswith(".xlsx")

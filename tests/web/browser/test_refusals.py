@@ -199,7 +199,7 @@ def test_broken_links_say_what_is_wrong(builder: Callable[..., Builder]) -> None
         page.open(f"/?{address}")
         text = page.page.locator(".r-refusal").inner_text()
         assert page.title == page.says(f"result.refusal.{heading}"), text
-        assert all(one in text for one in hints), text
+        assert all(hint in text for hint in hints), text
         assert page.grid() == []
     # One can go on from there.
     page.press("builder.panel.reset", "#actions")

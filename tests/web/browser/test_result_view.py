@@ -44,7 +44,7 @@ def test_every_word_stands_in_every_catalogue(path: Path) -> None:
         known = texts(language)
         for kind, key in used:
             forms = [f"{key}_one", f"{key}_other"] if kind == "plural" else [key]
-            assert not [one for one in forms if one not in known], f"{key} in {language}"
+            assert not [form for form in forms if form not in known], f"{key} in {language}"
 
 
 def test_words_that_scripts_put_together_stand_in_every_catalogue() -> None:
@@ -81,7 +81,7 @@ def dimension(label: str, codes: dict[str, str], *, total: bool = True) -> dict[
 
 def dataset(dimensions: dict[str, Any], values: list[int | None], **more: Any) -> dict[str, Any]:
     """A dataset as the API answers."""
-    sizes = [len(one["category"]["index"]) for one in dimensions.values()]
+    sizes = [len(dimension["category"]["index"]) for dimension in dimensions.values()]
     measure = {"label": "Measure", "category": {"index": ["V"], "label": {"V": "Persons"}}}
     question = {"of": "persons", "by": list(dimensions)}
     about = {"question": question, "cells": len(values), "limit": 100_000, "own_groups": {}}
@@ -242,7 +242,7 @@ def page(browser: Any) -> Iterator[Any]:
     made.on("console", lambda said: problems.extend([said.text] * (said.type == "error")))
     yield made
     context.close()
-    assert not [one for one in problems if "404" not in one]
+    assert not [problem for problem in problems if "404" not in problem]
 
 
 def rows_of(page: Any) -> list[list[str]]:

@@ -183,7 +183,7 @@ def test_changes_of_accounts_are_in_the_audit_and_passwords_are_not(database: Da
     database.accounts.enable("Ben", by=ana.actor())
     database.accounts.set_password("Ben", "another good passphrase", by=ana.actor())
     entries = database.audit.latest()[::-1]
-    assert [(one.who, one.action, one.reason) for one in entries] == [
+    assert [(entry.who, entry.action, entry.reason) for entry in entries] == [
         ("~office", Action.ACCOUNT_ADDED, "Ana (staff)"),
         ("Ana", Action.ACCOUNT_ADDED, "Ben (registered)"),
         ("Ana", Action.ACCOUNT_DISABLED, "Ben"),

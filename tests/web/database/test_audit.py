@@ -278,7 +278,7 @@ def test_retention_of_many_entries_takes_them_some_at_a_time(
     assert (anchor.sequence, anchor.removed) == (35, 35)
     proof = database.audit.verify()
     assert proof.sound
-    assert [(one.sequence, one.removed) for one in proof.anchors] == [
+    assert [(anchor.sequence, anchor.removed) for anchor in proof.anchors] == [
         (10, 10),
         (20, 10),
         (30, 10),
@@ -447,7 +447,7 @@ def test_no_address_is_stored(database: Database, place: Place) -> None:
     name = database.pseudonyms.of("192.0.2.77")
     database.audit.append([table(1, who=name, role="anonymous")])
     tables = ("audit", "daily_keys", "keys")
-    stored = "".join(str(place.rows(f"SELECT * FROM {one}")) for one in tables)
+    stored = "".join(str(place.rows(f"SELECT * FROM {table}")) for table in tables)
     assert name in stored
     assert "192.0.2.77" not in stored
 

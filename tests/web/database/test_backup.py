@@ -40,8 +40,8 @@ def contents(database: Database) -> dict[str, object]:
     accounts = database.accounts.all()
     return {
         "accounts": accounts,
-        "tokens": [[*map(repr, database.tokens.of(one))] for one in accounts],
-        "saved": [[*map(repr, database.saved.of(one))] for one in accounts],
+        "tokens": [[*map(repr, database.tokens.of(account))] for account in accounts],
+        "saved": [[*map(repr, database.saved.of(account))] for account in accounts],
         "alarms": [*map(repr, database.alarms.all())],
         "feedback": database.feedback.all(),
         "served": (database.served.all(), database.served.events()),

@@ -66,7 +66,7 @@ def test_an_alarm_goes_on_until_somebody_looks_at_it(
     assert (same.id, same.count, same.score) == (first.id, 2, 2.5)
     assert (same.first, same.last) == (begun, place.clock.now)
     others = [report("averaging", "", 9, {}), report("differencing", "Ben", 1, {})]
-    assert len({same.id, *(one.id for one in others)}) == 3
+    assert len({same.id, *(other.id for other in others)}) == 3
     looked = database.alarms.acknowledge(first.id, by=ana.actor())
     assert (looked.acknowledged_by, looked.acknowledged) == ("Ana", place.clock.now)
     assert {one.id for one in database.alarms.all(open_only=True)} == {o.id for o in others}

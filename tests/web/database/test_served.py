@@ -64,7 +64,7 @@ def test_what_was_opened_is_there_when_it_is_opened_again(place: Place) -> None:
         assert "again" in database.audit.latest(limit=1)[0].reason
     with place.open() as database:
         assert database.served.all() == (opening(data_version="d2").numbers,)
-        assert [one.name for one in database.served.events()] == ["first publication", "again"]
+        assert [event.name for event in database.served.events()] == ["first publication", "again"]
 
 
 def test_two_servers_do_not_open_other_numbers_at_once(database: Database) -> None:

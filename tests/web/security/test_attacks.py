@@ -570,17 +570,19 @@ def test_clients_that_go_away_and_errors_in_between_leave_nothing_behind(tmp_pat
         ]
         for thread in threads:
             thread.start()
-        until(lambda: any(one.status_code == 503 for one in others))
-        full = next(one for one in others if one.status_code == 503)
+        until(lambda: any(other.status_code == 503 for other in others))
+        full = next(other for other in others if other.status_code == 503)
         assert int(full.headers["retry-after"]) >= 1
         check_error(full, 503, "busy")
         assert place.somebody().get("/health").status_code == 200
         pausing.gate.set()
         for thread in threads:
             thread.join()
-        assert sorted(one.status_code for one in others).count(200) >= 3
-        ages = [one for one in others if one.status_code == 200 and one.json()["id"][0] == "age"]
-        assert len({one.content for one in ages}) == 1
+        assert sorted(other.status_code for other in others).count(200) >= 3
+        ages = [
+            other for other in others if other.status_code == 200 and other.json()["id"][0] == "age"
+        ]
+        assert len({age.content for age in ages}) == 1
         until(lambda: len(place.site.flights) == 0)
         assert place.somebody().get(f"{TABLES}?by=area").status_code == 200
         assert not place.database.audit.verify().findings
@@ -624,8 +626,8 @@ def test_what_people_send_is_in_no_line_of_the_log(
             place.client.get(path)
         place.client.post("/login", json={"name": forged, "password": forged})
         raw(place, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03forged\r\n\r\n", seconds=2)
-    ours = [one for one in caplog.records if one.name.startswith(("sdcensus", "uvicorn"))]
-    assert all("forged" not in one.getMessage() and "\n" not in one.getMessage() for one in ours)
+    ours = [record for record in caplog.records if record.name.startswith(("sdcensus", "uvicorn"))]
+    assert all("forged" not in our.getMessage() and "\n" not in our.getMessage() for our in ours)
 
 
 def test_packed_bodies_are_not_unpacked(place: Place) -> None:

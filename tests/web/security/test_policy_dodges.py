@@ -63,12 +63,12 @@ STRICT = service(400, online=OnlineRules(mean_cell_size=MEAN, when_sparse=WhenSp
 def populations() -> dict[str, int]:
     table = published(STRICT, "area@parish+district")
     axis = table.spec.axes[0]
-    return {one.code: int(table.published[at]) for at, one in enumerate(axis.codes)}
+    return {code.code: int(table.published[at]) for at, code in enumerate(axis.codes)}
 
 
 def sparse(area: str, variables: frozenset[str]) -> bool:
     """Whether an area is withheld in the table of all these variables at their finest levels."""
-    cells = math.prod(SIZES[one] for one in variables)
+    cells = math.prod(SIZES[variable] for variable in variables)
     return populations()[area] < MEAN * cells
 
 
@@ -111,21 +111,21 @@ def test_an_area_that_is_withheld_stays_withheld_however_it_is_asked_for(
     totals: bool,
 ) -> None:
     suffix = "" if totals else "-total"
-    by = [f"area{'-total' if way == 'no-total' else ''}", *(f"{one}{suffix}" for one in axes)]
+    by = [f"area{'-total' if way == 'no-total' else ''}", *(f"{axis}{suffix}" for axis in axes)]
     where = f" {word} ".join(text for _, text in conditions)
     used = frozenset({*axes, *(name for name, _ in conditions)})
     question: dict[str, Any] = {"by": by, "where": where}
     shown = [[one] for one in PARISHES]
     if way == "codes":
         question["codes"] = {"area": sorted(areas)}
-        shown = [[one] for one in sorted(areas)]
+        shown = [[area] for area in sorted(areas)]
     elif way == "groups":
         question["groups"] = {"area": [{"label": "mine", "codes": sorted(areas)}]}
         shown = [sorted(areas)]
     elif way == "condition":
-        only = " or ".join(f"area == '{one}'" for one in sorted(areas))
+        only = " or ".join(f"area == '{area}'" for area in sorted(areas))
         question["where"] = f"({only}) and ({where})" if where else only
-        shown = [[one] for one in sorted(areas)]
+        shown = [[area] for area in sorted(areas)]
     answer = STRICT.answer(Question.from_json({"of": "persons", **question}))
     if answer.verdict.outcome is Outcome.REFUSED:
         return
@@ -133,7 +133,7 @@ def test_an_area_that_is_withheld_stays_withheld_however_it_is_asked_for(
     whole = {tuple(parishes): name for name, parishes in DISTRICTS.items()}
     for row, members in enumerate(shown):
         names = [whole[tuple(members)]] if tuple(members) in whole else members
-        if any(sparse(one, used) for one in names):
+        if any(sparse(name, used) for name in names):
             # Outside the condition there is nothing to withhold: such cells have no parts.
             nothing = False if answer.parts is None else answer.parts[row] == 0
             assert ((marks[row] == Mark.REFUSED) | nothing).all(), (question, members)
@@ -193,7 +193,7 @@ def test_nothing_is_ever_protected_that_is_no_table_of_declared_codes(
     for spec in NOTED:
         assert spec.universe.everything
         for axis in spec.axes:
-            declared = {one.name: one for one in axis.variable.levels()}
+            declared = {level.name: level for level in axis.variable.levels()}
             for level in axis.levels:
                 group = np.array(level.group)
                 whole = np.array(declared[level.name].group)
@@ -219,7 +219,7 @@ WIDE = service(2_000)
 def declared_values() -> dict[str, tuple[int, ...]]:
     table = published(WIDE, "sex", "age+class+half")
     axis = table.spec.axes[1]
-    return {one.code: tuple(table.published[:, at].tolist()) for at, one in enumerate(axis.codes)}
+    return {code.code: tuple(table.published[:, at].tolist()) for at, code in enumerate(axis.codes)}
 
 
 def ways(ages: frozenset[str]) -> set[tuple[int, ...]]:
@@ -320,7 +320,7 @@ def test_roles_see_the_same_numbers() -> None:
         answers = [
             made.answer(Question.from_json({"of": "persons", **one}), role) for role in UserRole
         ]
-        tables = [one.table for one in answers if one.table is not None]
+        tables = [answer.table for answer in answers if answer.table is not None]
         for table in tables[1:]:
             np.testing.assert_array_equal(table.values, tables[0].values)
 

@@ -68,7 +68,7 @@ class Traits:
         axis = self.spec.axis(self.variable)
         at = np.unravel_index(self.cells, self.spec.shape)[self.spec.position(self.variable)]
         several = len(axis.levels) > 1
-        words = [f"{one.level}:{one.code}" if several else one.code for one in axis.codes]
+        words = [f"{code.level}:{code.code}" if several else code.code for code in axis.codes]
         return [words[position] for position in at.tolist()]
 
 
@@ -114,11 +114,11 @@ class GroupClaims:
     @property
     def attributes(self) -> int:
         """How many codes were read off in all."""
-        return sum(int(one.cells.size) for one in self.traits)
+        return sum(int(trait.cells.size) for trait in self.traits)
 
     def attributes_of(self) -> Int64:
         """For each group, how many codes were read off."""
         counts = np.zeros(self.count, dtype=np.int64)
-        for one in self.traits:
-            counts += np.bincount(one.owner, minlength=self.count)
+        for trait in self.traits:
+            counts += np.bincount(trait.owner, minlength=self.count)
         return counts

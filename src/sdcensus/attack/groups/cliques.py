@@ -105,7 +105,7 @@ def attack_cliques(
             own += [one for one in found if one.probability >= assumptions.group_limit]
         cliques += own
         claims += _claims(own, triples)
-    attributes = sum(len(one.further) for one in cliques)
+    attributes = sum(len(clique.further) for clique in cliques)
     said = [
         f"An intruder who looks for the same value in overlapping tables among {named(targets)}"
         f" claims {len(cliques):,} persons who are alone in {FEWEST_NODES} variables and more,"
@@ -243,8 +243,8 @@ def _place(triples: _Triples, seed: tuple[Node, ...]) -> int:
 
 def _claims(cliques: Sequence[Clique], triples: _Triples) -> list[GroupClaims]:
     together: dict[str, list[Clique]] = {}
-    for one in cliques:
-        together.setdefault(one.piece.target.name, []).append(one)
+    for clique in cliques:
+        together.setdefault(clique.piece.target.name, []).append(clique)
     made = []
     for own in together.values():
         target = own[0].piece.target
@@ -266,9 +266,9 @@ def _traits(cliques: Sequence[Clique], triples: _Triples) -> list[Traits]:
     """The further codes, each by a cell that holds the person and the code."""
     found: dict[tuple[int, str], list[tuple[int, int, int]]] = {}
     pieces: dict[str, Piece] = {}
-    for owner, one in enumerate(cliques):
-        seed = _seed(one, triples)
-        for number, code in one.further:
+    for owner, clique in enumerate(cliques):
+        seed = _seed(clique, triples)
+        for number, code in clique.further:
             tied = sorted(((number, code), *seed[:2]))
             _, cells, piece = triples.found[(tied[0][0], tied[1][0], tied[2][0])]
             pieces[piece.target.name] = piece

@@ -137,7 +137,10 @@ def attack_patterns(
         values = piece.values.reshape(-1)
         small = piece.known.reshape(-1) & (values >= 1) & (values <= MOST_PUBLISHED)
         places = np.flatnonzero(small)
-        if not places.size or len({one.variable for one in breakdowns}) < FEWEST_VARIABLES:
+        if (
+            not places.size
+            or len({breakdown.variable for breakdown in breakdowns}) < FEWEST_VARIABLES
+        ):
             continue
         seen = patterns_of(piece, breakdowns, places)
         enough = _variables(seen) >= FEWEST_VARIABLES
@@ -168,7 +171,7 @@ def _nothing(equal: float | None) -> str:
 
 def _variables(seen: Patterns) -> Int64:
     """By how many different variables each cell is broken down completely."""
-    names = [one.variable for one in seen.breakdowns]
+    names = [breakdown.variable for breakdown in seen.breakdowns]
     counts = np.zeros(seen.places.size, dtype=np.int64)
     for name in set(names):
         counts += seen.usable[[at for at, one in enumerate(names) if one == name]].any(axis=0)

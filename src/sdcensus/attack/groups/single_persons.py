@@ -52,7 +52,7 @@ def claims_of(
     if not readings:
         return []
     cells = piece.cells.reshape(-1)
-    chosen = places[[one.cell for one in readings]]
+    chosen = places[[reading.cell for reading in readings]]
     traits = []
     for at, breakdown in enumerate(breakdowns):
         made = _traits(at, breakdown, readings, chosen)
@@ -64,8 +64,8 @@ def claims_of(
             piece.target.name,
             piece.target.table.spec,
             cells[chosen],
-            np.array([one.size for one in readings], dtype=np.int64),
-            np.array([one.probability for one in readings]),
+            np.array([reading.size for reading in readings], dtype=np.int64),
+            np.array([reading.probability for reading in readings]),
             _finest(traits, len(readings)),
         )
     ]
@@ -77,9 +77,9 @@ def _traits(
     rows = breakdown.rows(chosen)
     guess = np.argmax(breakdown.expected_anywhere(chosen), axis=1)
     found: list[tuple[int, int, int, int]] = []
-    for number, one in enumerate(readings):
+    for number, reading in enumerate(readings):
         for part in np.flatnonzero(rows.values[number]).tolist():
-            held = one.members.get((at, int(rows.values[number, part])))
+            held = reading.members.get((at, int(rows.values[number, part])))
             if held is not None:
                 parts = rows.cells[number]
                 found.append((number, int(parts[part]), held, int(parts[guess[number]])))
@@ -97,7 +97,7 @@ def _finest(traits: Sequence[Traits], groups: int) -> tuple[Traits, ...]:
     kept = []
     seen: dict[str, Int64] = {}
     # The table whose axis has most codes tells most.
-    finest = sorted(traits, key=lambda one: -len(one.spec.axis(one.variable).codes))
+    finest = sorted(traits, key=lambda trait: -len(trait.spec.axis(trait.variable).codes))
     for one in finest:
         done = seen.setdefault(one.variable, np.zeros(groups, dtype=np.int64))
         new = done[one.owner] == 0
@@ -114,11 +114,11 @@ def _finest(traits: Sequence[Traits], groups: int) -> tuple[Traits, ...]:
 def records_of(claims: Sequence[GroupClaims]) -> dict[tuple[tuple[str, str], ...], int]:
     """Single persons by what is known of each, and in how many cells they were found."""
     records: dict[tuple[tuple[str, str], ...], int] = {}
-    for one in claims:
-        single = one.sizes == 1
-        known: list[dict[str, str]] = [{} for _ in range(one.count)]
-        _own_codes(one, known)
-        for traits in one.traits:
+    for claim in claims:
+        single = claim.sizes == 1
+        known: list[dict[str, str]] = [{} for _ in range(claim.count)]
+        _own_codes(claim, known)
+        for traits in claim.traits:
             for owner, code in zip(traits.owner.tolist(), traits.codes(), strict=True):
                 known[owner].setdefault(traits.variable, code)
         for number in np.flatnonzero(single).tolist():
@@ -145,7 +145,7 @@ def _merged(
     """Records with those that are a part of them put together."""
     merged: dict[tuple[tuple[str, str], ...], int] = {}
     by_pair: dict[tuple[tuple[str, str], ...], list[frozenset[tuple[str, str]]]] = {}
-    for record in sorted(records, key=lambda one: (-len(one), one)):
+    for record in sorted(records, key=lambda record: (-len(record), record)):
         own = frozenset(record)
         same = next(
             (other for other in by_pair.get(record[:_FEWEST_ALIKE], ()) if own <= other), None
@@ -160,9 +160,9 @@ def _merged(
 
 def summary(claims: Sequence[GroupClaims], examined: int) -> tuple[str, dict[str, Figure]]:
     """What claims come to: the rest of a sentence, and figures."""
-    sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(one.sizes for one in claims)])
+    sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(claim.sizes for claim in claims)])
     counts = [int(np.count_nonzero(sizes == size)) for size in range(1, MOST_MEMBERS + 1)]
-    attributes = sum(one.attributes for one in claims)
+    attributes = sum(claim.attributes for claim in claims)
     records = records_of(claims)
     mean = sum(map(len, records)) / len(records) if records else 0.0
     text = (

@@ -121,7 +121,7 @@ def attack_twins(
     found.sort(key=lambda one: (-one.probability, -one.equal, one.first, one.second))
     claims = _claims(found[:MOST_CLAIMS], cells, broken)
     persons = {_record(one, broken) for one in found[:MOST_CLAIMS] if one.size == 1}
-    attributes = sum(one.attributes for one in claims)
+    attributes = sum(claim.attributes for claim in claims)
     text = (
         f"An intruder who compares the breakdowns of {cells.piece.size:,} large cells of"
         f" {named(targets)} finds {len(found):,} pairs that differ by few persons,"
@@ -173,12 +173,12 @@ def broken_down(
     used: dict[Side, dict[int, Breakdown]] = {}
     total = parts_seen = left_out = 0
     for piece, breakdowns in sorted(index, key=lambda one: one[0].values.size):
-        others = [one for one in breakdowns if one.coarse is None]
+        others = [breakdown for breakdown in breakdowns if breakdown.coarse is None]
         values = piece.values.reshape(-1)
         large = np.flatnonzero(piece.known.reshape(-1) & (values >= FEWEST_PUBLISHED))
-        if not large.size or len({one.variable for one in others}) < FEWEST_VARIABLES:
+        if not large.size or len({other.variable for other in others}) < FEWEST_VARIABLES:
             continue
-        parts_seen += large.size * sum(one.side.size for one in others)
+        parts_seen += large.size * sum(other.side.size for other in others)
         if parts_seen > most_parts and pieces:
             left_out += large.size
             continue
@@ -188,11 +188,11 @@ def broken_down(
         places.append(large)
         own = np.arange(total, total + large.size, dtype=np.int64)
         total += large.size
-        for one in others:
-            parts = one.rows(large)
-            used.setdefault(one.side, {})[at] = one
+        for other in others:
+            parts = other.rows(large)
+            used.setdefault(other.side, {})[at] = other
             shown = np.where(parts.known, parts.values, -1)
-            rows.setdefault(one.side, []).append((own, shown))
+            rows.setdefault(other.side, []).append((own, shown))
     nothing = np.zeros(0, dtype=np.int64)
     cells = _Cells(
         tuple(pieces), np.concatenate([nothing, *numbers]), np.concatenate([nothing, *places])

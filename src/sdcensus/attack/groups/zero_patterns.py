@@ -145,11 +145,11 @@ def _block(
 ) -> tuple[_Block | None, Int64]:
     """The cells of a piece that may be groups of few, and all that were looked at."""
     nobody = np.zeros(0, dtype=np.int64)
-    if len({one.variable for one in breakdowns}) < FEWEST_VARIABLES:
+    if len({breakdown.variable for breakdown in breakdowns}) < FEWEST_VARIABLES:
         return None, nobody
     # One level of each variable: finer ones show the same persons again.
     kept: dict[str, Breakdown] = {}
-    for one in sorted(breakdowns, key=lambda one: -one.side.size):
+    for one in sorted(breakdowns, key=lambda breakdown: -breakdown.side.size):
         kept.setdefault(one.variable, one)
     chosen = tuple(kept.values())
     values = piece.values.reshape(-1)

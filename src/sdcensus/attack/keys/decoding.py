@@ -108,13 +108,13 @@ def _decode(
             value = count.value - (best - model.reach)
             rows.setdefault(name, []).append((count.cell, value, float(likely[best])))
     claims = exact_claims(NAME, {one.name: one.table.spec for one in family}, rows)
-    lines = sum(len(one.lines) for one in counts)
+    lines = sum(len(count.lines) for count in counts)
     how = "keys of totals are the sums of keys of parts" if additive else "noise is independent"
     sentence = (
         f"In {named(family)}, {how}. An intruder who knows the deviations and their probabilities,"
         " and claims what he reckons to get right with a probability of"
         f" {share_text(assumptions.limit, digits=0)} or"
-        f" more, names {sum(one.count for one in claims):,} of {len(counts):,} counts from"
+        f" more, names {sum(claim.count for claim in claims):,} of {len(counts):,} counts from"
         f" {lines:,} lines."
     )
     examined = tuple((name, np.array(cells, dtype=np.int64)) for name, cells in looked_at.items())
@@ -197,7 +197,7 @@ def _branches(
     """Totals of areas with the areas in them, finest first; every area is in one branch at most."""
     if trunk is None:
         return ()
-    place = {(one.piece.key, one.number): at for at, one in enumerate(counts)}
+    place = {(count.piece.key, count.number): at for at, count in enumerate(counts)}
     index = Index(pieces)
     families_of: dict[object, list[Piece]] = {}
     for piece in _once(pieces):
@@ -330,7 +330,7 @@ def _noisy(values: Int64) -> tuple[int, ...]:
 
 def _keys_add_up(counts: Sequence[_Count], additive: NoiseModel, single: NoiseModel) -> bool:
     """Which kind of noise the lines fit better, those of large counts and few parts first."""
-    lines = [(one.value, parts) for one in counts for parts in one.lines]
+    lines = [(count.value, parts) for count in counts for parts in count.lines]
     lines.sort(key=lambda line: (min(line[1]) < single.large, len(line[1])))
     better = 0.0
     for total, parts in lines[:_LINES_TO_TELL]:

@@ -112,8 +112,8 @@ class _Tally:
 def learn(targets: Sequence[Target]) -> Learned:
     """Find out about the noise of tables that were made in the same way."""
     tally = _Tally()
-    for one in targets:
-        tally += _tally_of(one)
+    for target in targets:
+        tally += _tally_of(target)
     variance, used, large = _variance(tally)
     lines, without = tally.two
     share = without / lines if lines else None

@@ -74,7 +74,7 @@ def _squeeze(
 def _sentence(family: Sequence[Target], belief: Believed, claims: Sequence[Claims]) -> str:
     if belief.knowledge is None:
         return f"Nothing from margins of {named(family)}: {belief.reason}."
-    exact = sum(int(one.exact.sum()) for one in claims)
+    exact = sum(int(claim.exact.sum()) for claim in claims)
     return (
         f"{belief.scope}, and who looks at one line of {named(family)} at a time, finds {exact:,}"
         " counts in lines whose gap leaves no room."

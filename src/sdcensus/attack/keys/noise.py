@@ -142,8 +142,8 @@ class NoiseModel:
         """
         parts = len(beliefs)
         product = self._spread_of(parts)
-        for one in beliefs:
-            product = product * self._frequencies(one, parts)
+        for belief in beliefs:
+            product = product * self._frequencies(belief, parts)
         sums = np.fft.irfft2(product, s=self._shape(parts))
         # The deviation of the total is the gap and the deviations of the parts.
         places = np.arange(-self.reach, self.reach + 1) - gap + self.reach * parts
@@ -159,8 +159,8 @@ class NoiseModel:
         """
         parts = len(others) + 1
         product = self._frequencies(total, parts) * np.conj(self._spread_of(parts))
-        for one in others:
-            product = product * np.conj(self._frequencies(one, parts))
+        for other in others:
+            product = product * np.conj(self._frequencies(other, parts))
         rest = np.fft.irfft2(product, s=self._shape(parts))
         lowest = -2 * self.reach * (parts - 1)
         places = np.arange(-self.reach, self.reach + 1) + gap - self.reach * (parts - 2)

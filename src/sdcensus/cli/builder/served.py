@@ -19,12 +19,12 @@ def say_offer(output: Output, service: TableService) -> None:
     rules = service.policy.role(UserRole.PUBLIC)
     census = catalogue.census
     output.say(f"{census.name}: {service.policy.name}", style="bold")
-    for one in catalogue.populations:
-        levels = [len(variable.levels) for variable in one.variables]
+    for population in catalogue.populations:
+        levels = [len(variable.levels) for variable in population.variables]
         tables = tables_offered(levels, rules.dimensions)
         up_to = "" if rules.dimensions is None else f" of up to {rules.dimensions} variables"
         output.say(
-            f"  {one.of.plural}: {len(levels):,} variables, at most {tables:,} tables{up_to}"
+            f"  {population.of.plural}: {len(levels):,} variables, at most {tables:,} tables{up_to}"
         )
 
 
@@ -34,7 +34,7 @@ def say_budget(output: Output, service: TableService) -> None:
         return
     from sdcensus.session.looks.budget import NOT_COVERED
 
-    worst = max(service.budgets, key=lambda one: one.chance)
+    worst = max(service.budgets, key=lambda budget: budget.chance)
     looks = worst.budget.asked.looks
     output.say(
         f"Look budget: all tables together are worth {looks:,.1f} looks at a count of"
@@ -52,9 +52,9 @@ def tables_offered(levels: list[int], most: int | None) -> int:
         (6, 4, 4)
     """
     ways = [1]
-    for one in levels:
+    for level in levels:
         longer = [*ways, 0]
         for at in range(len(ways)):
-            longer[at + 1] += ways[at] * one
+            longer[at + 1] += ways[at] * level
         ways = longer if most is None else longer[: most + 1]
     return sum(ways)

@@ -160,9 +160,9 @@ def _show_tables(output: Output, tables: Sequence[DemoTable]) -> None:
     times.add_column("table")
     times.add_column("cells", justify="right")
     times.add_column("time (warm)", justify="right", no_wrap=True)
-    for one in tables:
-        spec = one.cube.spec
-        times.add_row(spec.title, f"{spec.cells:,}", duration_text(one.seconds))
+    for table in tables:
+        spec = table.cube.spec
+        times.add_row(spec.title, f"{spec.cells:,}", duration_text(table.seconds))
     output.show(times)
     show_cube(output, tables[0].cube)
 
@@ -188,10 +188,10 @@ def _show_publication(output: Output, publication: DemoPublication) -> None:
     *parts, total = range(len(categories.codes))
     for at in parts:
         label = categories.codes[at].label.show() or categories.codes[at].code
-        shown.add_row(label, *(f"{int(one[at]):,}" for one in columns))
+        shown.add_row(label, *(f"{int(column[at]):,}" for column in columns))
     shown.add_section()
-    shown.add_row("sum of these", *(f"{int(one[parts].sum()):,}" for one in columns))
-    shown.add_row("Total", *(f"{int(one[total]):,}" for one in columns), style="bold")
+    shown.add_row("sum of these", *(f"{int(column[parts].sum()):,}" for column in columns))
+    shown.add_row("Total", *(f"{int(column[total]):,}" for column in columns), style="bold")
     output.show(shown)
     output.say(f"\nWhat readers of it are told, with {publication.ways[0].title}", style="bold")
     output.say(f"  {publication.note.show()}")

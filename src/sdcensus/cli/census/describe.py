@@ -106,7 +106,7 @@ def show_description(
         facts.add_row(kind.plural, f"{rows:,}")
     output.show(facts)
     for kind, _ in description.rows:
-        own = [one for one in description.variables if one.variable.entity is kind]
+        own = [variable for variable in description.variables if variable.variable.entity is kind]
         if own:
             output.say(f"\nVariables of {kind.plural}", style="bold")
             _show_variables(output, own, language)
@@ -122,9 +122,9 @@ def _show_universes(
     table.add_column("universe", no_wrap=True)
     table.add_column("label, description")
     table.add_column("condition")
-    for one in universes:
-        said = (one.label.show(language), one.description.show(language))
-        table.add_row(one.name, "\n".join(text for text in said if text), one.condition)
+    for universe in universes:
+        said = (universe.label.show(language), universe.description.show(language))
+        table.add_row(universe.name, "\n".join(text for text in said if text), universe.condition)
     output.show(table)
 
 

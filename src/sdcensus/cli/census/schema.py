@@ -161,22 +161,22 @@ def _show_schema(output: Output, schema: Schema) -> None:
         )
     for unit in schema.entities:
         within = f"{unit.within}{' (not all)' if unit.optional else ''}" if unit.within else ""
-        own = [one for one in schema.variables if one.entity is unit.entity]
+        own = [variable for variable in schema.variables if variable.entity is unit.entity]
         identity = " + ".join(unit.id) or "(all that the record says)"
         units.add_row(unit.entity.plural, identity, within, str(len(own)))
     output.say("\nUnits", style="bold")
     output.show(units)
     output.say()
-    stored = [one for one in schema.variables if one.stored]
+    stored = [variable for variable in schema.variables if variable.stored]
     codes = sum(len(one.codes) for one in stored)
-    apart = [one.name for one in schema.variables if not one.stored]
+    apart = [variable.name for variable in schema.variables if not variable.stored]
     output.say(f"{len(stored)} variables with {codes:,} codes will be stored.")
     if apart:
         output.say(f"Never stored, because they identify records: {', '.join(apart)}.")
     if schema.impossible:
         output.say(f"Rules for impossible combinations: {len(schema.impossible)}.")
     if schema.universes:
-        said = ", ".join(f"{one.name} ({one.condition})" for one in schema.universes)
+        said = ", ".join(f"{universe.name} ({universe.condition})" for universe in schema.universes)
         output.say(f"Universes that are counted by name: {said}.")
     for path in missing:
         output.note(f"Note: {path} does not exist yet.")

@@ -30,17 +30,17 @@ def say_found(output: Output, found: FolderAttack) -> None:
     columns = ("attack", "counts claimed", "as 0 or 1", "groups of 1 to 3", "codes read off")
     for name in columns:
         summary.add_column(name, justify="left" if name == "attack" else "right")
-    for one in report.results:
-        numbers = (one.exact, one.narrow, one.groups_claimed, one.codes_read_off)
-        of_groups = one.attack in GROUP_ATTACKS
+    for result in report.results:
+        numbers = (result.exact, result.narrow, result.groups_claimed, result.codes_read_off)
+        of_groups = result.attack in GROUP_ATTACKS
         shown = ["-" if (at >= 2) != of_groups else f"{n:,}" for at, n in enumerate(numbers)]
-        summary.add_row(one.attack, *shown)
+        summary.add_row(result.attack, *shown)
     output.show(summary)
-    for one in report.results:
-        output.say(f"\n{one.attack}", style="bold")
-        for sentence in one.sentences:
+    for result in report.results:
+        output.say(f"\n{result.attack}", style="bold")
+        for sentence in result.sentences:
             output.say(f"  {sentence}")
-        lines = claim_lines(one, most=SHOWN)
+        lines = claim_lines(result, most=SHOWN)
         if not lines:
             continue
         table = plain_table()
@@ -89,17 +89,17 @@ def _say_counts(output: Output, scores: Scores) -> None:
     names = ("attack", "true count", "cells", "claimed", "right", "wrong", "missed", "0 or 1")
     for name in names:
         table.add_column(name, justify="left" if name in names[:2] else "right")
-    for one in scores.attacks:
-        if not any(size.claims or size.narrow for size in one.sizes):
-            cells = "-" if one.cells is None else f"{one.cells:,}"
-            table.add_row(one.attack, "all", cells, "0", "0", "0", cells, "-")
+    for attack in scores.attacks:
+        if not any(size.claims or size.narrow for size in attack.sizes):
+            cells = "-" if attack.cells is None else f"{attack.cells:,}"
+            table.add_row(attack.attack, "all", cells, "0", "0", "0", cells, "-")
             table.add_section()
             continue
-        for size in one.sizes:
+        for size in attack.sizes:
             known = (size.cells, size.claims, size.hits, size.false_claims, size.misses)
             numbers = ["-" if number is None else f"{number:,}" for number in known]
             narrow = f"{size.narrow_hits:,} of {size.narrow:,}" if size.narrow else "-"
-            table.add_row(one.attack, size.size, *numbers, narrow)
+            table.add_row(attack.attack, size.size, *numbers, narrow)
         table.add_section()
     output.show(table)
 
@@ -116,16 +116,22 @@ def _say_groups(output: Output, scores: Scores) -> None:
     names = ("attack", "persons", "claimed", "right", "wrong", "found of visible")
     for name in (*names, "codes read", "right", "guessed"):
         table.add_column(name, justify="left" if name == "attack" else "right")
-    claimed = {one.attack for one in scores.groups if one.claims or one.visible}
-    for one in scores.groups:
-        if one.attack not in claimed:
-            if one.size == 1:
-                table.add_row(one.attack, "all", "0", "0", "0", "-", "0", "0", "0")
+    claimed = {group.attack for group in scores.groups if group.claims or group.visible}
+    for group in scores.groups:
+        if group.attack not in claimed:
+            if group.size == 1:
+                table.add_row(group.attack, "all", "0", "0", "0", "-", "0", "0", "0")
             continue
-        visible = "-" if one.visible is None else f"{one.found:,} of {one.visible:,}"
-        numbers = (one.attributes, one.attributes_right, one.guessed_right)
+        visible = "-" if group.visible is None else f"{group.found:,} of {group.visible:,}"
+        numbers = (group.attributes, group.attributes_right, group.guessed_right)
         table.add_row(
-            *(one.attack, f"{one.size}", f"{one.claims:,}", f"{one.right:,}", f"{one.wrong:,}"),
+            *(
+                group.attack,
+                f"{group.size}",
+                f"{group.claims:,}",
+                f"{group.right:,}",
+                f"{group.wrong:,}",
+            ),
             *(visible, *(f"{number:,}" for number in numbers)),
         )
     output.show(table)

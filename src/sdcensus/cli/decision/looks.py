@@ -200,12 +200,12 @@ def _show(output: Output, budget: LookBudget, limit: float) -> None:
     table.add_column("worst cell by")
     table.add_column("looks", justify="right")
     table.add_column(f"variance\nfor {limit_text(limit)}", justify="right")
-    for one in budget.levels:
+    for level in budget.levels:
         table.add_row(
-            one.area or "none",
-            ", ".join(one.axes) or "-",
-            f"{one.looks:,.2f}" if one.exact else f"≤ {one.looks:,.4g}",
-            f"{one.variance(limit):,.3g}",
+            level.area or "none",
+            ", ".join(level.axes) or "-",
+            f"{level.looks:,.2f}" if level.exact else f"≤ {level.looks:,.4g}",
+            f"{level.variance(limit):,.3g}",
         )
     output.show(table)
 

@@ -134,7 +134,7 @@ def _show_policy(output: Output, policy: Policy) -> None:
     for role in Roles:
         rules = policy.role(role)
         numbers = (rules.dimensions, rules.cells, rules.cells_per_hour, rules.tables_per_day)
-        shown = ["-" if one is None else f"{one:,}" for one in numbers]
+        shown = ["-" if number is None else f"{number:,}" for number in numbers]
         table.add_row(role.value, *shown, "on" if rules.online else "off")
     output.show(table)
     for one in policy.exempt:
@@ -160,17 +160,17 @@ def _show_menu(output: Output, policy: Policy, of: str, role: UserRole) -> None:
     table.add_column("levels (codes)")
     table.add_column("as filter", no_wrap=True)
     table.add_column("finest area", no_wrap=True)
-    for one in menu.variables:
-        rule = policy.rule_of(one.variable.name)
-        levels = ", ".join(f"{level.name} ({len(level.codes):,})" for level in one.levels)
+    for variable in menu.variables:
+        rule = policy.rule_of(variable.variable.name)
+        levels = ", ".join(f"{level.name} ({len(level.codes):,})" for level in variable.levels)
         table.add_row(
-            one.variable.name,
+            variable.variable.name,
             levels,
             "yes" if rule.as_filter else "no",
             "" if rule.finest_area is None else str(rule.finest_area),
         )
     output.show(table)
-    names = {one.variable.name for one in menu.variables}
+    names = {variable.variable.name for variable in menu.variables}
     others = [one.name for one in policy.schema.usable(entity) if one.name not in names]
     if others:
         output.say(f"Not offered: {', '.join(others)}.")

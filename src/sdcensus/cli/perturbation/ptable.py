@@ -169,7 +169,7 @@ def check(
             where = f"line {finding.line}: " if finding.line else ""
             output.say(f"  {finding.severity}: {where}{finding.text}")
     if report.errors:
-        raise DocumentError(str(file), [Mistake(one.line, one.text) for one in report.errors])
+        raise DocumentError(str(file), [Mistake(error.line, error.text) for error in report.errors])
     warned = len(report.warnings)
     output.say(
         f"{file} has no mistakes"

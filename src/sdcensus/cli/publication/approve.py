@@ -47,7 +47,7 @@ def approve(
     output = Output(quiet=quiet)
     found = record(folder, name=name, role=role, date=date, office=office)
     given = len(found.approvals)
-    people = " and ".join(one.name for one in found.approvals)
+    people = " and ".join(approval.name for approval in found.approvals)
     if found.complete:
         output.say(f"Approved by {people}.")
     else:

@@ -64,8 +64,8 @@ def draft(
     tables = plain_table()
     tables.add_column("name", overflow="fold")
     tables.add_column("by", overflow="fold")
-    for one in made.plan.tables:
-        tables.add_row(one.name, ", ".join(one.by))
+    for table in made.plan.tables:
+        tables.add_row(table.name, ", ".join(table.by))
     output.show(tables)
     output.say(f"Wrote {made.path}: {len(made.plan.tables)} tables.")
     if made.policy is None:
@@ -133,8 +133,8 @@ def _show_risk(output: Output, found: PlanCheck) -> None:
     from sdcensus.cli.shared.broken_down import show_broken_down
 
     output.say("\nNoise against the look budget", style="bold")
-    for one in found.looks:
-        output.say(one.sentence)
+    for look in found.looks:
+        output.say(look.sentence)
     show_broken_down(output, found.census, found.measures, found.gate.limit)
     if found.gate.excuse:
         output.say(found.gate.excuse)
@@ -163,10 +163,10 @@ def _show_products(output: Output, found: PlanCheck, *, every: bool) -> None:
     left = len(found.products) - len(listed)
     if left:
         output.say(f"... and {left:,} more: --all lists them.")
-    for one in found.products:
-        if one.streamed:
+    for product in found.products:
+        if product.streamed:
             output.say(
-                f"{one.name} is too large to be held: only cells that are published as something"
+                f"{product.name} is too large to be held: only cells that are published as something"
                 " else than 0 are written."
             )
 

@@ -44,7 +44,7 @@ def verify(
         found = check(folder, office=office, progress=stages)
     if not found.sound:
         more = len(found.problems) - SHOWN
-        lines = [f"  {one}" for one in found.problems[:SHOWN]]
+        lines = [f"  {problem}" for problem in found.problems[:SHOWN]]
         lines += [f"  and {more:,} more"] if more > 0 else []
         raise InputError(
             f"{folder} is not as it was published:\n" + "\n".join(lines) + "\nPublish it again, or"
@@ -55,7 +55,7 @@ def verify(
         f" ({bytes_text(found.size)}) are as they were published."
     )
     if found.approvals is not None:
-        people = [_person(one.name, one.role) for one in found.approvals.approvals]
+        people = [_person(approval.name, approval.role) for approval in found.approvals.approvals]
         if found.approvals.complete:
             output.say(f"Approved by {' and '.join(people)}.")
         else:

@@ -118,7 +118,9 @@ def _termination_as_exception() -> Iterator[None]:
     # A closed terminal or a lost connection ends a command as well; Windows has no such signal.
     numbers = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
     # Whoever started the command with nohup wants it to go on.
-    heard = [one for one in numbers if one and signal.getsignal(one) is not signal.SIG_IGN]
+    heard = [
+        number for number in numbers if number and signal.getsignal(number) is not signal.SIG_IGN
+    ]
     before = {one: signal.signal(one, end) for one in heard}
     try:
         yield

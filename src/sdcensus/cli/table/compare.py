@@ -166,7 +166,7 @@ def compare(
         f"\nWrote {page} ({bytes_text(page.stat().st_size)}) and {len(others)} more files. They are"
         " confidential: only you can read them."
     )
-    unused = unused_axes(listed(by), max(len(one.axes) for one in specs))
+    unused = unused_axes(listed(by), max(len(spec.axes) for spec in specs))
     if unused:
         output.note(f"note: no table has {', '.join(unused)}. Name larger tables with --ways.")
     if NoiseDraw.HASHED not in chosen and not lookups:
@@ -243,10 +243,10 @@ def _numbers(text: str) -> list[int] | None:
     names = listed(text)
     if not names:
         return None
-    for one in names:
-        if not one.isdecimal():
-            raise SpecError(f"--ways takes whole numbers, such as 2,3,4, and not {one!r}.")
-    return [int(one) for one in names]
+    for name in names:
+        if not name.isdecimal():
+            raise SpecError(f"--ways takes whole numbers, such as 2,3,4, and not {name!r}.")
+    return [int(name) for name in names]
 
 
 def _say(output: Output, study: Study, took: float) -> None:
@@ -263,16 +263,16 @@ def _say(output: Output, study: Study, took: float) -> None:
     shown.add_column("Method")
     for name in ("given away", "of 1 and 2", "risk R", "mean change", "Hellinger"):
         shown.add_column(name, justify="right")
-    for one in study.mains(table):
-        utility = one.utility
+    for main in study.mains(table):
+        utility = main.utility
         shown.add_row(
-            one.candidate.name,
-            share_text(one.share, digits=2),
-            share_text(one.small_share, digits=2),
+            main.candidate.name,
+            share_text(main.share, digits=2),
+            share_text(main.small_share, digits=2),
             *(
                 NOTHING if value is None else f"{value:.{digits}f}"
                 for value, digits in (
-                    (one.risk, 3),
+                    (main.risk, 3),
                     (utility.mean_absolute_distance, 2),
                     (utility.hellinger_normalised, 3),
                 )

@@ -116,14 +116,14 @@ def _letters(name: str) -> str:
 
 def _places_of_work(question: Question, codes: dict[str, str]) -> dict[str, str]:
     """Areas under their own codes; what is somewhere in the country under a code of its own."""
-    areas = [one.code for one in question.codes if one.parent == "IN"]
-    inside = {one: "1.unknown" if one == "D00" else one for one in areas}
+    areas = [code.code for code in question.codes if code.parent == "IN"]
+    inside = {area: "1.unknown" if area == "D00" else area for area in areas}
     return inside | {code: to for code, to in codes.items() if code != "IN"}
 
 
 def _runs(codes: dict[str, str]) -> dict[str, str]:
     """Long lists of numbers that go to the same code, as ranges."""
-    if len(codes) <= _MOST_INLINE or not all(one.isdecimal() for one in codes):
+    if len(codes) <= _MOST_INLINE or not all(code.isdecimal() for code in codes):
         return codes
     made = {}
     for to, run in groupby(codes, key=lambda one: codes[one]):

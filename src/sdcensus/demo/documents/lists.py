@@ -95,7 +95,10 @@ def _filled(forms: Words, **values: str | Words) -> Words:
     """Labels with something put in: the same in all languages, or in each its own."""
     return tuple(
         form.format(
-            **{name: one if isinstance(one, str) else one[at] for name, one in values.items()}
+            **{
+                name: value if isinstance(value, str) else value[at]
+                for name, value in values.items()
+            }
         )
         for at, form in enumerate(forms)
     )

@@ -186,7 +186,7 @@ def _question(
     codes, groups = found.codes, found.groups
     if groups and not listed:
         parent = {leaf: row[0] for row in table["groups"] for leaf in row[-1].split()}
-        codes = tuple(Code(one.code, one.label, parent.get(one.code, "")) for one in codes)
+        codes = tuple(Code(code.code, code.label, parent.get(code.code, "")) for code in codes)
         listed = name
     topic = table.get("topic")
     numbers = table.get("range")

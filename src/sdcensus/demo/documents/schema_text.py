@@ -121,7 +121,7 @@ def _impossible(label: Words, when: str) -> str:
 
 def _identity(settings: Mapping[str, str | int]) -> str:
     return "\n".join(
-        ["[[identity]]", *(f"{name} = {toml(one)}" for name, one in settings.items()), ""]
+        ["[[identity]]", *(f"{name} = {toml(setting)}" for name, setting in settings.items()), ""]
     )
 
 
@@ -166,7 +166,7 @@ def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
         )
     if question.codes and not question.listed and not question.range:
         lines += ["", f"[{table}.codes]"]
-        lines += [f"{one.code} = {_text(one.label)}" for one in question.codes]
+        lines += [f"{code.code} = {_text(code.label)}" for code in question.codes]
     if question.bounds:
         lines += ["", f"[{table}.levels]"]
         lines += [f"{level} = {toml(bounds)}" for level, bounds in question.bounds]

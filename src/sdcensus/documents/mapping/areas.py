@@ -22,7 +22,7 @@ def check_areas(geography: MappedGeography, country: str, mistakes: Mistakes) ->
         shown = geography.variable.level(level).codes
         codes = [one.code for one in shown if not one.is_missing]
         for other, taken in levels.items():
-            both = [one for one in codes if one in taken]
+            both = [code for code in codes if code in taken]
             if both:
                 mistakes.add(
                     ("geography", name),
@@ -35,7 +35,7 @@ def check_areas(geography: MappedGeography, country: str, mistakes: Mistakes) ->
 
 def check_cells(variable: Variable, country: str, path: KeyPath, mistakes: Mistakes) -> bool:
     """Whether the codes of a variable are cells of the grid, none of them twice."""
-    cells = [(one.code, cell_of(one, country)) for one in variable.codes]
+    cells = [(code.code, cell_of(code, country)) for code in variable.codes]
     named = [(code, cell) for code, cell in cells if cell]
     other = [code for code, cell in named if _CELL.fullmatch(cell) is None]
     if other:

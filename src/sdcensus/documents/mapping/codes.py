@@ -64,8 +64,10 @@ def code_entries(
             mistakes.add(path, f"{breakdown.name}: {error}")
             return
         except DocumentError as error:
-            for one in error.mistakes:
-                mistakes.add(path, f"{breakdown.name}: {written}, line {one.line}: {one.text}")
+            for mistake in error.mistakes:
+                mistakes.add(
+                    path, f"{breakdown.name}: {written}, line {mistake.line}: {mistake.text}"
+                )
             return
         yield from _from_rows(rows, written, breakdown, path, mistakes)
 
@@ -124,7 +126,7 @@ def mapped_leaves(
             continue
         goes |= dict(zip(places, targets, strict=True))
         said |= dict.fromkeys(places, entry)
-    left = [one.code for at, one in enumerate(variable.codes) if at not in goes]
+    left = [code.code for at, code in enumerate(variable.codes) if at not in goes]
     if left and not wrong:
         mistakes.add(
             (*path, "codes"),
@@ -133,7 +135,7 @@ def mapped_leaves(
         )
     if left or wrong:
         return None
-    if all(one == OUTSIDE for one in goes.values()):
+    if all(goe == OUTSIDE for goe in goes.values()):
         mistakes.add(
             path,
             f"{breakdown.name}: all codes of {variable.name!r} are outside its population, so that"
@@ -151,13 +153,13 @@ def _leaves_of(variable: Variable, level: str | None, code: str) -> list[int]:
             if known.code == code:
                 return [leaf for leaf, group in enumerate(one.group) if group == at]
     first = levels[0]
-    codes = [one.code for one in first.codes]
+    codes = [code.code for code in first.codes]
     ends = _ends(code, codes)
     if ends is None and code.endswith("+") and code[:-1].strip() in codes:
-        valid = [at for at, one in enumerate(first.codes) if not one.is_missing]
+        valid = [at for at, code in enumerate(first.codes) if not code.is_missing]
         ends = codes.index(code[:-1].strip()), max(valid, default=0)
     if ends is None:
-        named = [one.code for each in levels for one in each.codes]
+        named = [code.code for each in levels for code in each.codes]
         raise SpecError(unknown(f"code of {variable.name!r}", code, named))
     low, high = ends
     if low > high:
@@ -169,10 +171,10 @@ def _targets_of(breakdown: Breakdown, to: str, size: int, code: str) -> list[str
     """Where so many leaves go: all to one code, or one to one onto a range."""
     if to.lower() in (OUTSIDE, _OUTSIDE_WORD):
         return [OUTSIDE] * size
-    leaves = [one.code for one in breakdown.leaves]
+    leaves = [leaf.code for leaf in breakdown.leaves]
     if to in leaves:
         return [to] * size
-    known = [one.code for one in breakdown.codes]
+    known = [code.code for code in breakdown.codes]
     if to in known:
         below = listed(list(breakdown.below(to)))
         raise SpecError(

@@ -104,9 +104,9 @@ class _Reader:
         geography = mapping.geography
         if geography is not None:
             check_areas(geography, mapping.country, self.mistakes)
-        for one in mapping.breakdowns:
+        for breakdown in mapping.breakdowns:
             try:
-                mapping.variable(one.variable)
+                mapping.variable(breakdown.variable)
             except SpecError as error:
                 self.mistakes.add(("breakdown",), str(error))
 
@@ -201,7 +201,7 @@ class _Reader:
         if not isinstance(raw, dict):
             self.mistakes.add(("units",), "should be tables such as [units.private_households]")
             return
-        known = [one.name for one in self.programme.units]
+        known = [unit.name for unit in self.programme.units]
         for name, one in raw.items():
             path: KeyPath = ("units", name)
             if name not in known:
@@ -211,8 +211,8 @@ class _Reader:
             if section is None:
                 continue
             of = section.of or self.programme.unit(name).of
-            if of not in {one.entity for one in self.schema.entities}:
-                kinds = ", ".join(one.entity.plural for one in self.schema.entities)
+            if of not in {entity.entity for entity in self.schema.entities}:
+                kinds = ", ".join(entity.entity.plural for entity in self.schema.entities)
                 self.mistakes.add(path, f"{name}: the census has no {of.plural}. It has: {kinds}.")
                 continue
             universe = EVERYTHING
@@ -285,12 +285,12 @@ class _Reader:
             table = "grid" if name == f"{GEOGRAPHY}.G" else "geography"
             self.mistakes.add(path, f"areas are mapped by [{table}], not by [breakdown.{name}].")
             return None
-        names = [one.name for one in self.programme.breakdowns]
+        names = [breakdown.name for breakdown in self.programme.breakdowns]
         if name in names:
             return self.programme.breakdown(name)
-        for one in self.programme.breakdowns:
-            if one.name.startswith(f"{name}.") and not one.finer:
-                return one
+        for breakdown in self.programme.breakdowns:
+            if breakdown.name.startswith(f"{name}.") and not breakdown.finer:
+                return breakdown
         # Capitals are part of the name, and without them no name is near.
         near = name.upper() if any(one.startswith(name.upper()) for one in names) else name
         said = unknown("breakdown", near, names).replace(repr(near), repr(name), 1)
@@ -318,7 +318,7 @@ class _Reader:
                 self.mistakes.add((*path, "level"), str(error))
                 return None
         kinds = self._counted_by(breakdown, units)
-        for of in sorted(kinds & {one.entity for one in self.schema.entities}):
+        for of in sorted(kinds & {entity.entity for entity in self.schema.entities}):
             if not self._fits(of, (variable,), (*path, "variable"), breakdown.name):
                 return None
         tree = self._with_areas(breakdown, path, geography)
@@ -344,7 +344,7 @@ class _Reader:
 
     def _counted_by(self, breakdown: Breakdown, units: tuple[MappedUnit, ...]) -> set[Entity]:
         """The kinds of records that tables count by a breakdown or by one that follows from it."""
-        said = {one.name: one.of for one in units}
+        said = {unit.name: unit.of for unit in units}
         return {
             said.get(cube.unit.name, cube.unit.of)
             for cube in self.programme.hypercubes
@@ -372,8 +372,8 @@ class _Reader:
         try:
             return breakdown.with_areas(areas)
         except SpecError:
-            taken = {one.code for one in breakdown.codes}
-            both = [one.code for one in areas if one.code in taken]
+            taken = {code.code for code in breakdown.codes}
+            both = [area.code for area in areas if area.code in taken]
             self.mistakes.add(
                 path,
                 f"{breakdown.name} has the codes {listed(both)} itself, so areas cannot have"

@@ -36,7 +36,7 @@ def both(*conditions: str) -> str:
         >>> both("age >= 15", "", "sex == 1 or sex == 2")
         '(age >= 15) and (sex == 1 or sex == 2)'
     """
-    said = [one for one in conditions if one]
+    said = [condition for condition in conditions if condition]
     return said[0] if len(said) == 1 else " and ".join(f"({one})" for one in said)
 
 
@@ -74,8 +74,8 @@ class AgainstSchema:
     def table(self, table: PlannedTable, path: KeyPath, *, faulty: bool) -> None:
         """Axes and conditions each at its place; what they are together at the table's."""
         fine = [
-            *(self.axis(one, (*path, "rows", at)) for at, one in enumerate(table.rows)),
-            *(self.axis(one, (*path, "columns", at)) for at, one in enumerate(table.columns)),
+            *(self.axis(row, (*path, "rows", at)) for at, row in enumerate(table.rows)),
+            *(self.axis(column, (*path, "columns", at)) for at, column in enumerate(table.columns)),
             self.universe(table.universe, (*path, "universe")),
             self.condition(table.where, (*path, "where")),
             self.condition(table.share, (*path, "measure")),

@@ -45,7 +45,9 @@ def plan_text(
     """
     said = notes or {}
     # Settings without a table around them come first: behind a table they would belong to it.
-    blocks: list[list[str]] = [[f"# {one}".rstrip() for one in comments]] if comments else []
+    blocks: list[list[str]] = (
+        [[f"# {comment}".rstrip() for comment in comments]] if comments else []
+    )
     for part in PARTS:
         above = [f"# {one}".rstrip() for one in said.get(part, ())]
         made = [list(lines) for lines in _part(plan, part)]
@@ -54,7 +56,7 @@ def plan_text(
         elif above:
             made = [above]
         blocks += made
-    return "\n\n".join("\n".join(one) for one in blocks) + "\n"
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def _part(plan: Plan, part: str) -> Iterator[Iterator[str]]:

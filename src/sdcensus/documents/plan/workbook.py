@@ -151,7 +151,7 @@ def _sheets(path: Path, mistakes: Mistakes) -> dict[str, list[_Row]]:
 def _rows(values: list[list[Any]]) -> Iterator[_Row]:
     for number, row in enumerate(values):
         cells = [text_of_cell(one.strip()) if isinstance(one, str) else one for one in row]
-        first = next((one for one in cells if one != ""), "")
+        first = next((cell for cell in cells if cell != ""), "")
         if first != "" and not (isinstance(first, str) and first.startswith("#")):
             yield number, cells
 
@@ -178,7 +178,7 @@ class _Sheets:
 
     def office(self, rows: list[_Row]) -> None:
         """The sheet about the office."""
-        known = [*(one for one in OfficeSection.model_fields if one != "symbols"), *SYMBOLS]
+        known = [*(field for field in OfficeSection.model_fields if field != "symbols"), *SYMBOLS]
         for raw, value, place in self._pairs(OFFICE, rows):
             name, language = _in_language(raw)
             name = re.sub(r"^(symbol|sign|office)s?_", "", name)
@@ -197,7 +197,7 @@ class _Sheets:
         columns = self._columns(sheet, section, rows[0])
         self.document.data[part] = []
         for number, cells in rows[1:]:
-            said = [(at, one) for at, one in enumerate(cells) if one != "" and at in columns]
+            said = [(at, cell) for at, cell in enumerate(cells) if cell != "" and at in columns]
             if not said:
                 continue
             start: KeyPath = (part, len(self.document.data[part]))
@@ -215,7 +215,7 @@ class _Sheets:
         """Which setting stands in which column."""
         number, cells = head
         known = list(section.model_fields)
-        if not any(_heading(one, section) in known for one in cells):
+        if not any(_heading(cell, section) in known for cell in cells):
             self.mistakes.add(
                 (),
                 f"{_place(sheet, number, 0)}: the first row has to hold the names of the columns:"

@@ -82,11 +82,13 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
     form = _Form(book, {**_CHOICES, **_choices_of(takes)})
     languages = _languages(plan)
     form.settings(PLAN, _plan_rows(plan, comments, takes, languages[0]))
-    form.table(TABLES, _table_columns(languages), [_table(one, languages) for one in plan.tables])
+    form.table(
+        TABLES, _table_columns(languages), [_table(table, languages) for table in plan.tables]
+    )
     form.table(
         INDICATORS,
         _indicator_columns(languages),
-        [_indicator(one, languages) for one in plan.indicators],
+        [_indicator(indicator, languages) for indicator in plan.indicators],
     )
     form.settings(OFFICE, _office_rows(plan, languages))
     form.help()
@@ -97,8 +99,8 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
 def _languages(plan: Plan) -> list[str]:
     """Every language of the plan, for columns of their own."""
     texts = [plan.office.name, plan.office.legal_basis]
-    texts += [one.title for one in plan.tables]
-    texts += [one.title for one in plan.indicators]
+    texts += [table.title for table in plan.tables]
+    texts += [indicator.title for indicator in plan.indicators]
     found = [] if plan.output is None else list(plan.output.languages)
     found += [language for text in texts for language, _ in text.by_language]
     return list(dict.fromkeys(found)) or ["en"]
@@ -170,19 +172,19 @@ def _cell(value: object, between: str = ", ") -> str:
 
 
 def _table_columns(languages: Sequence[str]) -> list[str]:
-    titles = [f"title:{one}" for one in languages]
+    titles = [f"title:{language}" for language in languages]
     return ["name", *titles, "of", "universe", "where", "rows", "columns", "measure"]
 
 
 def _indicator_columns(languages: Sequence[str]) -> list[str]:
-    titles = [f"title:{one}" for one in languages]
+    titles = [f"title:{language}" for language in languages]
     own = ["numerator", "denominator", "variable", "per", "decimals"]
     return ["name", *titles, "kind", "by", "of", "universe", *own]
 
 
 def _titles(text: Text, languages: Sequence[str]) -> list[str]:
     said = dict(text.by_language)
-    return [said.get(one, "") for one in languages]
+    return [said.get(language, "") for language in languages]
 
 
 def _table(table: PlannedTable, languages: Sequence[str]) -> list[str]:

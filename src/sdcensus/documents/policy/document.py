@@ -236,7 +236,7 @@ class _Reader:
 
     def _together(self) -> tuple[tuple[Any, ...], ...]:
         section = self._table(TogetherSection, "never_together")
-        return tuple(tuple(one) for one in section.combinations) if section else ()
+        return tuple(tuple(combination) for combination in section.combinations) if section else ()
 
     def _roles(self) -> Iterator[RoleRules]:
         for name, raw in self._named("role"):
@@ -245,7 +245,7 @@ class _Reader:
             if name not in list(UserRole):
                 self.mistakes.add(path, unknown("role", name, list(UserRole)))
             elif section is not None:
-                given = {one: getattr(section, one) for one in type(section).model_fields}
+                given = {field: getattr(section, field) for field in type(section).model_fields}
                 yield RoleRules(role=UserRole(name), **given)
 
     def _decided(self) -> Decided:

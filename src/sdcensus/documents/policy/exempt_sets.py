@@ -50,10 +50,10 @@ def _units(words: str) -> Entity:
 
 def _axis(text: str, schema: Schema) -> str:
     """An axis; the bare name of a level of areas stands for the areas at this level."""
-    known = [one.name for one in schema.variables if one.is_axis]
+    known = [variable.name for variable in schema.variables if variable.is_axis]
     if not text.isidentifier() or text in known:
         return text
-    areas = [one for one in schema.variables if one.role is Role.GEOGRAPHY]
+    areas = [variable for variable in schema.variables if variable.role is Role.GEOGRAPHY]
     for area in areas:
         if text in (level.name for level in area.levels()):
             return f"{area.name}@{text}"

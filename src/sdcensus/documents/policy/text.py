@@ -47,10 +47,10 @@ def policy_data(policy: Policy) -> Data:
     ]
     data["design"] = design
     data["exempt"] = {"record_sets": [_record_set(one, policy) for one in policy.exempt]}
-    data["variable"] = {one.variable: _rule(one) for one in policy.variables}
+    data["variable"] = {variable.variable: _rule(variable) for variable in policy.variables}
     combinations = [[str(one) for one in combination] for combination in policy.never_together]
     data["never_together"] = {"combinations": combinations}
-    data["role"] = {one.role.value: _role(one) for one in policy.roles}
+    data["role"] = {role.role.value: _role(role) for role in policy.roles}
     data["decided"] = {
         "not_offered": [
             {"at": str(one.at), "codes": list(one.codes)} for one in policy.decided.not_offered
@@ -78,7 +78,7 @@ def policy_text(policy: Policy) -> str:
 
 def _given(rules: Any) -> Data:
     """The settings of a group of rules that have a plain value."""
-    made = {one.name: getattr(rules, one.name) for one in fields(rules)}
+    made = {field.name: getattr(rules, field.name) for field in fields(rules)}
     return {name: value for name, value in made.items() if value is not None and value != ()}
 
 
@@ -115,7 +115,7 @@ def _rule(rule: VariableRule) -> Data:
     if rule.finest_area is not None:
         data["finest_area"] = str(rule.finest_area)
     if rule.units is not None:
-        data["units"] = [one.plural for one in rule.units]
+        data["units"] = [unit.plural for unit in rule.units]
     return data
 
 
@@ -126,7 +126,7 @@ def _role(rules: RoleRules) -> Data:
 
 
 def _levels(levels: tuple[AtLevel, ...]) -> Data:
-    return {one.variable: one.level or one.variable for one in levels}
+    return {level.variable: level.level or level.variable for level in levels}
 
 
 def _without_empty(value: Any, name: str) -> Any:

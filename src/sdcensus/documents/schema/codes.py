@@ -90,7 +90,7 @@ class CodeListReader:
         ]
         if built is None:
             return None
-        hierarchies = (*built.hierarchies, *(one for one in others if one is not None))
+        hierarchies = (*built.hierarchies, *(other for other in others if other is not None))
         whole = CodeList(built.codes, hierarchies, built.leaf_level)
         self._check(whole)
         return whole if len(self.mistakes.found) == before else None
@@ -213,9 +213,13 @@ class CodeListReader:
         if tree.levels:
             hierarchies = (Hierarchy(self.name, tree.levels),)
         if isinstance(section.levels, dict):
-            for one in self._interval_hierarchies(tree.leaves):
-                title = one.levels[0].name if hierarchies and one.name == self.name else one.name
-                hierarchies = (*hierarchies, Hierarchy(title, one.levels))
+            for hierarchy in self._interval_hierarchies(tree.leaves):
+                title = (
+                    hierarchy.levels[0].name
+                    if hierarchies and hierarchy.name == self.name
+                    else hierarchy.name
+                )
+                hierarchies = (*hierarchies, Hierarchy(title, hierarchy.levels))
         return CodeList(tree.leaves, hierarchies, tree.leaf_level)
 
     def _inline(self, codes: dict[str, RawText]) -> CodeTable:
@@ -234,7 +238,7 @@ class CodeListReader:
         except DocumentError as error:
             self.mistakes.add_all(
                 ("variable", self.name, *path),
-                (f"{name}{',' if one.line else ':'} {one}" for one in error.mistakes),
+                (f"{name}{',' if mistake.line else ':'} {mistake}" for mistake in error.mistakes),
             )
         except SdcensusError as error:
             self._add(path, str(error))
@@ -358,7 +362,7 @@ class CodeListReader:
         if built.leaf_level and (problem := name_problem(built.leaf_level)):
             self._add(("codes",), f"level {problem}")
         names = [hierarchy.name for hierarchy in built.hierarchies]
-        for twice in sorted({one for one in names if names.count(one) > 1}):
+        for twice in sorted({name for name in names if names.count(name) > 1}):
             self._add(("hierarchy",), f"two hierarchies are called {twice!r}.")
         self._check_codes([(("codes",), built.codes)])
         self._check_codes((where, level.codes) for where, level in levels)

@@ -108,6 +108,10 @@ def _check_condition(
             "the condition must be codes of one variable, or of several that are joined by 'and'.",
         )
     check_one_unit(variables, where, schema, mistakes)
-    outside = [one.name for one in variables if one.entity not in schema.lineage(section.holds)]
+    outside = [
+        variable.name
+        for variable in variables
+        if variable.entity not in schema.lineage(section.holds)
+    ]
     if outside:
         mistakes.add(where, f"{section.holds.plural} do not have {', '.join(outside)}.")

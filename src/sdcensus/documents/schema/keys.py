@@ -74,8 +74,10 @@ def _columns(
 
 def _space(section: KeysSection, mistakes: Mistakes) -> KeySpace:
     """The key space, which decimal keys fix by their number of digits."""
-    digits = {name: one.digits for name, one in section.columns.items() if one.digits is not None}
-    whole = [name for name, one in section.columns.items() if one.digits is None]
+    digits = {
+        name: column.digits for name, column in section.columns.items() if column.digits is not None
+    }
+    whole = [name for name, column in section.columns.items() if column.digits is None]
     modulus = section.modulus or LARGEST_MODULUS
     for name, number in digits.items():
         where: KeyPath = ("keys", "columns", name, "digits")
@@ -199,5 +201,5 @@ def check_one_unit(
     used = {variable.entity for variable in variables}
     kinds = [spec.entity for spec in schema.entities]
     if kinds and not any(used <= set(schema.lineage(kind)) for kind in kinds):
-        listed = ", ".join(f"{one.name} ({one.entity})" for one in variables)
+        listed = ", ".join(f"{variable.name} ({variable.entity})" for variable in variables)
         mistakes.add(path, f"no unit has all of these variables: {listed}.")

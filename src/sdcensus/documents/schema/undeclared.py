@@ -61,7 +61,9 @@ def check_counted(universe: Universe, schema: Schema, instead: str) -> None:
 def _proposed(
     missing: Sequence[tuple[Variable, Mask]], schema: Schema
 ) -> Iterator[DeclaredUniverse]:
-    taken = {one.name for one in schema.universes} | {one.name for one in schema.variables}
+    taken = {universe.name for universe in schema.universes} | {
+        variable.name for variable in schema.variables
+    }
     for variable, leaves in missing:
         condition = set_condition(variable, leaves)
         plain = condition

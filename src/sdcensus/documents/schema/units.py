@@ -236,7 +236,7 @@ def _check_entity(
         _check_content(entity, section, sections, mistakes)
     for setting in ("id", "link"):
         columns: list[str] = getattr(section, setting)
-        for twice in sorted({one for one in columns if columns.count(one) > 1}):
+        for twice in sorted({column for column in columns if columns.count(column) > 1}):
             mistakes.add((*where, setting), f"the column {twice!r} stands twice in {setting!r}.")
     if section.within is None:
         for setting in ("link", "optional"):
@@ -319,7 +319,7 @@ def _derived_from(
     parent = sections[entity].within
     beside = [
         one
-        for one in sorted(sections, key=lambda one: -_RANK[one])
+        for one in sorted(sections, key=lambda section: -_RANK[section])
         if _RANK[one] < _RANK[entity] and (parent is None or parent.value in _chain(one, sections))
     ]
     candidates = [one for one in dict.fromkeys([*below[1:], *beside]) if one in with_file]
@@ -327,9 +327,9 @@ def _derived_from(
     id_columns = set(sections[entity].id)
     return max(
         candidates,
-        key=lambda one: (
-            one in described,
-            id_columns <= _known_columns(one, sections, with_file[one], variables),
+        key=lambda candidate: (
+            candidate in described,
+            id_columns <= _known_columns(candidate, sections, with_file[candidate], variables),
         ),
         default=None,
     )
@@ -340,11 +340,11 @@ def _described_in(
 ) -> set[Entity]:
     """The kinds in whose file there are variables of ``entity``."""
     named = {
-        one.get("file")
-        for one in (variables.values() if isinstance(variables, dict) else ())
-        if isinstance(one, dict)
-        and one.get("entity") == entity.value
-        and isinstance(one.get("file"), str | None)
+        variable.get("file")
+        for variable in (variables.values() if isinstance(variables, dict) else ())
+        if isinstance(variable, dict)
+        and variable.get("entity") == entity.value
+        and isinstance(variable.get("file"), str | None)
     }
     alone = len(with_file) == 1 and None in named
     return {one for one, file in with_file.items() if file in named or alone}

@@ -168,7 +168,7 @@ class _Builder:
         self.mistakes.add(("variable", self.name, *path), text)
 
     def _given(self, settings: Iterable[str]) -> list[str]:
-        return [one for one in settings if one in self.section.model_fields_set]
+        return [setting for setting in settings if setting in self.section.model_fields_set]
 
     def _refuse(self, settings: Iterable[str], why: str) -> None:
         for setting in self._given(settings):
@@ -263,7 +263,7 @@ class _Builder:
         if self.section.role in (*NEVER_STORED, Role.WEIGHT):  # refused already
             return ()
         known = [codes.leaf_level or self.name] if codes.codes else []
-        known += [level.name for one in codes.hierarchies for level in one.levels]
+        known += [level.name for hierarchy in codes.hierarchies for level in hierarchy.levels]
         found = []
         for name, raw in self.section.level_labels.items():
             path: KeyPath = ("level_labels", name)

@@ -199,11 +199,11 @@ def _date(value: object) -> str:
 def _languages(value: object) -> list[str]:
     languages = _texts(value)
     wrong: list[tuple[KeyPath, str]] = []
-    for at, one in enumerate(languages):
-        if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*", one):
-            wrong.append(((at,), f'{one!r} is no language; write codes such as "en" or "es"'))
-        elif one in languages[:at]:
-            wrong.append(((at,), f"{one!r} stands twice"))
+    for at, language in enumerate(languages):
+        if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*", language):
+            wrong.append(((at,), f'{language!r} is no language; write codes such as "en" or "es"'))
+        elif language in languages[:at]:
+            wrong.append(((at,), f"{language!r} stands twice"))
     if wrong:
         raise WrongValueError(*wrong)
     return languages

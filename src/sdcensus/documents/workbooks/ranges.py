@@ -62,10 +62,10 @@ def check_workbook(
     try:
         with zipfile.ZipFile(source) as package:
             parts = package.infolist()
-            names = [one.filename for one in parts]
+            names = [part.filename for part in parts]
             if "xl/workbook.bin" in names:
                 raise InputError(f"{name} is a binary workbook (.xlsb). Save it as .xlsx.")
-            if any(one.flag_bits & 1 for one in parts):
+            if any(part.flag_bits & 1 for part in parts):
                 raise InputError(f"{name} is locked with a password. Save it without one.")
             if len(parts) > _MOST_PARTS or len(set(names)) != len(names):
                 raise _damaged(name)

@@ -190,7 +190,8 @@ class _Filling:
         self, sheet: Sheet, cell: Cell, parts: list[str | Placeholder], shared: list[str]
     ) -> _Change:
         found = [
-            one if isinstance(one, str) else self._meant(sheet, cell, one, shared) for one in parts
+            part if isinstance(part, str) else self._meant(sheet, cell, part, shared)
+            for part in parts
         ]
         if len(found) == 1 and isinstance(found[0], CellValue):
             value = found[0]

@@ -51,7 +51,7 @@ class Package:
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as package:
                 infos = tuple(package.infolist())
-                parts = {one.filename: package.read(one) for one in infos}
+                parts = {info.filename: package.read(info) for info in infos}
         except _BROKEN:
             raise InputError(f"{path} is a damaged workbook.") from None
         try:

@@ -90,7 +90,7 @@ class PublishedValues:
             raise InputError(f"{raw.path} holds cell keys: it is no published table.")
         self.about = about
         self._axes, at = _axes_of(raw, about)
-        weights = mixed_radix(tuple(len(one.codes) for one in self._axes))
+        weights = mixed_radix(tuple(len(axis.codes) for axis in self._axes))
         numbers = np.zeros(raw.rows, dtype=np.uint64)
         for positions, weight in zip(at, weights, strict=True):
             numbers += positions.astype(np.uint64) * np.uint64(weight)
@@ -106,7 +106,7 @@ class PublishedValues:
     @property
     def axes(self) -> tuple[str, ...]:
         """The names of the axes."""
-        return tuple(one.name for one in self._axes)
+        return tuple(axis.name for axis in self._axes)
 
     def value(self, chosen: dict[str, tuple[str, str, bool]]) -> CellValue:
         """What is published for the cell with these codes.
@@ -115,7 +115,7 @@ class PublishedValues:
             chosen: For an axis: the code or its label, the level or nothing, and whether the code
                 was a number; axes that are not named stand at their totals.
         """
-        named = {one.name.casefold(): one.name for one in self._axes}
+        named = {axis.name.casefold(): axis.name for axis in self._axes}
         codes = {}
         for name, code in chosen.items():
             if name.casefold() not in named:
@@ -161,7 +161,7 @@ class PublishedValues:
         if name == "notes":
             notes = self.about.get("notes")
             texts = notes if isinstance(notes, list) else []
-            return "\n".join(_show(one, language) for one in texts)
+            return "\n".join(_show(text, language) for text in texts)
         return _show(found, language)
 
 
@@ -218,7 +218,7 @@ def _delivered_axes(about: dict[str, Any]) -> list[_Axis]:
 def _words(label: object) -> tuple[str, ...]:
     """A label in all its languages, as it is compared."""
     texts = label.values() if isinstance(label, dict) else ()
-    return tuple(str(one).strip().casefold() for one in texts)
+    return tuple(str(text).strip().casefold() for text in texts)
 
 
 @dataclass(slots=True)

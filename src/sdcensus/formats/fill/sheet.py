@@ -269,6 +269,6 @@ def split_name(name: str) -> tuple[str, int]:
 def column_number(letters: str) -> int:
     """The number of a column, from 1."""
     number = 0
-    for one in letters:
-        number = number * 26 + ord(one) - ord("A") + 1
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
     return number

@@ -105,12 +105,12 @@ class CheckReport(Confidential):
     @property
     def errors(self) -> tuple[Finding, ...]:
         """What must be corrected, or allowed, before the file can be used."""
-        return tuple(one for one in self.findings if one.severity is Severity.ERROR)
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """What should be looked at."""
-        return tuple(one for one in self.findings if one.severity is Severity.WARNING)
+        return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
 
     def __repr__(self) -> str:
         found = f"{len(self.errors)} errors, {len(self.warnings)} warnings"
@@ -143,9 +143,11 @@ def check_perturbation(
             allowed = FileNotes(Path(path))
             reading = read_with_notes(allowed, format, allow_bias=True, modulus=modulus, tail=tail)
     except DocumentError as error:
-        found = tuple(Finding(Severity.ERROR, one.text, one.line) for one in error.mistakes)
+        found = tuple(
+            Finding(Severity.ERROR, mistake.text, mistake.line) for mistake in error.mistakes
+        )
         return CheckReport(found, None, None if format is None else ExchangeFormat.of(format))
-    errors = [Finding(Severity.ERROR, one.text, one.line) for one in notes.mistakes]
+    errors = [Finding(Severity.ERROR, mistake.text, mistake.line) for mistake in notes.mistakes]
     remarks = [Finding(Severity.NOTE, one.text, one.line) for one in notes.observed.values()]
     table, file = reading.table, reading.file
     if table is None or file is None:
@@ -157,7 +159,7 @@ def check_perturbation(
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
     order = list(Severity)
-    return sorted(findings, key=lambda one: (order.index(one.severity), one.line))
+    return sorted(findings, key=lambda finding: (order.index(finding.severity), finding.line))
 
 
 def _facts(table: PerturbationTable, row: int) -> RowFacts:
@@ -186,7 +188,7 @@ def _observations(
 def _about_the_whole(
     table: PerturbationTable, file: FileRows, facts: Sequence[RowFacts]
 ) -> Iterator[Finding]:
-    largest = max(one.largest for one in facts)
+    largest = max(fact.largest for fact in facts)
     yield Finding(
         Severity.NOTE,
         f"Format {file.kind}: rows up to the count {len(table.rows) - 1}, {table.modulus} keys,"
@@ -223,7 +225,7 @@ def _about_rows(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator
             f"Row 0 changes empty cells with probability {1 - facts[0].stay:.6g}: people would"
             " appear where nobody lives.",
         )
-    positive = [one for one in facts if one.count > 0]
+    positive = [fact for fact in facts if fact.count > 0]
     if not positive:
         return
     fixed = [one for one in positive if len(set(table.rows[one.row].deviations)) == 1]
@@ -280,7 +282,7 @@ def _about_bias(table: PerturbationTable, file: FileRows) -> Iterator[Finding]:
 
 
 def _about_the_tail(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator[Finding]:
-    tail = [one for one in facts if one.row >= table.tail.start]
+    tail = [fact for fact in facts if fact.row >= table.tail.start]
     skewed = [one for one in tail if not _is_symmetric(table.distribution(one.row), table.modulus)]
     # Rows that are used in turn round to multiples, each in its own way.
     severity = Severity.WARNING if table.tail.period == 1 else Severity.NOTE
@@ -314,7 +316,7 @@ def _named(
     """One finding about several rows, the first of them by number."""
     if not rows:
         return
-    names = [f"{one.row} ({value(one)})" if value else str(one.row) for one in rows[:_MOST_NAMED]]
+    names = [f"{row.row} ({value(row)})" if value else str(row.row) for row in rows[:_MOST_NAMED]]
     if len(rows) > _MOST_NAMED:
         names.append(f"and {len(rows) - _MOST_NAMED} more")
     yield Finding(severity, f"{what}: {', '.join(names)}.")

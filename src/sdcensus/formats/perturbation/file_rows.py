@@ -103,7 +103,7 @@ def gaps(numbers: Iterable[int], *, start: int, stop: int) -> Iterator[tuple[int
         [(2, 3), (5, 8), (10, 10)]
     """
     expected = start
-    for number in sorted({one for one in numbers if start <= one <= stop}):
+    for number in sorted({number for number in numbers if start <= number <= stop}):
         if number > expected:
             yield expected, number - 1
         expected = number + 1

@@ -237,16 +237,16 @@ def _pieces(
     good = True
     pieces: list[tuple[int, Fraction]] = []
     below = Fraction(0)
-    for one in intervals:
-        problem = _problem(count, one, below)
+    for interval in intervals:
+        problem = _problem(count, interval, below)
         if problem is not None:
-            notes.mistake(problem[0], one.line, problem[1])
+            notes.mistake(problem[0], interval.line, problem[1])
             good = False
-        upper = Fraction(1) if abs(1 - one.upper) <= _ALMOST else one.upper
+        upper = Fraction(1) if abs(1 - interval.upper) <= _ALMOST else interval.upper
         if upper > below:
-            pieces.append((one.deviation, upper - below))
+            pieces.append((interval.deviation, upper - below))
         elif upper == below:
-            notes.observe("empty", one.line, "Intervals without keys are left out.")
+            notes.observe("empty", interval.line, "Intervals without keys are left out.")
         below = max(below, upper)
     last = intervals[-1]
     if below != 1:
@@ -257,7 +257,7 @@ def _pieces(
             " from there on have no interval. Complete the intervals up to 1.",
         )
         good = False
-    total = sum((one.share for one in intervals), Fraction(0))
+    total = sum((interval.share for interval in intervals), Fraction(0))
     if abs(total - 1) > ROUNDED:
         notes.mistake(
             "sum",

@@ -51,7 +51,7 @@ def read_keyed(text: DelimitedText, kind: ExchangeFormat, modulus: int | None) -
     quickly = _quickly(text, places)
     entries, unreadable = (quickly, {}) if quickly else _slowly(text, places, own)
     order = np.lexsort((entries[0], entries[2], entries[1]))
-    line, count, key, value = (one[order] for one in entries)
+    line, count, key, value = (entry[order] for entry in entries)
     rows: dict[int, DeviationRow] = {}
     lines = dict(unreadable)
     bias: dict[int, Fraction] = {}

@@ -188,9 +188,9 @@ def _shown(raw: RawTable, document: object, axis: Axis, universe: Universe) -> _
     where = f"axes, {axis.variable.name}"
     try:
         column, codes = document["column"], document["codes"]  # type: ignore[index]
-        words = [str(one["code"]) for one in codes]
-        levels = [str(one["level"]) for one in codes]
-        at = np.array([one["at"] for one in codes], dtype=np.int64)
+        words = [str(code["code"]) for code in codes]
+        levels = [str(code["level"]) for code in codes]
+        at = np.array([code["at"] for code in codes], dtype=np.int64)
     except (LookupError, TypeError, ValueError, OverflowError):
         raise _damaged(raw, where) from None
     if at.size and not (at.min() >= 0 and at.max() < len(axis.codes)):
@@ -216,7 +216,7 @@ def _by_level(raw: RawTable, column: str, words: list[str], levels: list[str]) -
     places = np.full(raw.rows, -1, dtype=np.int64)
     for number, name in enumerate(names):
         here = np.flatnonzero(level == number)
-        own = np.array([at for at, one in enumerate(levels) if one == name], dtype=np.int64)
+        own = np.array([at for at, level in enumerate(levels) if level == name], dtype=np.int64)
         inside = positions_of(codes.take(here), [words[at] for at in own])
         places[here] = np.where(inside < 0, -1, own[inside])
     return places

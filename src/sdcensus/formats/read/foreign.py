@@ -59,18 +59,18 @@ def foreign_table(raw: RawTable, name: str) -> ForeignTable:
     """Find out which columns are codes and which one holds the values."""
     column = _value_column(raw)
     signs = raw.columns.get(_FLAG) if column != _FLAG else None
-    labels = {f"{one}_label" for one in raw.columns}
+    labels = {f"{column}_label" for column in raw.columns}
     codes = tuple(one for one in raw.columns if one not in (column, _FLAG) and one not in labels)
-    for one in codes:
-        if f"{one}_level" in codes:
+    for code in codes:
+        if f"{code}_level" in codes:
             raise InputError(
-                f"{raw.path} shows several levels of {one!r} and does not say how they nest: the"
+                f"{raw.path} shows several levels of {code!r} and does not say how they nest: the"
                 " file NAME.about.json that belongs beside it is missing."
             )
-        empty = np.asarray(pc.equal(raw.columns[one], "").to_numpy(zero_copy_only=False))
+        empty = np.asarray(pc.equal(raw.columns[code], "").to_numpy(zero_copy_only=False))
         if empty.any():
             row = int(np.flatnonzero(empty)[0])
-            raise raw.mistake(row, f"the column {one!r} has no code.")
+            raise raw.mistake(row, f"the column {code!r} has no code.")
     if not raw.rows:
         raise InputError(f"{raw.path} has no rows.")
     if len(codes) > _MOST_COLUMNS:
@@ -83,7 +83,7 @@ def foreign_table(raw: RawTable, name: str) -> ForeignTable:
 
 
 def _value_column(raw: RawTable) -> str:
-    by_name = {one.lower(): one for one in raw.columns}
+    by_name = {column.lower(): column for column in raw.columns}
     for name in VALUE_NAMES:
         if name in by_name:
             return by_name[name]

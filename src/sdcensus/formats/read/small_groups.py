@@ -44,7 +44,7 @@ def small_groups(
     if not _are_groups(groups, spec) or not _are_rows(cells, len(spec.axes)):
         raise _damaged(raw)
     rows = np.array(cells, dtype=np.int64).reshape(len(cells), len(spec.axes))
-    sizes = np.array([len(one) for one in groups], dtype=np.int64)
+    sizes = np.array([len(group) for group in groups], dtype=np.int64)
     if (rows < 0).any() or (rows >= sizes).any():
         raise _damaged(raw)
     named = tuple(tuple(tuple(group) for group in one) for one in groups)

@@ -171,7 +171,7 @@ def _nothing(root: Path, skipped: Sequence[SkippedFile]) -> str:
     books = [one.name for one in skipped if one.name.lower().endswith(_WORKBOOK)]
     others = [one for one in skipped if one.name not in books]
     if others:
-        text += " " + " ".join(f"{one.name}: {one.reason}" for one in others[:3])
+        text += " " + " ".join(f"{other.name}: {other.reason}" for other in others[:3])
     elif books:
         text += (
             f" There are only workbooks ({', '.join(books[:3])}), which are laid out for people."
@@ -274,7 +274,7 @@ def _notes(document: object, path: Path) -> tuple[Text, ...]:
 
 def _provenance(document: object, path: Path) -> Provenance:
     numbers = ("key_version", "smallest_group")
-    kinds = {one.name: int if one.name in numbers else str for one in fields(Provenance)}
+    kinds = {field.name: int if field.name in numbers else str for field in fields(Provenance)}
     # What there is not is left out, as in every file from before there was any.
     absent: dict[str, Any] = {"smallest_group": 0, "lineage": ""}
     given = absent | document if isinstance(document, dict) else {}

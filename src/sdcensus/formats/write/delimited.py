@@ -40,7 +40,7 @@ def write(
         file.write(head(columns, table.decimals, signs=table.marks is not None))
         write_lines(
             file,
-            [(one.axis, [f"{quoted(word)}," for word in one.words]) for one in columns],
+            [(column.axis, [f"{quoted(word)}," for word in column.words]) for column in columns],
             table.values,
             table.marks,
             [f",{quoted(table.sign(mark))}" for mark in Mark],
@@ -64,7 +64,11 @@ def quoted(word: str) -> str:
 
 def head(columns: Sequence[WordColumn], decimals: int, *, signs: bool) -> bytes:
     """The first line."""
-    names = [*(one.name for one in columns), values_name(decimals), *([SIGNS] if signs else [])]
+    names = [
+        *(column.name for column in columns),
+        values_name(decimals),
+        *([SIGNS] if signs else []),
+    ]
     return f"{','.join(map(quoted, names))}\n".encode()
 
 
@@ -75,8 +79,8 @@ class _Lines:
 
     def __init__(self, table: object, columns: Sequence[WordColumn], file: BinaryIO) -> None:
         self._file = file
-        self._axes = np.array([one.axis for one in columns], dtype=np.int64)
-        written = [[f"{quoted(word)}," for word in one.words] for one in columns]
+        self._axes = np.array([column.axis for column in columns], dtype=np.int64)
+        written = [[f"{quoted(word)}," for word in column.words] for column in columns]
         self._words, self._starts = packed([word for one in written for word in one])
         sizes = [len(one) for one in written]
         self._begins = np.append(0, np.cumsum(sizes, dtype=np.int64))[:-1].astype(np.int64)
@@ -98,8 +102,8 @@ class _Lines:
             here = slice(start, start + step)
             values = np.ascontiguousarray(cells.published[here])
             places = np.zeros((max(len(cells.places), 1), values.size), dtype=np.int64)
-            for axis, one in enumerate(cells.places):
-                places[axis] = one[here]
+            for axis, place in enumerate(cells.places):
+                places[axis] = place[here]
             used = put_cell_lines(
                 self._buffer,
                 places,

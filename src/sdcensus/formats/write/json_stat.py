@@ -47,7 +47,7 @@ def write(
         languages: The languages; none for the first that each text has.
         labels: Of no effect: every code has its label once, in the description of its dimension.
     """
-    paths = tuple(folder / one for one in JSON_STAT.files(table.name, languages))
+    paths = tuple(folder / file for file in JSON_STAT.files(table.name, languages))
     for path, language in zip(paths, languages or (None,), strict=True):
         dataset = _description(table, language)
         with new_file(path) as file:
@@ -96,7 +96,7 @@ def _description(table: DeliveredTable, language: str | None) -> dict[str, Any]:
         dataset["source"] = table.source.show(language)
     if table.date:
         dataset["updated"] = table.date
-    notes = [one.show(language) for one in table.notes]
+    notes = [note.show(language) for note in table.notes]
     if notes:
         dataset["note"] = notes
     dataset |= {"id": [*columns, measure], "size": [*table.shape, 1], "role": role}
@@ -235,7 +235,7 @@ def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:
         meanings = {table.sign(one): one.meaning.show(language) for one in used}
         made["status"] = {"label": meanings}
     if table.notes:
-        made["notes"] = [dict(one.by_language) for one in table.notes]
+        made["notes"] = [dict(note.by_language) for note in table.notes]
     if table.provenance is not None:
         made["provenance"] = table.provenance.to_json()
     return made

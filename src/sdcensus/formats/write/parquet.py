@@ -45,7 +45,7 @@ def write(
 def _schema(table: DeliveredTable, columns: Sequence[WordColumn]) -> Any:
     words = pa.dictionary(pa.int32(), pa.string())
     number = pa.float64() if table.decimals else pa.int64()
-    fields = [pa.field(one.name, words, nullable=False) for one in columns]
+    fields = [pa.field(column.name, words, nullable=False) for column in columns]
     fields.append(pa.field(values_name(table.decimals), number))
     if table.marks is not None:
         fields.append(pa.field(SIGNS, words, nullable=False))
@@ -53,7 +53,7 @@ def _schema(table: DeliveredTable, columns: Sequence[WordColumn]) -> Any:
 
 
 def _pieces(table: DeliveredTable, columns: Sequence[WordColumn], schema: Any) -> Iterator[Any]:
-    lists = [word_numbers(one.words) for one in columns]
+    lists = [word_numbers(column.words) for column in columns]
     signs, sign_numbers = word_numbers([table.sign(mark) for mark in Mark])
     numbered = np.array([mark.has_number for mark in Mark])
     values = table.values.reshape(-1)
@@ -78,11 +78,11 @@ class _Groups:
 
     def __init__(self, table: Any, columns: Sequence[WordColumn], file: BinaryIO) -> None:
         words = pa.dictionary(pa.int32(), pa.string())
-        fields = [pa.field(one.name, words, nullable=False) for one in columns]
+        fields = [pa.field(column.name, words, nullable=False) for column in columns]
         fields.append(pa.field(values_name(0), pa.int64()))
         self._schema = pa.schema(fields, {METADATA: table.about()})
         self._columns = columns
-        self._words = [word_numbers(one.words) for one in columns]
+        self._words = [word_numbers(column.words) for column in columns]
         self._writer: Any = pq.ParquetWriter(file, self._schema)
 
     def __enter__(self) -> Callable[[PublishedCells], None]:

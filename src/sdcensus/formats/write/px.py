@@ -74,7 +74,7 @@ def write(
             the first that the table speaks.
         labels: Of no effect: a PX file always has both codes and labels.
     """
-    (target,) = (folder / one for one in PX.files(table.name, languages))
+    (target,) = (folder / file for file in PX.files(table.name, languages))
     with new_file(target) as file:
         for statement in _head(table, chosen_languages(table, languages)):
             file.write(f"{statement};{_END}".encode())
@@ -163,8 +163,8 @@ def _named(axes: Sequence[DeliveredAxis], language: str) -> tuple[_Variable, ...
     names = distinct(headings, form="{} ({})")
     made = []
     for axis, name in zip(axes, names, strict=True):
-        codes = distinct([_name(one) or "-" for one in unique_codes(axis)])
-        shown = [_name(one.show(language)) for one in axis.labels]
+        codes = distinct([_name(code) or "-" for code in unique_codes(axis)])
+        shown = [_name(label.show(language)) for label in axis.labels]
         texts = [one or code for one, code in zip(shown, codes, strict=True)]
         times = Counter(texts)
         pairs = zip(texts, codes, strict=True)
@@ -188,8 +188,8 @@ def _tree(variable: _Variable) -> list[str]:
 
 def _note(table: DeliveredTable, language: str) -> str:
     """Notes and the meaning of signs as one text: a sharp begins a line."""
-    lines = [one.show(language) for one in table.notes]
-    lines += [f"{table.sign(one)}: {one.meaning.show(language)}" for one in table.used_marks()]
+    lines = [note.show(language) for note in table.notes]
+    lines += [f"{table.sign(mark)}: {mark.meaning.show(language)}" for mark in table.used_marks()]
     clean = (_clean(line.replace("#", "\N{FULLWIDTH NUMBER SIGN}")) for line in lines)
     return "#".join(one for one in clean if one)
 
@@ -197,7 +197,7 @@ def _note(table: DeliveredTable, language: str) -> str:
 def _write_cell_notes(table: DeliveredTable, file: BinaryIO) -> None:
     """The marks of cells that have a number; one statement for each such cell."""
     axes = at_least_one_axis(table)
-    codes = [pa.array([f'"{one}"' for one in variable.codes]) for variable in _named(axes, "")]
+    codes = [pa.array([f'"{code}"' for code in variable.codes]) for variable in _named(axes, "")]
     for mark in table.used_marks():
         if table.marks is None or not mark.has_number:
             continue

@@ -41,7 +41,7 @@ def write(
         languages: The languages of names in the structure; none for all that there are.
         labels: Of no effect: the structure has the label of every code, the data has codes.
     """
-    data, structure = (folder / one for one in SDMX_CSV.files(table.name, languages))
+    data, structure = (folder / file for file in SDMX_CSV.files(table.name, languages))
     names = sdmx_names(table)
     with new_file(structure) as file:
         file.writelines(one.encode() for one in structure_message(table, names, languages))

@@ -94,13 +94,13 @@ def _agency(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -
 
 def _dataflow(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
     notes = [
-        _annotation(f"NOTE_{at + 1}", NOTE, _said(one, "", languages))
-        for at, one in enumerate(table.notes)
-        if one
+        _annotation(f"NOTE_{at + 1}", NOTE, _said(note, "", languages))
+        for at, note in enumerate(table.notes)
+        if note
     ]
     notes += [
-        _annotation(f"SIGN_{one.name}", SIGN, _said(one.meaning, "", languages), table.sign(one))
-        for one in table.used_marks()
+        _annotation(f"SIGN_{mark.name}", SIGN, _said(mark.meaning, "", languages), table.sign(mark))
+        for mark in table.used_marks()
     ]
     if table.provenance is not None:
         made = json.dumps(table.provenance.to_json(), ensure_ascii=False)
@@ -201,11 +201,11 @@ def _data_structure(table: DeliveredTable, names: SdmxNames, languages: Sequence
     dimensions = "".join(
         _element(
             "str:Dimension",
-            identity(one) + coded(one),
-            {"id": one, "position": str(at + 1)},
+            identity(dimension) + coded(dimension),
+            {"id": dimension, "position": str(at + 1)},
             raw=True,
         )
-        for at, one in enumerate(names.dimensions)
+        for at, dimension in enumerate(names.dimensions)
     )
     attributes = attribute(STATUS, coded(STATUS), mandatory=True, cell=True)
     attributes += attribute(CONFIDENTIALITY, coded(CONFIDENTIALITY), mandatory=False, cell=True)
@@ -238,7 +238,9 @@ def _reference(kind: str, package: str, names: SdmxNames, own: str) -> str:
 def _said(text: Text, instead: str, languages: Sequence[str]) -> list[tuple[str, str]]:
     """A text in those of the languages that it has, else in its first one."""
     known = dict(text.by_language)
-    wanted = [one for one in languages if one in known] or list(known)[: 1 if languages else None]
+    wanted = [language for language in languages if language in known] or list(known)[
+        : 1 if languages else None
+    ]
     return [(one, known[one]) for one in wanted] or [("en", instead)]
 
 

@@ -184,14 +184,14 @@ def _in_groups(cells: Iterable[PublishedCells], axes: int) -> Iterator[Published
 
 def _part(cells: PublishedCells, start: int, stop: int) -> PublishedCells:
     here = slice(start, stop)
-    return PublishedCells(tuple(one[here] for one in cells.places), cells.published[here])
+    return PublishedCells(tuple(place[here] for place in cells.places), cells.published[here])
 
 
 def _joined(parts: Sequence[PublishedCells]) -> PublishedCells:
     if len(parts) == 1:
         return parts[0]
-    places = zip(*(one.places for one in parts), strict=True)
+    places = zip(*(part.places for part in parts), strict=True)
     return PublishedCells(
-        tuple(np.concatenate(one) for one in places),
-        np.concatenate([one.published for one in parts]),
+        tuple(np.concatenate(place) for place in places),
+        np.concatenate([part.published for part in parts]),
     )

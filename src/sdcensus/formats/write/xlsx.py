@@ -45,7 +45,7 @@ def write(
         languages: The languages; none for the first that each text has.
         labels: Of no effect: workbooks are for people, who need labels.
     """
-    paths = tuple(folder / one for one in XLSX.files(table.name, languages))
+    paths = tuple(folder / file for file in XLSX.files(table.name, languages))
     for path, language in zip(paths, languages or (None,), strict=True):
         title = table.title.show(language) or table.name
         with new_file(path) as file, sheets.new_book(file, title, table.cells) as book:
@@ -120,7 +120,7 @@ class _Workbook:
 
     def write(self) -> None:
         """Write all sheets."""
-        made = [(one, self.book.add_worksheet(one.name)) for one in self._sheets()]
+        made = [(sheet, self.book.add_worksheet(sheet.name)) for sheet in self._sheets()]
         notes = self.book.add_worksheet(sheets.NOTES.show(self.language))
         for at, (part, sheet) in enumerate(made, 1):
             said = _PART.show(self.language).format(at, len(made)) if len(made) > 1 else ""
@@ -133,7 +133,7 @@ class _Workbook:
         rows = parts([one.axis for one in self.down], MOST_ROWS - self.top)
         columns = parts([one.axis for one in self.across], MOST_COLUMNS - self.first)
         name = sheets.TABLE.show(self.language)
-        pairs = [(some, others) for some in rows for others in columns]
+        pairs = [(row, others) for row in rows for others in columns]
         if len(pairs) == 1:
             return [_Sheet(name, *pairs[0])]
         return [_Sheet(f"{name} {at}", *pair) for at, pair in enumerate(pairs, 1)]
@@ -144,22 +144,22 @@ class _Workbook:
         columns = list(combinations([one.axis for one in self.across], part.columns))
         rows = combinations([one.axis for one in self.down], part.rows)
         prepare(sheet, head=_HEAD, top=self.top, first=self.first)
-        widths = [one for words in self.down for one in words.widths()] or [12] * self.first
-        for at, one in enumerate(widths):
-            sheet.set_column(at, at, one)
+        widths = [width for words in self.down for width in words.widths()] or [12] * self.first
+        for at, width in enumerate(widths):
+            sheet.set_column(at, at, width)
         across = self._column_width()
         sheet.set_column(self.first, self.first + len(columns) - 1, across)
         put_text(sheet, 0, 0, self.table.title.show(self.language), self.styles.title)
         about = [f"{self.unit}." if self.unit else "", sheets.SEE.show(self.language), said]
         put_text(sheet, 1, 0, " ".join(filter(None, about)), self.styles.quiet)
         self._write_heads(sheet, columns, across)
-        whole_columns = [bool(one) and _whole(self.across, one) for one in columns]
+        whole_columns = [bool(column) and _whole(self.across, column) for column in columns]
         for at, places in enumerate(rows):
             row = self.top + at
             self._write_row_words(sheet, row, places)
             bold = bool(places) and _whole(self.down, places)
             self._write_numbers(
-                sheet, row, part, part.rows.start + at, [bold or one for one in whole_columns]
+                sheet, row, part, part.rows.start + at, [bold or column for column in whole_columns]
             )
         if self.down and len(part.rows) > 1:
             sheet.autofilter(self.top - 1, 0, self.top + len(part.rows) - 1, self.first - 1)
@@ -169,7 +169,9 @@ class _Workbook:
         largest = max(abs(int(self.values.max(initial=0))), abs(int(self.values.min(initial=0))))
         form = number_text(largest // 10**self.table.decimals)
         digits = len(form) + (self.table.decimals + 1 if self.table.decimals else 0)
-        digits += max((len(self.table.sign(one)) + 1 for one in self.table.used_marks()), default=0)
+        digits += max(
+            (len(self.table.sign(mark)) + 1 for mark in self.table.used_marks()), default=0
+        )
         labels = [label for words in self.across for label in words.labels] or [self.unit]
         longest = max((len(word) for label in labels for word in label.split()), default=0)
         return min(column_width(digits, longest + 2), 24)
@@ -236,7 +238,7 @@ class _Workbook:
     def _sections(self, made: Sequence[_Sheet]) -> Iterator[Section]:
         table, language = self.table, self.language
         yield sheets.NOTES.show(language), [("", note.show(language)) for note in table.notes]
-        signs = [(table.sign(one), one.meaning.show(language)) for one in table.used_marks()]
+        signs = [(table.sign(mark), mark.meaning.show(language)) for mark in table.used_marks()]
         yield sheets.SIGNS.show(language), signs
         about = [
             (_UNIT.show(language), self.unit),
@@ -260,7 +262,7 @@ class _Workbook:
 
 def _named(axes: Sequence[_AxisWords], number: int) -> str:
     """A row or column by the labels of its codes."""
-    (places,) = combinations([one.axis for one in axes], range(number, number + 1))
+    (places,) = combinations([axis.axis for axis in axes], range(number, number + 1))
     return " × ".join(words.labels[at] for words, at in zip(axes, places, strict=True))
 
 
@@ -281,7 +283,9 @@ def _form(table: DeliveredTable, mark: Mark) -> str:
 
 def _lines(labels: Sequence[str], across: int) -> int:
     """How many lines the longest of some labels needs."""
-    return min(max((math.ceil(len(one) / max(across - 1, 1)) for one in labels), default=1) or 1, 6)
+    return min(
+        max((math.ceil(len(label) / max(across - 1, 1)) for label in labels), default=1) or 1, 6
+    )
 
 
 XLSX = TableFormat(

@@ -156,8 +156,8 @@ def _array(values: list[Cell], kind: ColumnKind) -> pa.Array:
     if kind is ColumnKind.INTEGER:
         return pa.array(values, pa.int64())
     if kind is ColumnKind.DECIMAL:
-        return pa.array([None if one is None else float(one) for one in values], pa.float64())
-    return pa.array([_code(one) for one in values], pa.string())
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array([_code(value) for value in values], pa.string())
 
 
 def _code(value: Cell) -> str | None:

@@ -164,7 +164,7 @@ def _cut(file: str, block: bytes, number: int, codec: str) -> Lines:
 
 def _undecodable(file: str, codec: str, line: int) -> str:
     others = [one for one in ("utf-8", "cp1252", "latin-1") if one != codec]
-    tries = " or ".join(f'encoding = "{one}"' for one in others[:2])
+    tries = " or ".join(f'encoding = "{other}"' for other in others[:2])
     return f'{file}: line {line} is not text in encoding "{codec}". Try {tries}.'
 
 

@@ -220,7 +220,7 @@ def _kind_of(values: list[Any]) -> ColumnKind:
 
 def _floats(values: list[Any]) -> pa.Array | None:
     """The numbers with null for what is missing; None if there are dates among them."""
-    for numbers in (values, [None if isinstance(one, str) else one for one in values]):
+    for numbers in (values, [None if isinstance(value, str) else value for value in values]):
         try:
             floats = pa.array(numbers, pa.float64(), from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -356,6 +356,6 @@ def _missing(file: _Known, name: str) -> tuple[str, ...]:
 
 def _are_whole(*numbers: Any) -> bool:
     return all(
-        isinstance(one, int | float) and abs(one) <= LARGEST_WHOLE and one == int(one)
-        for one in numbers
+        isinstance(number, int | float) and abs(number) <= LARGEST_WHOLE and number == int(number)
+        for number in numbers
     )

@@ -32,8 +32,8 @@ def joint_of_line(parts: Sequence[Sequence[int]], total: Sequence[int], modulus:
     number = len(parts)
     ends = [np.array([0, *uppers], dtype=np.int64) for uppers in (*parts, total)]
     limit = np.zeros((1,) * (number + 1), dtype=np.int64)
-    for at, one in enumerate(ends):
-        along = one.reshape([-1 if axis == at else 1 for axis in range(number + 1)])
+    for at, end in enumerate(ends):
+        along = end.reshape([-1 if axis == at else 1 for axis in range(number + 1)])
         limit = limit + (along if at == number else -along)
     below = np.zeros(limit.shape)
     for turn in range(number):
@@ -66,8 +66,8 @@ def joint_of_line_by_keys(
         modulus: How many keys there are.
     """
     waves = np.ones((1, modulus // 2 + 1), dtype=np.complex128)
-    for one, size in zip(parts, sizes[:-1], strict=True):
-        waves = waves[:, None, :] * np.fft.rfft(_indicators(one, size), axis=1)[None, :, :]
+    for part, size in zip(parts, sizes[:-1], strict=True):
+        waves = waves[:, None, :] * np.fft.rfft(_indicators(part, size), axis=1)[None, :, :]
         waves = waves.reshape(-1, waves.shape[-1])
     together = np.fft.irfft(waves, n=modulus, axis=1) @ _indicators(total, sizes[-1]).T
     joint: Float64 = np.maximum(together / float(modulus) ** len(parts), 0.0)

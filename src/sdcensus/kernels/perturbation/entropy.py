@@ -107,7 +107,7 @@ class _Point:
 
     @property
     def miss(self) -> Number:
-        return max(abs(one) for one in self.residuals)
+        return max(abs(residual) for residual in self.residuals)
 
 
 def maximum_entropy(
@@ -156,7 +156,7 @@ class _Asked:
         """The same in one kind of number."""
         zero = self.deviations.index(0) if self.stay is not None and 0 in self.deviations else -1
         return _Wishes(
-            tuple(number(one) for one in self.deviations),
+            tuple(number(deviation) for deviation in self.deviations),
             self.rising,
             zero,
             max(number(self.stay or 0), number(self.floor)),
@@ -184,7 +184,9 @@ def _exactly(asked: _Asked, rough: _Solution) -> _Solution:
     with localcontext(context):
         wishes = asked.in_numbers(Decimal, Decimal.exp, Decimal.ln)
         # Rounded, so that both arithmetics part where every machine is at the same place.
-        first, second, third = (Decimal(format(one, ".11f")) for one in rough.multipliers)
+        first, second, third = (
+            Decimal(format(multiplier, ".11f")) for multiplier in rough.multipliers
+        )
         return _solved(wishes, (first, second, third), _EXACT)
 
 
@@ -197,7 +199,7 @@ def _solved(wishes: _Wishes, start: Multipliers, accuracy: _Accuracy) -> _Soluti
 
 def _finished(solution: _Solution, *, bound: bool) -> EntropyRow:
     return EntropyRow(
-        tuple(float(one) for one in solution.point.probabilities),
+        tuple(float(probability) for probability in solution.point.probabilities),
         float(solution.variance),
         bound,
         float(solution.point.miss),
@@ -212,7 +214,7 @@ def _start(wishes: _Wishes) -> Multipliers:
         second = min(0.5 / wishes.variance, math.log1p(2 / wishes.variance))
     logs = [-second * value * value for value in wishes.deviations]
     top = max(logs)
-    return top + math.log(math.fsum(math.exp(one - top) for one in logs)), 0.0, second
+    return top + math.log(math.fsum(math.exp(log - top) for log in logs)), 0.0, second
 
 
 def _minimised(

@@ -34,8 +34,8 @@ def quantise(
         >>> quantise([Fraction(2, 3), Fraction(1, 3)], [-1, 2], 256)
         (171, 85)
     """
-    shares = [Fraction(one) * modulus for one in probabilities]
-    keys = [math.floor(one) for one in shares]
+    shares = [Fraction(probability) * modulus for probability in probabilities]
+    keys = [math.floor(share) for share in shares]
     left = modulus - sum(keys)
     order = sorted(range(len(shares)), key=lambda at: (keys[at] - shares[at], at))
     # A sum that is off by a rounding error can leave more, or less, than one key for each.

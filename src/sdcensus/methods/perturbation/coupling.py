@@ -104,7 +104,7 @@ def coupling_of(
 
 
 def _mean(figures: Sequence[Coupling]) -> Coupling:
-    columns = zip(*(astuple(one) for one in figures), strict=True)
+    columns = zip(*(astuple(figure) for figure in figures), strict=True)
     return Coupling(*(math.fsum(column) / len(figures) for column in columns))
 
 
@@ -212,15 +212,15 @@ def _coupled(
     numbers = [np.array(row.deviations, dtype=np.int64) - lowest for row in chosen]
     if table.key_rule is KeyRule.FOLD_BYTES:
         first, second, total = (
-            np.repeat(one, row.widths) for one, row in zip(numbers, chosen, strict=True)
+            np.repeat(number, row.widths) for number, row in zip(numbers, chosen, strict=True)
         )
         return joint_of_folded_keys(first, second, total, span)
     if math.prod(len(row.widths) for row in chosen) > MOST_TRIPLES:
         size = min(grid, table.modulus)
         keys = np.arange(size) * table.modulus // size
         first, second, total = (
-            one[np.searchsorted(np.array(row.uppers), keys, side="right")]
-            for one, row in zip(numbers, chosen, strict=True)
+            number[np.searchsorted(np.array(row.uppers), keys, side="right")]
+            for number, row in zip(numbers, chosen, strict=True)
         )
         return joint_of_keys(first, second, total, span)
     first_row, second_row, total_row = (row.uppers for row in chosen)

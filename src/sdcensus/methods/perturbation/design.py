@@ -88,10 +88,10 @@ def design_perturbation(
         for row, flag in zip(range(1, count + 1), flags, strict=True)
     ]
     wishes = [
-        Wish(shape, spread, one if shape.can_stay else None, mode is VarianceMode.EQUAL)
-        for shape, one in zip(shapes, stays, strict=True)
+        Wish(shape, spread, stay if shape.can_stay else None, mode is VarianceMode.EQUAL)
+        for shape, stay in zip(shapes, stays, strict=True)
     ]
-    impossible = first_infeasible(shapes, spread, [one.stay for one in wishes])
+    impossible = first_infeasible(shapes, spread, [wish.stay for wish in wishes])
     if impossible is not None:
         raise SpecError(infeasible(*impossible, deviation, block, wishes))
     rows = [as_asked(wish) for wish in wishes]
@@ -176,11 +176,11 @@ def _chosen(kind: str, options: type[Option], value: object) -> Option:
     for option in options:
         if value == option:
             return option
-    raise UnknownName(kind, str(value), known=[str(one) for one in options])
+    raise UnknownName(kind, str(value), known=[str(option) for option in options])
 
 
 def _told(values: Sequence[float | bool | None]) -> float | bool | str | None:
     """One value if all rows have the same, else a list."""
     if len(set(values)) == 1:
         return values[0]
-    return ", ".join("none" if one is None else repr(one) for one in values)
+    return ", ".join("none" if value is None else repr(value) for value in values)

@@ -67,8 +67,10 @@ def row_shape(row: int, max_deviation: int, blocked: int, *, monotone: bool) -> 
         RowShape(row=2, deviations=(-2, 1, 2, 3), rising=1)
     """
     results = range(max(0, row - max_deviation), row + max_deviation + 1)
-    deviations = tuple(one - row for one in results if not 0 < one <= blocked)
-    return RowShape(row, deviations, sum(one <= 0 for one in deviations) if monotone else 0)
+    deviations = tuple(result - row for result in results if not 0 < result <= blocked)
+    return RowShape(
+        row, deviations, sum(deviation <= 0 for deviation in deviations) if monotone else 0
+    )
 
 
 def least_variance(shape: RowShape, stay: float | None = None) -> Corner | None:
@@ -135,7 +137,7 @@ _Simple = tuple[int, ...]
 def _mixed(shape: RowShape) -> list[_Simple]:
     """The simple rows of which all others are mixtures."""
     rising = [shape.deviations[start : shape.rising] for start in range(shape.rising)]
-    return rising + [(one,) for one in shape.deviations[shape.rising :]]
+    return rising + [(deviation,) for deviation in shape.deviations[shape.rising :]]
 
 
 def _first(simple: _Simple) -> Fraction:

@@ -38,16 +38,16 @@ def infeasible(
     variance = wishes[0].variance
     head = f"Row {shape.row} cannot be built"
     if by_stay:
-        free = [one.shape for one in wishes if one.shape.can_stay]
+        free = [wish.shape for wish in wishes if wish.shape.can_stay]
         stays = [largest_stay(one, variance, equal=False) for one in free]
-        most = min((one.stay for one in stays if one is not None), default=Fraction(0))
+        most = min((stay.stay for stay in stays if stay is not None), default=Fraction(0))
         return (
             f"{head}: every result has a probability of at least {FLOOR:g}, which leaves too"
             " little for this stay probability. The nearest that works for all rows is"
             f" stay={_below(most - MARGIN):.6g}."
         )
-    corners = [least_variance(one.shape) for one in wishes]
-    needed = max(one.variance for one in corners if one is not None)
+    corners = [least_variance(wish.shape) for wish in wishes]
+    needed = max(corner.variance for corner in corners if corner is not None)
     works = _above(needed + MARGIN)
     if shape.can_stay:
         return (
@@ -90,9 +90,9 @@ def unmet(rows: Sequence[Row], wishes: Sequence[Wish]) -> str:
 def _nearest_variance(rows: Sequence[Row], wishes: Sequence[Wish]) -> Iterator[float]:
     """The largest variance that all rows have, if there is one."""
     variance = _below(Fraction(min(row.variance for row in rows)) - MARGIN)
-    shapes, stays = [one.shape for one in wishes], [one.stay for one in wishes]
+    shapes, stays = [wish.shape for wish in wishes], [wish.stay for wish in wishes]
     if variance > 0 and first_infeasible(shapes, variance, stays) is None:
-        again = [Wish(one.shape, variance, one.stay, one.equal) for one in wishes]
+        again = [Wish(wish.shape, variance, wish.stay, wish.equal) for wish in wishes]
         if all(met(as_asked(wish), wish) for wish in again):
             yield variance
 
@@ -108,8 +108,8 @@ def _nearest_stay(wishes: Sequence[Wish]) -> Iterator[float]:
             most.append(row.stay if wish.stay is None else min(row.stay, wish.stay))
     stay = _below(Fraction(min(most, default=0.0)) - MARGIN)
     again = [
-        Wish(one.shape, one.variance, stay if one.shape.can_stay else None, one.equal)
-        for one in wishes
+        Wish(wish.shape, wish.variance, stay if wish.shape.can_stay else None, wish.equal)
+        for wish in wishes
     ]
     if stay > 0 and all(met(as_asked(wish), wish) for wish in again):
         yield stay

@@ -80,7 +80,7 @@ def _at_zero(shape: RowShape, probabilities: Sequence[float]) -> float:
 
 
 def _at_corner(shape: RowShape, corner: Corner) -> Row:
-    probabilities = tuple(float(one) for one in corner.probabilities)
+    probabilities = tuple(float(probability) for probability in corner.probabilities)
     return Row(probabilities, float(corner.variance), _at_zero(shape, probabilities))
 
 

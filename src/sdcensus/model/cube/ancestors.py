@@ -71,9 +71,9 @@ class Ancestry:
 
     def cut(self, values: npt.NDArray[Values]) -> npt.NDArray[Values]:
         """Of an array over the cells of ``extended`` the cells of the table."""
-        for at, one in enumerate(self.axes):
-            if not np.array_equal(one.kept, np.arange(values.shape[at])):
-                values = np.take(values, one.kept, axis=at)
+        for at, axis in enumerate(self.axes):
+            if not np.array_equal(axis.kept, np.arange(values.shape[at])):
+                values = np.take(values, axis.kept, axis=at)
         # The shape last: numpy makes an array of one axis of a single cell.
         return np.ascontiguousarray(values).reshape(self.spec.shape)
 
@@ -88,7 +88,7 @@ class Ancestry:
             small: Which cells of ``extended`` are small.
             unconditioned: The same for ``unconditioned``, where there is one.
         """
-        axes = [(one.kept, one.start, one.larger) for one in self.axes]
+        axes = [(axis.kept, axis.start, axis.larger) for axis in self.axes]
         found = small_above(small, axes)
         if unconditioned is not None:
             found = found | small_above(unconditioned, axes, itself=True)
@@ -98,7 +98,9 @@ class Ancestry:
 def ancestry_of(spec: TableSpec) -> Ancestry:
     """Which cells have to be counted to know all ancestors of the cells of a table."""
     product = is_product(spec.universe)
-    conditions = {one.name: one for one in spec.universe.variables} if product else {}
+    conditions = (
+        {variable.name: variable for variable in spec.universe.variables} if product else {}
+    )
     axes = []
     for axis in spec.axes:
         variable = axis.variable
@@ -112,8 +114,10 @@ def ancestry_of(spec: TableSpec) -> Ancestry:
             axes.append(variable.kept(key, partial(_axis_above, axis, None)))
         else:
             axes.append(_axis_above(axis, None))
-    axes += [_fixed(one, leaves_in(spec.universe, one)) for one in conditions.values()]
-    extended = replace(spec, axes=tuple(one.axis for one in axes), name="")
+    axes += [
+        _fixed(condition, leaves_in(spec.universe, condition)) for condition in conditions.values()
+    ]
+    extended = replace(spec, axes=tuple(axis.axis for axis in axes), name="")
     if product and not (spec.universe.truth.ndim == 0 and not spec.universe.truth):
         return Ancestry(spec, replace(extended, universe=EVERYTHING), None, tuple(axes))
     return Ancestry(spec, extended, replace(extended, universe=EVERYTHING), tuple(axes))
@@ -236,6 +240,6 @@ def _holding(block: Level | None, size: int, level: Level) -> tuple[Mask, Int64]
     split = np.bincount(mine, weights=theirs != code[mine], minlength=codes) > 0
     leaves = np.bincount(mine, minlength=codes)
     larger = np.bincount(theirs, minlength=len(level.codes))[code] > leaves
-    rest = np.array([one.code == REST for one in block.codes])
+    rest = np.array([code.code == REST for code in block.codes])
     held: Any = ~split & larger & (leaves > 0) & ~rest
     return held[:size], code[:size]

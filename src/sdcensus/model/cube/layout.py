@@ -48,7 +48,7 @@ def _extent(axis: Axis) -> _Extent:
     shown = axis.base_is_shown
     hidden = 0 if shown else axis.base_size
     blocks = axis.blocks[1:] if shown else axis.blocks
-    return _Extent(axis, hidden, tuple((hidden + one.start, one.group) for one in blocks))
+    return _Extent(axis, hidden, tuple((hidden + block.start, block.group) for block in blocks))
 
 
 class Layout:
@@ -68,7 +68,7 @@ class Layout:
         first = [names.index(outermost)] if outermost in names else []
         self._order = (*first, *(at for at in range(len(names)) if at not in first))
         self._extents = tuple(_extent(spec.axes[at]) for at in self._order)
-        self.shape = tuple(one.size for one in self._extents)
+        self.shape = tuple(extent.size for extent in self._extents)
         self.size = math.prod(self.shape)
         strides = [math.prod(self.shape[at + 1 :]) for at in range(len(self.shape))]
         self.strides = tuple(strides[self._order.index(at)] for at in range(len(names)))
@@ -116,7 +116,7 @@ class Layout:
         """The cells of the table in the order of its axes, as a read-only view."""
         view: Integers = cells.reshape(self.shape)
         # The ellipsis keeps the array of a table without axes an array.
-        shown: Any = (*(slice(one.hidden, None) for one in self._extents), ...)
+        shown: Any = (*(slice(extent.hidden, None) for extent in self._extents), ...)
         view = view[shown]
         view = view.transpose([self._order.index(at) for at in range(len(self._order))])
         view.flags.writeable = False

@@ -210,7 +210,7 @@ def _order(spec: TableSpec) -> list[object]:
     return [
         (
             axis.variable.name,
-            [one.code for one in axis.codes],
+            [code.code for code in axis.codes],
             [(block.start, block.size, block.group.tolist()) for block in axis.blocks],
         )
         for axis in spec.axes

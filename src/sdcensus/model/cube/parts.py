@@ -156,7 +156,7 @@ def block_of(spec: TableSpec, axis: int, level: str | None) -> Block:
         if block.level == level:
             return block
     raise SpecError(
-        f"Axis {spec.axes[axis].name!r}: {unknown('level', level, [one.level for one in blocks])}"
+        f"Axis {spec.axes[axis].name!r}: {unknown('level', level, [block.level for block in blocks])}"
     )
 
 

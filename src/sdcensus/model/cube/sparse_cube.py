@@ -159,8 +159,8 @@ class SparseCube(Confidential):
     def rollup(self, *by: str) -> AnyCube:
         """The table on fewer or coarser axes; dense where it fits."""
         axes = rolled_axes(self.spec, by)
-        groups = [_groups_of_base(self.spec.axis(one.variable.name), one) for one in axes]
-        order = [self.spec.position(one.variable.name) for one in axes]
+        groups = [_groups_of_base(self.spec.axis(axis.variable.name), axis) for axis in axes]
+        order = [self.spec.position(axis.variable.name) for axis in axes]
         return self._moved(self.spec.with_axes(axes), order, groups, np.s_[:])
 
     def select(self, **codes: str) -> AnyCube:
@@ -169,7 +169,7 @@ class SparseCube(Confidential):
         inside = np.ones(self.numbers.size, dtype=bool)
         for at, position in chosen.items():
             axis = self.spec.axes[at]
-            block = next(one for one in reversed(axis.blocks) if one.start <= position)
+            block = next(block for block in reversed(axis.blocks) if block.start <= position)
             inside &= block.group[self._digit(at)] == position - block.start
         order = [at for at in range(len(self.spec.axes)) if at not in chosen]
         groups = [np.arange(self.spec.axes[at].base_size) for at in order]

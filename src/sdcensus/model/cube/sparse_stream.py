@@ -201,13 +201,13 @@ class _ShownAxis:
         members: list[Int64] = []
         starts = np.array([block.start for block in axis.blocks], dtype=np.int64)
         order = [np.argsort(block.group, kind="stable") for block in axis.blocks]
-        ends = [np.cumsum(np.bincount(one.group, minlength=one.size)) for one in axis.blocks]
+        ends = [np.cumsum(np.bincount(block.group, minlength=block.size)) for block in axis.blocks]
         for position in delivered.positions.tolist():
             at = int(np.searchsorted(starts, position, side="right")) - 1
             code = position - int(starts[at])
             first = int(ends[at][code - 1]) if code else 0
             members.append(order[at][first : int(ends[at][code])])
-        sizes = np.array([one.size for one in members], dtype=np.int64)
+        sizes = np.array([member.size for member in members], dtype=np.int64)
         place_groups = np.concatenate([np.zeros(0, dtype=np.int64), *members])
         place_of = np.repeat(np.arange(len(delivered), dtype=np.int64), sizes)
         by_group = np.argsort(place_groups, kind="stable")
@@ -253,14 +253,14 @@ class _Expander(Confidential):
         if len(axes) != len(spec.axes):
             raise SpecError(f"{spec.title}: every axis of the table is delivered, and no other.")
         shown = []
-        for one, delivered in zip(spec.axes, axes, strict=True):
+        for axis, delivered in zip(spec.axes, axes, strict=True):
             at = delivered.positions
-            if np.unique(at).size != at.size or (at < 0).any() or (at >= len(one.codes)).any():
+            if np.unique(at).size != at.size or (at < 0).any() or (at >= len(axis.codes)).any():
                 raise SpecError(
-                    f"Column {delivered.column!r}: each position of the axis {one.name!r} can be"
+                    f"Column {delivered.column!r}: each position of the axis {axis.name!r} can be"
                     " delivered once."
                 )
-            shown.append(_ShownAxis.build(one, delivered))
+            shown.append(_ShownAxis.build(axis, delivered))
         if math.prod(max(one.groups, one.size) for one in shown) >= LARGEST_GRID:
             raise SpecError(
                 f"{spec.title}: the table has more than 2**63 cells. Take fewer or coarser axes."
@@ -272,7 +272,7 @@ class _Expander(Confidential):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(one.size for one in self.axes)
+        return tuple(axis.size for axis in self.axes)
 
     def finest(self, cube: SparseCube) -> _Cells:
         """The finest cells of a table, accumulators side by side."""
@@ -337,10 +337,10 @@ class _Expander(Confidential):
         bounds = self._bounds(task)
         groups = self.axes[task.axis].groups_of(task.start, task.stop)
         parts = [slice(int(bounds[one]), int(bounds[one + 1])) for one in groups.tolist()]
-        parts = [one for one in parts if one.stop > one.start]
+        parts = [part for part in parts if part.stop > part.start]
         return _Cells(
-            np.concatenate([task.cells.numbers[one] for one in parts]),
-            np.concatenate([task.cells.values[one] for one in parts]),
+            np.concatenate([task.cells.numbers[part] for part in parts]),
+            np.concatenate([task.cells.values[part] for part in parts]),
         )
 
     def _combined(self, cells: _Cells, task: _Task) -> _Cells:
@@ -354,7 +354,7 @@ class _Expander(Confidential):
 
     def _expanded(self, cells: _Cells, task: _Task, most: int) -> _Cells | None:
         """Cells over the groups of the axis of a part and of those behind it, over places."""
-        radices = [one.groups for one in self.axes[task.axis :]]
+        radices = [axis.groups for axis in self.axes[task.axis :]]
         for at in reversed(range(task.axis, len(self.axes))):
             shown = self.axes[at]
             firsts, places, size = shown.firsts, shown.places, shown.size

@@ -58,7 +58,7 @@ class PublishedCells:
     published: Int64
 
     def __post_init__(self) -> None:
-        if any(one.shape != self.published.shape for one in self.places):
+        if any(place.shape != self.published.shape for place in self.places):
             raise SpecError("Every published cell has a place on every axis.")
         if not self.published.all():
             raise SpecError("Cells that are published as 0 are not listed.")
@@ -89,7 +89,7 @@ def delivered_numbers(
     """
     made = np.zeros(numbers.size, dtype=np.uint64)
     inside = np.ones(numbers.size, dtype=bool)
-    weights = zip(shape, mixed_radix(shape), mixed_radix([len(one) for one in axes]), strict=True)
+    weights = zip(shape, mixed_radix(shape), mixed_radix([len(axis) for axis in axes]), strict=True)
     for axis, (size, weight, delivered) in zip(axes, weights, strict=True):
         place = np.full(size, -1, dtype=np.int64)
         place[axis.positions] = np.arange(len(axis))

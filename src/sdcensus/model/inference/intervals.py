@@ -132,7 +132,9 @@ def _lines(axis: Axis, hidden: int) -> Lines:
     blocks: Sequence[Block] = axis.blocks
     if hidden:
         base = Block("", 0, hidden, np.arange(hidden, dtype=np.int64))
-        moved = (Block(one.level, one.start + hidden, one.size, one.group) for one in blocks)
+        moved = (
+            Block(block.level, block.start + hidden, block.size, block.group) for block in blocks
+        )
         blocks = (base, *moved)
     totals: list[Int64] = []
     sizes: list[Int64] = []

@@ -31,7 +31,7 @@ class DesignRow:
             raise SpecError("A row has one probability for each of its deviations.")
         if any(a >= b for a, b in zip(self.deviations, self.deviations[1:], strict=False)):
             raise SpecError("The deviations of a row stand in ascending order, each once.")
-        if any(not 0 <= one <= 1 for one in self.probabilities):
+        if any(not 0 <= probability <= 1 for probability in self.probabilities):
             raise SpecError("Probabilities lie between 0 and 1.")
         if abs(math.fsum(self.probabilities) - 1) > SUM_TOLERANCE:
             raise SpecError("The probabilities of a row sum to 1.")
@@ -141,7 +141,9 @@ class PerturbationDesign(Perturbation):
         stay = 1 - math.fsum(targets.values())
         if stay < 0:
             raise SpecError("The probabilities for empty cells sum to more than 1.")
-        row = DesignRow((0, *sorted(targets)), (stay, *(targets[one] for one in sorted(targets))))
+        row = DesignRow(
+            (0, *sorted(targets)), (stay, *(targets[target] for target in sorted(targets)))
+        )
         tail, old = self.tail, list(range(1, self.tail.rows))
         if tail.start == 0:
             # Row 0 also serves larger counts, such as the multiples of a base: those keep it.

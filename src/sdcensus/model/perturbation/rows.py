@@ -157,6 +157,6 @@ class Perturbation(Confidential):
 
 
 def _exact_sum(terms: Sequence[float | Fraction]) -> float | Fraction:
-    if all(isinstance(one, Fraction | int) for one in terms):
-        return sum((Fraction(one) for one in terms), Fraction(0))
-    return math.fsum(float(one) for one in terms)
+    if all(isinstance(term, Fraction | int) for term in terms):
+        return sum((Fraction(term) for term in terms), Fraction(0))
+    return math.fsum(float(term) for term in terms)

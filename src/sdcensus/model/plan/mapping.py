@@ -70,7 +70,7 @@ class MappedBreakdown:
     @property
     def inside(self) -> npt.NDArray[np.bool_]:
         """Which leaves of the variable are in the population of the breakdown."""
-        return np.array([one != OUTSIDE for one in self.leaves], dtype=bool)
+        return np.array([leaf != OUTSIDE for leaf in self.leaves], dtype=bool)
 
     def level_name(self, depth: int) -> str:
         """How the axis calls the level at that depth of the breakdown."""
@@ -82,17 +82,17 @@ class MappedBreakdown:
         A code that has no others below it stands again at every finer level.
         """
         tree = self.breakdown
-        leaves = {one.code for one in tree.leaves}
+        leaves = {leaf.code for leaf in tree.leaves}
         outside = OUTSIDE in self.leaves
         made = []
         for depth in range(tree.depth, 0, -1):
             codes = [
-                Code(one.code, one.label, one.kind)
-                for one in tree.codes[1:]
-                if tree.depth_of(one.code) == depth
-                or (one.code in leaves and tree.depth_of(one.code) < depth)
+                Code(code.code, code.label, code.kind)
+                for code in tree.codes[1:]
+                if tree.depth_of(code.code) == depth
+                or (code.code in leaves and tree.depth_of(code.code) < depth)
             ]
-            at = {one.code: place for place, one in enumerate(codes)}
+            at = {code.code: place for place, code in enumerate(codes)}
             group = tuple(
                 len(codes) if leaf == OUTSIDE else at[tree.at_depth(leaf, depth)]
                 for leaf in self.leaves
@@ -195,7 +195,7 @@ class Mapping:
         return self._derived[name]
 
     def _derive(self, name: str) -> MappedBreakdown | None:
-        mapped = {one.breakdown.name: one for one in self.breakdowns}
+        mapped = {breakdown.breakdown.name: breakdown for breakdown in self.breakdowns}
         if name in mapped:
             return mapped[name]
         for finer in self.programme.finer(name):
@@ -205,7 +205,7 @@ class Mapping:
                     leaf.code: self.programme.coarser_leaf(finer, name, leaf.code)
                     for leaf in source.breakdown.leaves
                 }
-                leaves = tuple(goes[one] if one != OUTSIDE else OUTSIDE for one in source.leaves)
+                leaves = tuple(goes[leaf] if leaf != OUTSIDE else OUTSIDE for leaf in source.leaves)
                 return MappedBreakdown(self.programme.breakdown(name), source.variable, leaves)
         return None
 
@@ -224,10 +224,10 @@ class Mapping:
         """
         trees = []
         taken = {level.name for level in variable.levels()}
-        for one in self.programme.breakdowns:
-            mapped = self.breakdown(one.name)
+        for breakdown in self.programme.breakdowns:
+            mapped = self.breakdown(breakdown.name)
             if mapped is not None and mapped.variable.name == variable.name:
-                trees.append(Hierarchy(one.name, mapped.levels()))
+                trees.append(Hierarchy(breakdown.name, mapped.levels()))
         if self.geography is not None and self.geography.variable.name == variable.name:
             trees.append(Hierarchy(NATION, (self._nation(variable),)))
         if self.grid is not None and self.grid.name == variable.name:
@@ -249,10 +249,10 @@ class Mapping:
     def _cells(self, grid: Variable) -> Level:
         """The cells of the grid under their full names, and one for those who are in none."""
         start = f"{self.country}_"
-        names = [cell_of(one, self.country) for one in grid.codes]
-        cells = [(name, one) for name, one in zip(names, grid.codes, strict=True) if name]
+        names = [cell_of(code, self.country) for code in grid.codes]
+        cells = [(name, code) for name, code in zip(names, grid.codes, strict=True) if name]
         at = {one.code: number for number, (_, one) in enumerate(cells)}
         codes = [Code(start + name, one.label) for name, one in cells]
         codes.append(Code(start + UNALLOCATED, UNALLOCATED_LABEL, CodeKind.NOT_APPLICABLE))
-        group = tuple(at.get(one.code, len(cells)) for one in grid.codes)
+        group = tuple(at.get(code.code, len(cells)) for code in grid.codes)
         return Level(GRID_CELL, tuple(codes), group)

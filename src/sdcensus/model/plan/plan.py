@@ -201,10 +201,10 @@ class Plan:
 
     def table(self, name: str) -> PlannedTable:
         """The table of that name."""
-        for one in self.tables:
-            if one.name == name:
-                return one
-        raise UnknownName("table in the plan", name, known=[one.name for one in self.tables])
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise UnknownName("table in the plan", name, known=[table.name for table in self.tables])
 
     def path(self, text: str) -> Path:
         """A file or folder that the plan names."""
@@ -212,4 +212,4 @@ class Plan:
 
     def specs(self, schema: Schema) -> tuple[TableSpec, ...]:
         """All tables without their numbers."""
-        return tuple(one.spec(schema) for one in self.tables)
+        return tuple(table.spec(schema) for table in self.tables)

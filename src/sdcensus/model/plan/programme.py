@@ -53,13 +53,15 @@ class Breakdown:
     def __post_init__(self) -> None:
         places: dict[str, int] = {}
         depths: list[int] = []
-        for at, one in enumerate(self.codes):
-            if one.code in places or bool(one.parent) is not bool(at):
-                raise SpecError(f"Breakdown {self.name}: the code {one.code!r} stands twice.")
-            if one.parent and one.parent not in places:
-                raise SpecError(f"Breakdown {self.name}: {one.parent!r} is not above {one.code!r}.")
-            places[one.code] = at
-            depths.append(depths[places[one.parent]] + 1 if one.parent else 0)
+        for at, code in enumerate(self.codes):
+            if code.code in places or bool(code.parent) is not bool(at):
+                raise SpecError(f"Breakdown {self.name}: the code {code.code!r} stands twice.")
+            if code.parent and code.parent not in places:
+                raise SpecError(
+                    f"Breakdown {self.name}: {code.parent!r} is not above {code.code!r}."
+                )
+            places[code.code] = at
+            depths.append(depths[places[code.parent]] + 1 if code.parent else 0)
         object.__setattr__(self, "_places", MappingProxyType(places))
         object.__setattr__(self, "_depths", tuple(depths))
 
@@ -71,8 +73,8 @@ class Breakdown:
     @property
     def leaves(self) -> tuple[BreakdownCode, ...]:
         """The codes that have no others below them."""
-        parents = {one.parent for one in self.codes}
-        return tuple(one for one in self.codes if one.code not in parents)
+        parents = {code.parent for code in self.codes}
+        return tuple(code for code in self.codes if code.code not in parents)
 
     @property
     def depth(self) -> int:
@@ -82,7 +84,7 @@ class Breakdown:
     @property
     def parents(self) -> tuple[int, ...]:
         """For each code the place of the one above it; -1 for the total."""
-        return tuple(self._places[one.parent] if one.parent else -1 for one in self.codes)
+        return tuple(self._places[code.parent] if code.parent else -1 for code in self.codes)
 
     def place(self, code: str) -> int:
         """Where a code stands among ``codes``."""
@@ -105,9 +107,9 @@ class Breakdown:
         """The leaves that a code stands for: itself, or all below it."""
         depth = self.depth_of(code)
         return tuple(
-            one.code
-            for one in self.leaves
-            if self.depth_of(one.code) >= depth and self.at_depth(one.code, depth) == code
+            leaf.code
+            for leaf in self.leaves
+            if self.depth_of(leaf.code) >= depth and self.at_depth(leaf.code, depth) == code
         )
 
     def with_areas(self, areas: Sequence[BreakdownCode]) -> Breakdown:
@@ -234,18 +236,18 @@ class Programme:
 
     def breakdown(self, name: str) -> Breakdown:
         """The breakdown of that name."""
-        for one in self.breakdowns:
-            if one.name == name:
-                return one
-        known = [one.name for one in self.breakdowns]
+        for breakdown in self.breakdowns:
+            if breakdown.name == name:
+                return breakdown
+        known = [breakdown.name for breakdown in self.breakdowns]
         raise UnknownName("breakdown", name, known=known, where=f"{self.name}: ")
 
     def unit(self, name: str) -> ProgrammeUnit:
         """The unit of that name."""
-        for one in self.units:
-            if one.name == name:
-                return one
-        raise UnknownName("unit", name, known=[one.name for one in self.units])
+        for unit in self.units:
+            if unit.name == name:
+                return unit
+        raise UnknownName("unit", name, known=[unit.name for unit in self.units])
 
     @property
     def area_levels(self) -> tuple[str, ...]:
@@ -272,11 +274,15 @@ class Programme:
 
     def leaves_of(self, hypercube: Hypercube) -> int:
         """How many cells without any total a hypercube has for each area."""
-        return math.prod(len(self.breakdown(one[0]).leaves) for one in hypercube.dimensions[1:])
+        return math.prod(
+            len(self.breakdown(dimension[0]).leaves) for dimension in hypercube.dimensions[1:]
+        )
 
     def cells_of(self, hypercube: Hypercube) -> int:
         """How many cells a hypercube has for each area, totals and groups included."""
-        return math.prod(len(self.breakdown(one[0]).codes) for one in hypercube.dimensions[1:])
+        return math.prod(
+            len(self.breakdown(dimension[0]).codes) for dimension in hypercube.dimensions[1:]
+        )
 
 
 def _nearest(fine: Breakdown, code: str, programme: Programme, coarse: str) -> str:

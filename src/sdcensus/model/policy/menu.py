@@ -54,16 +54,18 @@ class Menu:
 
     def variable(self, name: str) -> MenuVariable:
         """The variable of that name."""
-        for one in self.variables:
-            if one.variable.name == name:
-                return one
-        known = [one.variable.name for one in self.variables]
+        for variable in self.variables:
+            if variable.variable.name == name:
+                return variable
+        known = [variable.variable.name for variable in self.variables]
         raise UnknownName("variable on the menu", name, known=known)
 
     @property
     def geographies(self) -> tuple[MenuVariable, ...]:
         """The variables whose codes are areas."""
-        return tuple(one for one in self.variables if one.variable.role is Role.GEOGRAPHY)
+        return tuple(
+            variable for variable in self.variables if variable.variable.role is Role.GEOGRAPHY
+        )
 
     def allows(self, chosen: Mapping[str, Level]) -> bool:
         """Whether a table by these variables at these levels may be asked for, at least coarsely.
@@ -72,11 +74,11 @@ class Menu:
         """
         if len(chosen) > self.dimensions:
             return False
-        names = {one.variable.name for one in self.variables}
+        names = {variable.variable.name for variable in self.variables}
         if not names.issuperset(chosen):
             return False
         for name, level in chosen.items():
-            if level.name not in {one.name for one in self.variable(name).levels}:
+            if level.name not in {level.name for level in self.variable(name).levels}:
                 return False
         cells = math.prod(len(level.codes) + 1 for level in chosen.values())
         if self.cells is not None and cells > self.cells:

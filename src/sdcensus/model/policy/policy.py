@@ -110,7 +110,7 @@ class Policy:
     def role(self, role: str | UserRole) -> RoleRules:
         """What holds for a role, with the limits of the policy filled in."""
         named = user_role(role)
-        own = next((one for one in self.roles if one.role is named), RoleRules(role=named))
+        own = next((role for role in self.roles if role.role is named), RoleRules(role=named))
         limits = self.limits
         return RoleRules(
             role=named,
@@ -146,16 +146,16 @@ class Policy:
         finest = self.rule_of(variable.name).finest_level
         if finest:
             limit = variable.level(finest).group_array
-            levels = [one for one in levels if coarser_or_equal(one.group_array, limit)]
+            levels = [level for level in levels if coarser_or_equal(level.group_array, limit)]
         hidden = {
             one.at.level: set(one.codes)
             for one in self.decided.not_offered
             if one.at.variable == variable.name
         }
         kept = [
-            one
-            for one in levels
-            if not hidden.get(one.name, set()).issuperset(code.code for code in one.codes)
+            level
+            for level in levels
+            if not hidden.get(level.name, set()).issuperset(code.code for code in level.codes)
         ]
         return finest_first(kept)
 
@@ -216,6 +216,6 @@ def _finest_areas(
     for area in areas:
         # Squares of a grid are no unions of districts, whatever their size.
         levels = area.levels() if area.name == finest.variable else ()
-        names = [one.name for one in levels if coarser_or_equal(one.group_array, limit)]
+        names = [level.name for level in levels if coarser_or_equal(level.group_array, limit)]
         allowed.append((area.name, tuple(names)))
     return tuple(allowed)

@@ -113,7 +113,7 @@ def _exempt(policy: Policy) -> Found:
 
 
 def _variables(policy: Policy) -> Found:
-    names = [one.variable for one in policy.variables]
+    names = [variable.variable for variable in policy.variables]
     for rule in policy.variables:
         where: Place = ("variable", rule.variable)
         if names.count(rule.variable) > 1:
@@ -155,7 +155,7 @@ def _variable(schema: Schema, name: str) -> tuple[Variable | None, str]:
     try:
         variable = schema.variable(name)
     except UnknownName:
-        known = [one.name for one in schema.variables if one.is_axis]
+        known = [variable.name for variable in schema.variables if variable.is_axis]
         return None, unknown("variable", name, known)
     if not variable.is_axis:
         return None, f"Tables cannot be made by {name!r}, so a rule about it says nothing."
@@ -165,8 +165,8 @@ def _variable(schema: Schema, name: str) -> tuple[Variable | None, str]:
 def _area(policy: Policy, at: AtLevel, where: Place) -> Found:
     """Whether areas of that kind exist."""
     areas = policy.areas
-    known = [f"{one.name}@{level.name}" for one in areas for level in one.levels()]
-    if at.variable not in [one.name for one in areas]:
+    known = [f"{area.name}@{level.name}" for area in areas for level in area.levels()]
+    if at.variable not in [area.name for area in areas]:
         yield where, unknown("geography", str(at), known)
         return
     try:
@@ -228,7 +228,7 @@ def _design(policy: Policy) -> Found:
         yield from _area(policy, at, where)
         yield from _whole(where, population, 0)
     if rules.one_household_cells is not None:
-        kinds = {one.entity for one in policy.schema.entities}
+        kinds = {entity.entity for entity in policy.schema.entities}
         why = ""
         if not {Entity.PERSON, Entity.HOUSEHOLD} <= kinds:
             why = "This census has no households of persons"
@@ -244,13 +244,13 @@ def _detail(policy: Policy) -> Found:
     for at, detail in enumerate(entries):
         where: Place = ("design", "detail", at)
         yield from _whole((*where, "population"), detail.population, 0)
-        if [one.population for one in entries].count(detail.population) > 1:
+        if [entry.population for entry in entries].count(detail.population) > 1:
             yield where, f"Two entries are for areas from {detail.population:,} people on."
         if not detail.levels:
             yield where, 'An entry names levels, such as levels = { age = "five_year" }.'
         for one in detail.levels:
             yield from _at_level(policy, one, (*where, "levels", one.variable))
-    for detail in sorted(entries, key=lambda one: -one.population):
+    for detail in sorted(entries, key=lambda entry: -entry.population):
         where = ("design", "detail", entries.index(detail))
         for one in detail.levels:
             if any(_at_level(policy, one, ())):
@@ -304,7 +304,7 @@ def _codes(policy: Policy, at: AtLevel, codes: tuple[str, ...], where: Place) ->
     yield from found
     if found:
         return
-    known = [one.code for one in policy.level(at).codes]
+    known = [code.code for code in policy.level(at).codes]
     for code in codes:
         if code not in known:
             yield (*where, "codes"), f"{at}: {unknown('code', code, known)}"

@@ -62,9 +62,9 @@ class Claims:
             ('unbiased', 'bounded', 'for_publication')
         """
         return tuple(
-            one.name
-            for one in fields(self)
-            if one.name in SENTENCES and getattr(self, one.name) is True
+            field.name
+            for field in fields(self)
+            if field.name in SENTENCES and getattr(self, field.name) is True
         )
 
     def sentences(self) -> tuple[str, ...]:

@@ -187,9 +187,9 @@ def delivered_axis(axis: Axis, *, column: str = "", label: Text | None = None) -
         column=column or axis.variable.name,
         label=label or axis.variable.label or Text.of(variable_heading(axis.variable)),
         positions=np.arange(len(codes), dtype=np.int64),
-        codes=tuple(one.code for one in codes),
-        labels=tuple(one.label for one in codes),
-        levels=tuple(one.level for one in codes),
+        codes=tuple(code.code for code in codes),
+        labels=tuple(code.label for code in codes),
+        levels=tuple(code.level for code in codes),
         parents=parents_of(axis),
         total=len(codes) - 1 if axis.total else None,
         geography=axis.variable.role is Role.GEOGRAPHY,
@@ -233,7 +233,7 @@ def heading_of(spec: TableSpec, axes: Sequence[DeliveredAxis]) -> Text:
 
     The first language is shown where one is asked for that is not there; it is that of the labels.
     """
-    labels = {key for axis in axes for one in axis.labels for key, _ in one.by_language}
+    labels = {key for axis in axes for label in axis.labels for key, _ in label.by_language}
     spoken = (*sorted(labels), *(one for one in LANGUAGES if one not in labels))
     return Text.of({one: table_heading(spec, one) for one in spoken})
 
@@ -264,7 +264,7 @@ def deliver(
         signs: The office's own signs for marks.
     """
     spec = table.spec
-    shown = tuple(delivered_axis(one) for one in spec.axes) if axes is None else tuple(axes)
+    shown = tuple(delivered_axis(axis) for axis in spec.axes) if axes is None else tuple(axes)
     if len(shown) != len(spec.axes):
         raise SpecError(f"{spec.title}: every axis of the table is delivered, and no other.")
     return DeliveredTable(

@@ -204,7 +204,7 @@ def number_classes(
                 variable=shown,
             )
         raise SpecError(what)
-    return tuple(sorted(classes, key=lambda one: one.lower))
+    return tuple(sorted(classes, key=lambda class_: class_.lower))
 
 
 def quotient(
@@ -359,7 +359,7 @@ def _lined(array: Array) -> Array:
 
 def _wide(numbers: Sequence[int], size: Int64, scale: int) -> type[np.int64] | type[object]:
     """Whole numbers in which sums of so many of these numbers can be held: 64 bits or any size."""
-    largest = max((abs(one) for one in numbers), default=0) + 1
+    largest = max((abs(number) for number in numbers), default=0) + 1
     if largest * scale >= 1 << 62:
         raise SpecError(
             told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")

@@ -108,7 +108,7 @@ class GroupedTable:
         signs = [0] * self.published.size if self.flags is None else self.flags.ravel().tolist()
         numbers = self.published.ravel().tolist()
         columns["published"] = [
-            None if sign else one for one, sign in zip(numbers, signs, strict=True)
+            None if sign else number for number, sign in zip(numbers, signs, strict=True)
         ]
         columns["parts"] = self.parts.ravel().tolist()
         columns["error_factor"] = [round(math.sqrt(one), 2) for one in columns["parts"]]

@@ -119,7 +119,7 @@ class Making:
     def lookup(self) -> str | None:
         """How keys were looked up; ``None`` for a method that looks none up."""
         settings = _flat(parse_json(self.settings or "{}"))
-        found = (one for name, one in settings.items() if name.split(": ")[-1] == "lookup")
+        found = (setting for name, setting in settings.items() if name.split(": ")[-1] == "lookup")
         named = next(found, None)
         return named if isinstance(named, str) else None
 
@@ -200,13 +200,13 @@ class PublicationLock:
     def looks(self) -> int:
         """How many times the numbers were drawn anew, the first time included."""
         # Several plans may take part in one re-keying.
-        return 1 + len({one.name for one in self.events if one.kind is EventKind.REKEYING})
+        return 1 + len({event.name for event in self.events if event.kind is EventKind.REKEYING})
 
     def table(self, spec_hash: str, series: str = "") -> LockedTable | None:
         """The published table of that specification, of one census."""
-        for one in self.tables:
-            if (one.spec_hash, one.series) == (spec_hash, series):
-                return one
+        for table in self.tables:
+            if (table.spec_hash, table.series) == (spec_hash, series):
+                return table
         return None
 
     def series_of(self, info: CensusInfo) -> str:
@@ -215,13 +215,13 @@ class PublicationLock:
         The same code is the same census. Without codes, reference dates more than a year apart
         are different ones: a date that was corrected must not hide that numbers change.
         """
-        for one in self.makings:
-            apart = days_apart(one.reference_date, info.reference_date)
-            if info.code and one.census == census_name(info):
-                return one.series
-            if not info.code and one.series.startswith("name:") and (apart or 0) <= CLOSE_DAYS:
-                return one.series
-        taken = {one.series for one in self.makings}
+        for making in self.makings:
+            apart = days_apart(making.reference_date, info.reference_date)
+            if info.code and making.census == census_name(info):
+                return making.series
+            if not info.code and making.series.startswith("name:") and (apart or 0) <= CLOSE_DAYS:
+                return making.series
+        taken = {making.series for making in self.makings}
         made = f"code:{census_name(info)}" if info.code else f"name:{info.reference_date}"
         return made if made not in taken else f"{made} {len(taken)}"
 
@@ -231,7 +231,7 @@ class PublicationLock:
 
     def event(self, name: str, plan: str = "") -> LockEvent | None:
         """The event of that name: of one plan, or of any."""
-        found = (one for one in self.events if one.name == name and plan in ("", one.plan))
+        found = (event for event in self.events if event.name == name and plan in ("", event.plan))
         return next(found, None)
 
     def key_version(self, series: str | None = None, plan: str = "") -> int | None:
@@ -243,9 +243,9 @@ class PublicationLock:
         """
         return max(
             (
-                self.making(one).key_version
-                for one in self.tables
-                if series in (None, one.series) and plan in ("", one.plan)
+                self.making(table).key_version
+                for table in self.tables
+                if series in (None, table.series) and plan in ("", table.plan)
             ),
             default=None,
         )
@@ -257,15 +257,15 @@ class PublicationLock:
             series: Of one census only.
             plan: Of one plan, if it has published anything; else of all.
         """
-        tables = [one for one in self.tables if series in (None, one.series)]
-        own = [one for one in tables if one.plan == plan]
-        latest = sorted(own or tables, key=lambda one: one.event, reverse=True)
+        tables = [table for table in self.tables if series in (None, table.series)]
+        own = [table for table in tables if table.plan == plan]
+        latest = sorted(own or tables, key=lambda table: table.event, reverse=True)
         found = (self.making(one).lookup for one in latest)
         return next((one for one in found if one is not None), None)
 
     def smallest_group(self, series: str) -> int:
         """The smallest group of what was published last of a census; 0 for no rule."""
-        own = [one for one in self.tables if one.series == series]
+        own = [table for table in self.tables if table.series == series]
         newest = max((one.event for one in own), default=0)
         sizes = [self.making(one).smallest_group for one in own if one.event == newest]
         return max(sizes, default=0)
@@ -289,7 +289,7 @@ class PublicationLock:
                 their specification, and how they were made.
         """
         makings = list(self.makings)
-        kept = {(one.spec_hash, one.series): one for one in self.tables}
+        kept = {(table.spec_hash, table.series): table for table in self.tables}
         for spec_hash, (table, making) in tables.items():
             at = next((at for at, one in enumerate(makings) if one.decides == making.decides), None)
             if at is None:
@@ -307,10 +307,11 @@ class PublicationLock:
             "version": FORMAT_VERSION,
             "confidential": "For the office only. Never publish this file.",
             "makings": [
-                {**asdict(one), "settings": parse_json(one.settings)} for one in self.makings
+                {**asdict(making), "settings": parse_json(making.settings)}
+                for making in self.makings
             ],
-            "tables": [asdict(one) for one in self.tables],
-            "events": [asdict(one) for one in self.events],
+            "tables": [asdict(table) for table in self.tables],
+            "events": [asdict(event) for event in self.events],
         }
         return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
@@ -345,10 +346,10 @@ class PublicationLock:
         return lock
 
     def _check(self) -> None:
-        hashes = [(one.spec_hash, one.series) for one in self.tables]
+        hashes = [(table.spec_hash, table.series) for table in self.tables]
         fits = all(
-            0 <= one.making < len(self.makings) and 0 <= one.event < len(self.events)
-            for one in self.tables
+            0 <= table.making < len(self.makings) and 0 <= table.event < len(self.events)
+            for table in self.tables
         )
         if not fits or len(set(hashes)) != len(hashes):
             raise ValueError("tables")

@@ -45,7 +45,7 @@ class SmallGroups:
     cells: Int64
 
     def __post_init__(self) -> None:
-        sizes = [len(one) for one in self.groups]
+        sizes = [len(group) for group in self.groups]
         if self.cells.ndim != 2 or self.cells.shape[1] != len(sizes):
             raise SpecError("A small group outside a table has one code for each of its axes.")
         if (self.cells < 0).any() or (self.cells >= np.array(sizes, dtype=np.int64)).any():
@@ -70,7 +70,7 @@ class SmallGroups:
         """
         found = np.zeros(wanted.size, dtype=bool)
         absent = np.flatnonzero(values_at(held, published, wanted) == 0)
-        within = [_within(one) for one in ancestry_of(spec).axes[: len(spec.axes)]]
+        within = [_within(axis) for axis in ancestry_of(spec).axes[: len(spec.axes)]]
         large = held[published >= self.smallest]
         for first in range(0, absent.size, _AT_A_TIME):
             rows = absent[first : first + _AT_A_TIME]
@@ -136,7 +136,7 @@ class SparseGroups:
     ) -> None:
         self._ancestry, self.smallest = ancestry, smallest
         shape = ancestry.extended.shape
-        axes = [_every(one) for one in ancestry.axes]
+        axes = [_every(axis) for axis in ancestry.axes]
         useful = [one for one, _ in axes]
         self._above = [pairs for _, pairs in axes]
         #: Groups without the condition that are large, and have nothing small above them.
@@ -148,7 +148,7 @@ class SparseGroups:
             self._small.append(small.numbers)
             self._small += _zeros(ancestry, axes, unconditioned.numbers, self._whole)
         self._large, small = self._judged(cells, useful)
-        self._kept = [_places(one) for one in ancestry.axes]
+        self._kept = [_places(axis) for axis in ancestry.axes]
         kept = [one >= 0 for one in self._kept]
         inside = _on(shape, small.numbers, kept)
         # What is not shown is not named either: only groups that are shown wherever they appear.
@@ -202,13 +202,13 @@ class SparseGroups:
         for first in range(0, wanted.size, _AT_A_TIME):
             part = wanted[first : first + _AT_A_TIME]
             cells = np.zeros(part.size, dtype=np.uint64)
-            for at, (one, weight) in enumerate(
+            for at, (axis, weight) in enumerate(
                 zip(self._ancestry.axes, mixed_radix(shape), strict=True)
             ):
                 fixed = at >= len(spec.axes)
                 place = np.zeros(part.size, dtype=np.int64)
                 place = place if fixed else positions_on(spec.shape, at, part)
-                cells += one.kept[place].astype(np.uint64) * np.uint64(weight)
+                cells += axis.kept[place].astype(np.uint64) * np.uint64(weight)
             found = ~_in_large_only(shape, cells, self._above, self._large)
             if self._whole is not None:
                 found |= ~_among(self._whole, cells)
@@ -231,10 +231,10 @@ def _outside(
     columns: list[Int64] = []
     named: list[list[tuple[int, ...]]] = []
     empty = np.zeros(numbers.size, dtype=bool)
-    for at, one in enumerate(ancestry.axes[: len(ancestry.spec.axes)]):
-        place = np.arange(one.kept.size)
-        holders = np.concatenate([one.kept, one.larger])
-        parts = np.concatenate([place, np.repeat(place, np.diff(one.start))])
+    for at, axis in enumerate(ancestry.axes[: len(ancestry.spec.axes)]):
+        place = np.arange(axis.kept.size)
+        holders = np.concatenate([axis.kept, axis.larger])
+        parts = np.concatenate([place, np.repeat(place, np.diff(axis.start))])
         start, part = _listed(shape[at], (holders, parts))
         names: dict[tuple[int, ...], int] = {}
         codes, where = np.unique(positions_on(shape, at, numbers), return_inverse=True)

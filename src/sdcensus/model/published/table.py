@@ -161,7 +161,7 @@ class Table:
     def cells(self, *, language: str | None = None) -> Iterator[PublishedCell]:
         """Every cell with its codes and labels, the last axis running fastest."""
         axes = self.spec.axes
-        labels = [[one.label.show(language) or one.code for one in axis.codes] for axis in axes]
+        labels = [[code.label.show(language) or code.code for code in axis.codes] for axis in axes]
         flags = self._flags().reshape(-1).tolist()
         values = self.published.reshape(-1).tolist()
         positions = itertools.product(*(range(size) for size in self.shape))
@@ -315,18 +315,18 @@ def _columns(
     columns: dict[str, list[Any]] = {}
     for kind in ("", "_level", "_label"):
         for axis, at in zip(spec.axes, positions, strict=True):
-            words = [one.code for one in axis.codes]
+            words = [code.code for code in axis.codes]
             if kind == "_label":
-                words = [one.label.show(language) or one.code for one in axis.codes]
+                words = [code.label.show(language) or code.code for code in axis.codes]
             elif kind == "_level":
                 if len(axis.levels) < 2:
                     continue
-                words = [one.level for one in axis.codes]
+                words = [code.level for code in axis.codes]
             columns[f"{axis.variable.name}{kind}"] = np.array(words, dtype=object)[at].tolist()
     numbers: list[int | None] = published.tolist()
     if flags is not None:
         signs = flags.tolist()
-        numbers = [None if sign else one for one, sign in zip(numbers, signs, strict=True)]
+        numbers = [None if sign else number for number, sign in zip(numbers, signs, strict=True)]
         columns["published"] = numbers
         columns["flag"] = [Mark(sign).sign for sign in signs]
     else:

@@ -98,7 +98,7 @@ def to_geojson(shapes: Shapes) -> dict[str, Any]:
     features = []
     for area in sorted(by_area):
         polygons = [
-            [drawn(ring) for ring in one] for one in _polygons(shapes, by_area[area], outer)
+            [drawn(ring) for ring in polygon] for polygon in _polygons(shapes, by_area[area], outer)
         ]
         one_part = len(polygons) == 1
         features.append(
@@ -117,8 +117,8 @@ def to_geojson(shapes: Shapes) -> dict[str, Any]:
 def all_levels(shapes: Mapping[str, Shapes]) -> dict[str, Any]:
     """A FeatureCollection with the areas of several levels, each with its code and level."""
     features = []
-    for level, one in shapes.items():
-        for feature in to_geojson(one)["features"]:
+    for level, shape in shapes.items():
+        for feature in to_geojson(shape)["features"]:
             feature["properties"]["level"] = level
             features.append(feature)
     return {"type": "FeatureCollection", "features": features}

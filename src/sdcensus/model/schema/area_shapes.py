@@ -79,10 +79,10 @@ def read_shapes(content: bytes, variable: Variable, where: str) -> dict[str, Sha
     features = _features(content, where)
     by_level: dict[str, list[Mapping[str, Any]]] = {}
     levels = {level.name for level in variable.levels()}
-    for one in features:
-        named = _properties(one).get("level")
+    for feature in features:
+        named = _properties(feature).get("level")
         level = named if isinstance(named, str) and named in levels else variable.leaf_level
-        by_level.setdefault(level, []).append(one)
+        by_level.setdefault(level, []).append(feature)
     found = {}
     for name, members in by_level.items():
         known = {code.code for code in variable.level(name).codes}
@@ -109,7 +109,9 @@ def _features(content: bytes, where: str) -> list[Mapping[str, Any]]:
     if kind != "FeatureCollection" or not isinstance(features, list):
         raise InputError(f"{where} is no GeoJSON FeatureCollection.")
     found: list[Mapping[str, Any]] = [
-        one for one in features if isinstance(one, dict) and one.get("type") == "Feature"
+        feature
+        for feature in features
+        if isinstance(feature, dict) and feature.get("type") == "Feature"
     ]
     if len(found) != len(features):
         raise InputError(f"{where}: every member of 'features' must be a Feature.")
@@ -125,12 +127,12 @@ def _with_codes(
     features: Sequence[Mapping[str, Any]], known: set[str]
 ) -> dict[str, Mapping[str, Any]]:
     """Features by their codes; the property that gives most codes is taken."""
-    names = {name: None for one in features for name in _properties(one)}
+    names = {name: None for feature in features for name in _properties(feature)}
     ways = [
-        {_text(_properties(one).get(name)): one for one in features}
+        {_text(_properties(feature).get(name)): feature for feature in features}
         for name in sorted(names, key=lambda name: name != "code")
     ]
-    ways.append({_text(one.get("id")): one for one in features})
+    ways.append({_text(feature.get("id")): feature for feature in features})
     best = max(ways, key=lambda way: len(way.keys() & known))
     return {code: one for code, one in best.items() if code in known and one.get("geometry")}
 
@@ -147,8 +149,8 @@ class _Drawn:
         rings: list[Any] = []
         self.area_of: list[int] = []
         self.exterior: list[bool] = []
-        for at, one in enumerate(members.values()):
-            for polygon in _polygons(one["geometry"], where):
+        for at, member in enumerate(members.values()):
+            for polygon in _polygons(member["geometry"], where):
                 rings += polygon
                 self.area_of += [at] * len(polygon)
                 self.exterior += [number == 0 for number in range(len(polygon))]
@@ -193,8 +195,8 @@ def _points(rings: Sequence[Any], where: str) -> Floats:
     points = [*itertools.chain.from_iterable(rings)]
     try:
         numbers = np.fromiter(itertools.chain.from_iterable(points), dtype=np.float64)
-        if numbers.size != 2 * len(points) or any(len(one) != 2 for one in points):
-            numbers = np.array([(one[0], one[1]) for one in points], dtype=np.float64)
+        if numbers.size != 2 * len(points) or any(len(point) != 2 for point in points):
+            numbers = np.array([(point[0], point[1]) for point in points], dtype=np.float64)
     except (ValueError, TypeError, IndexError, KeyError):
         numbers = np.array([np.nan])
     if not np.isfinite(numbers).all():
@@ -371,7 +373,7 @@ def _traced(start: Int64, end: Int64, corners: Int64) -> Iterator[list[int]]:
                     break
                 now = _leftmost(
                     starts[now] % many,
-                    [ends[one] % many for one in ways],
+                    [ends[way] % many for way in ways],
                     ways,
                     ends[now] % many,
                     corners,

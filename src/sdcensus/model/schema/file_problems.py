@@ -143,8 +143,10 @@ class ProblemLog:
     def problems(self) -> tuple[Problem, ...]:
         """All problems, by file and column."""
         found = [
-            Problem(kind, file, column, one.records, tuple(sorted(one.rows)), tuple(one.examples))
-            for (kind, file, column), one in self._entries.items()
+            Problem(
+                kind, file, column, entry.records, tuple(sorted(entry.rows)), tuple(entry.examples)
+            )
+            for (kind, file, column), entry in self._entries.items()
         ]
         return tuple(sorted(found, key=lambda one: (one.file, one.column, one.kind)))
 
@@ -160,7 +162,7 @@ def refuse_if(
         afterwards: What became of the work, for the end of the message.
         otherwise: How to go on in spite of the problems, where an option allows that.
     """
-    found = sorted(problems, key=lambda one: (one.file, one.column, one.kind))
+    found = sorted(problems, key=lambda problem: (problem.file, problem.column, problem.kind))
     fatal = [one for one in found if one.kind in FATAL]
     if not (found if on_problem is OnProblem.REFUSE else fatal):
         return

@@ -106,7 +106,9 @@ def ties_of(schema: Schema) -> tuple[Tie, ...]:
             ties.append(Tie(variable.entity, variable.counts, times, ((variable, leaves),)))
     for identity in schema.identities:
         universe = universe_of(identity.when, schema)
-        leaves_by_variable = tuple((one, leaves_in(universe, one)) for one in universe.variables)
+        leaves_by_variable = tuple(
+            (variable, leaves_in(universe, variable)) for variable in universe.variables
+        )
         ties.append(Tie(identity.each, identity.holds, identity.times, leaves_by_variable))
     return tuple(_together(ties))
 

@@ -101,11 +101,11 @@ def _together(rules: list[PairRule]) -> PairRule:
     made: list[Int64] = []
     leaves: list[Int64] = []
     for side in (0, 1):
-        merged = classes_together(np.stack([one.classes[side] for one in rules]))
+        merged = classes_together(np.stack([rule.classes[side] for rule in rules]))
         made.append(merged)
         leaves.append(np.unique(merged, return_index=True)[1])
     impossible = np.zeros((leaves[0].size, leaves[1].size), dtype=bool)
-    for one in rules:
-        rows, columns = one.classes[0][leaves[0]], one.classes[1][leaves[1]]
-        impossible |= one.impossible[np.ix_(rows, columns)]
+    for rule in rules:
+        rows, columns = rule.classes[0][leaves[0]], rule.classes[1][leaves[1]]
+        impossible |= rule.impossible[np.ix_(rows, columns)]
     return PairRule(rules[0].variables, (made[0], made[1]), impossible)

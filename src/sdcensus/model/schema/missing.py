@@ -31,8 +31,8 @@ def _with_missing_code(variable: Variable) -> Variable:
         variable,
         codes=(*variable.codes, UNKNOWN),
         hierarchies=tuple(
-            Hierarchy(one.name, tuple(map(_with_unknown, one.levels)))
-            for one in variable.hierarchies
+            Hierarchy(hierarchy.name, tuple(map(_with_unknown, hierarchy.levels)))
+            for hierarchy in variable.hierarchies
         ),
     )
 

@@ -250,7 +250,7 @@ def nested_hierarchies(name: str, levels: Sequence[Level]) -> tuple[Hierarchy, .
     The first hierarchy is called ``name``, a further one like its finest level.
     """
     chains: list[list[Level]] = []
-    for level in sorted(levels, key=lambda one: -len(one.codes)):
+    for level in sorted(levels, key=lambda level: -len(level.codes)):
         for chain in chains:
             if chain[-1].refines(level):
                 chain.append(level)

@@ -176,10 +176,10 @@ class Schema:
         except KeyError:
             # Whoever names a level alone is shown of which variable it is one.
             levels = [
-                f"{one.name}@{level.name}"
-                for one in self.variables
-                for level in one.levels()
-                if level.name.casefold() == name.casefold() and level.name != one.leaf_level
+                f"{variable.name}@{level.name}"
+                for variable in self.variables
+                for level in variable.levels()
+                if level.name.casefold() == name.casefold() and level.name != variable.leaf_level
             ]
             raise UnknownName("variable", name, known=levels or self._by_name) from None
 
@@ -188,14 +188,14 @@ class Schema:
         for universe in self.universes:
             if universe.name == name:
                 return universe
-        raise UnknownName("universe", name, known=[one.name for one in self.universes])
+        raise UnknownName("universe", name, known=[universe.name for universe in self.universes])
 
     def entity(self, entity: Entity) -> EntitySpec:
         """How records of that kind are identified."""
         for one in self.entities:
             if one.entity is entity:
                 return one
-        known = [one.entity.plural for one in self.entities]
+        known = [entity.entity.plural for entity in self.entities]
         raise UnknownName(
             "kind of unit", entity.plural, known=known, where=told("where.census", "In this census")
         )
@@ -240,15 +240,19 @@ class Schema:
 
     def file(self, name: str) -> CensusFile:
         """The file of that name."""
-        for one in self.files:
-            if one.name == name:
-                return one
-        raise UnknownName("file", name, known=[one.name for one in self.files])
+        for file in self.files:
+            if file.name == name:
+                return file
+        raise UnknownName("file", name, known=[file.name for file in self.files])
 
     def usable(self, entity: Entity) -> tuple[Variable, ...]:
         """The variables by which units of that kind can be tabulated: their own and inherited."""
         lineage = self.lineage(entity)
-        return tuple(one for one in self.variables if one.is_axis and one.entity in lineage)
+        return tuple(
+            variable
+            for variable in self.variables
+            if variable.is_axis and variable.entity in lineage
+        )
 
     def inherited_missing(self, entity: Entity, variable: Variable) -> int | None:
         """The leaf that a unit takes when it has no ancestor to inherit ``variable`` from.
@@ -277,12 +281,14 @@ class Schema:
     @property
     def geography(self) -> Variable | None:
         """The variable with the finest areas, if the census has one."""
-        return next((one for one in self.variables if one.role is Role.GEOGRAPHY), None)
+        return next(
+            (variable for variable in self.variables if variable.role is Role.GEOGRAPHY), None
+        )
 
     def weight(self, entity: Entity) -> Variable | None:
         """The weight that applies to units of that kind: their own or an inherited one."""
         for kind in self.lineage(entity):
-            for one in self.variables:
-                if one.role is Role.WEIGHT and one.entity is kind:
-                    return one
+            for variable in self.variables:
+                if variable.role is Role.WEIGHT and variable.entity is kind:
+                    return variable
         return None

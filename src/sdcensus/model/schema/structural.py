@@ -31,7 +31,7 @@ def structural_zeros(spec: TableSpec, schema: Schema) -> Mask:
     sets = (
         [rules]
         if _codes([spec.universe, *rules]) <= MOST_COMBINATIONS
-        else [[one] for one in rules]
+        else [[rule] for rule in rules]
     )
     empty = np.zeros(spec.shape, dtype=bool)
     for impossible in [[], *sets]:
@@ -44,13 +44,13 @@ def structural_zeros(spec: TableSpec, schema: Schema) -> Mask:
 
 
 def _variables(universes: Sequence[Universe]) -> list[Variable]:
-    named = {one.name: one for universe in universes for one in universe.variables}
+    named = {variable.name: variable for universe in universes for variable in universe.variables}
     return [named[name] for name in sorted(named)]
 
 
 def _codes(universes: Sequence[Universe]) -> float:
     """How many combinations of leaves the variables of universes have."""
-    return float(np.prod([len(one.codes) for one in _variables(universes)], dtype=float))
+    return float(np.prod([len(variable.codes) for variable in _variables(universes)], dtype=float))
 
 
 def _covered(spec: TableSpec, impossible: Sequence[Universe]) -> Mask:
@@ -89,7 +89,7 @@ def _over_leaves(universe: Universe, variables: list[Variable]) -> Mask:
     truth = universe.truth
     for axis, classes in enumerate(universe.classes):
         truth = np.take(truth, classes, axis=axis)
-    names = [one.name for one in universe.variables]
-    shape = [len(one.codes) if one.name in names else 1 for one in variables]
-    full = tuple(len(one.codes) for one in variables)
+    names = [variable.name for variable in universe.variables]
+    shape = [len(variable.codes) if variable.name in names else 1 for variable in variables]
+    full = tuple(len(variable.codes) for variable in variables)
     return np.broadcast_to(truth.reshape(shape), full)

@@ -174,7 +174,7 @@ class Variable:
     def __post_init__(self) -> None:
         if not self.leaf_level:
             object.__setattr__(self, "leaf_level", self.name)
-        levels = [one for hierarchy in self.hierarchies for one in hierarchy.levels]
+        levels = [level for hierarchy in self.hierarchies for level in hierarchy.levels]
         if self.codes:
             levels.insert(0, Level(self.leaf_level, self.codes, tuple(range(len(self.codes)))))
         object.__setattr__(self, "_levels", tuple(levels))

@@ -102,7 +102,7 @@ class Axis:
         for position, one in enumerate(self.codes):
             if one.code == code and (level is None or one.level == level):
                 return position
-        known = [one.code for one in self.codes]
+        known = [code.code for code in self.codes]
         raise UnknownName("code", code, known=known, where=f"Axis {self.name!r}: ")
 
     def canonical(self) -> list[object]:
@@ -113,7 +113,7 @@ class Axis:
                 groups: dict[int, list[str]] = {}
                 for code, group in zip(self.variable.codes, level.group, strict=True):
                     groups.setdefault(group, []).append(code.code)
-                partitions.add(tuple(sorted(tuple(sorted(one)) for one in groups.values())))
+                partitions.add(tuple(sorted(tuple(sorted(group)) for group in groups.values())))
             self._canonical.append([self.variable.name, sorted(partitions), self.total])
         return self._canonical[0]
 
@@ -149,7 +149,7 @@ def _make_axis(variable: Variable, ordered: tuple[Level, ...], *, total: bool) -
             group = np.arange(base_size)  # also where a code has no leaf
         group.flags.writeable = False
         blocks.append(Block(level.name, len(codes), len(level.codes), group))
-        codes += [AxisCode(one.code, one.label, level.name, one.kind) for one in level.codes]
+        codes += [AxisCode(code.code, code.label, level.name, code.kind) for code in level.codes]
     if total:
         whole = np.zeros(base_size, dtype=np.int64)
         whole.flags.writeable = False

@@ -92,7 +92,7 @@ class Definitions:
             rules: What the schema declares impossible: implied sets are left out.
         """
         free, rest = _free_sets(spec.universe)
-        names = {one.name for one in rest.variables}
+        names = {variable.name for variable in rest.variables}
         parts = []
         for at, axis in enumerate(spec.axes):
             if axis.variable.name not in names:
@@ -132,12 +132,14 @@ class Definitions:
         def chosen(axes: tuple[int, ...], array: Which) -> Which:
             return array[tuple(positions[at] for at in axes)] if axes else array
 
-        sizes = [np.shape(one) for one in positions]
+        sizes = [np.shape(position) for position in positions]
         return np.broadcast_to(self._sum(chosen, word), np.broadcast_shapes(*sizes))
 
     def possible(self, positions: Sequence[Which]) -> Mask:
         """Whether some cells can hold a record at all, as far as codes and condition tell."""
-        made = np.ones(np.broadcast_shapes(*(np.shape(one) for one in positions)), dtype=bool)
+        made = np.ones(
+            np.broadcast_shapes(*(np.shape(position) for position in positions)), dtype=bool
+        )
         for part in self._parts:
             held = np.append(part.sets.sizes > 0, True)  # the last, for -1, for no set
             made &= held[part.which[tuple(positions[at] for at in part.axes)]]
@@ -195,7 +197,7 @@ def _together(spec: TableSpec, rest: Universe, words: int) -> tuple[list[_Part],
     condition depends on the class alone. So only classes, and codes across several of them, are
     gone through one by one.
     """
-    names = [one.name for one in rest.variables]
+    names = [variable.name for variable in rest.variables]
     shown = {axis.variable.name: at for at, axis in enumerate(spec.axes)}
     axes = tuple(sorted(shown[name] for name in names if name in shown))
     ways = [_ways(spec.axes[at], rest, words) for at in axes]
@@ -250,7 +252,7 @@ class _Ways:
 
 
 def _ways(axis: Axis, rest: Universe, words: int) -> _Ways:
-    at = [one.name for one in rest.variables].index(axis.variable.name)
+    at = [variable.name for variable in rest.variables].index(axis.variable.name)
     classes = rest.classes[at]
     size = rest.truth.shape[at]
     sets = axis_sets(axis, None, words)
@@ -295,9 +297,9 @@ def _implications(parts: Sequence[_Part], rules: Sequence[PairRule]) -> list[_Im
     places = {part.sets.variable.name: at for at, part in enumerate(parts)}
     made = []
     for rule in rules:
-        if all(one.name in places for one in rule.variables):
+        if all(variable.name in places for variable in rule.variables):
             for turned in (rule, rule.turned()):
-                source, target = (places[one.name] for one in turned.variables)
+                source, target = (places[variable.name] for variable in turned.variables)
                 implied = _implied(turned, source, target, parts)
                 if implied is not None:
                     made.append(implied)

@@ -87,12 +87,14 @@ def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:
     """The variables of a specification, each with those of its levels that are shown."""
     found = [(axis.variable, axis.levels) for axis in spec.axes]
     shown = {one.name for one, _ in found}
-    return found + [(one, ()) for one in spec.universe.variables if one.name not in shown]
+    return found + [
+        (variable, ()) for variable in spec.universe.variables if variable.name not in shown
+    ]
 
 
 def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
     """The leaves of a variable, and of its levels those that are shown."""
-    shown = [one for one in levels if one.name != variable.leaf_level]
+    shown = [level for level in levels if level.name != variable.leaf_level]
     names = {variable.leaf_level, *(one.name for one in shown)}
     labels = {name: _text(text) for name, text in variable.level_labels if name in names}
     return {
@@ -101,11 +103,11 @@ def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
         "entity": variable.entity.value,
         "role": "" if variable.role is None else variable.role.value,
         "leaf_level": variable.leaf_level,
-        "leaves": [_code(one) for one in variable.codes],
+        "leaves": [_code(code) for code in variable.codes],
         "levels": [
             {
                 "name": level.name,
-                "codes": [_code(one) for one in level.codes],
+                "codes": [_code(code) for code in level.codes],
                 "leaf_belongs_to": list(level.group),
             }
             for level in shown
@@ -161,13 +163,13 @@ def _code(code: Code) -> Json:
 def _codes(codes: Sequence[Mapping[str, Any]]) -> tuple[Code, ...]:
     return tuple(
         Code(
-            str(one["code"]),
-            Text.of(one.get("label", "")),
-            CodeKind(one.get("kind", CodeKind.VALID)),
-            _bound(one.get("from")),
-            _bound(one.get("to")),
+            str(code["code"]),
+            Text.of(code.get("label", "")),
+            CodeKind(code.get("kind", CodeKind.VALID)),
+            _bound(code.get("from")),
+            _bound(code.get("to")),
         )
-        for one in codes
+        for code in codes
     )
 
 
@@ -185,8 +187,8 @@ def _universe(universe: Universe) -> Json | None:
     if universe.everything:
         return None
     return {
-        "variables": [one.name for one in universe.variables],
-        "leaf_belongs_to": [one.tolist() for one in universe.classes],
+        "variables": [variable.name for variable in universe.variables],
+        "leaf_belongs_to": [class_.tolist() for class_ in universe.classes],
         "holds": universe.truth.astype(int).tolist(),
     }
 
@@ -197,9 +199,9 @@ def _universe_from(document: Mapping[str, Any] | None, variables: dict[str, Vari
     truth = np.array(document["holds"], dtype=bool)
     classes = tuple(np.array(one, dtype=np.int64) for one in document["leaf_belongs_to"])
     chosen = tuple(variables[name] for name in document["variables"])
-    for variable, one in zip(chosen, classes, strict=True):
-        if one.size != len(variable.codes):
+    for variable, class_ in zip(chosen, classes, strict=True):
+        if class_.size != len(variable.codes):
             raise InputError(f"The condition on {variable.name!r} does not fit its code list.")
-    if truth.shape != tuple(int(one.max()) + 1 for one in classes):
+    if truth.shape != tuple(int(class_.max()) + 1 for class_ in classes):
         raise InputError("The condition of a table does not fit its code lists.")
     return Universe(chosen, classes, truth)

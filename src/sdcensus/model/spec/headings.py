@@ -63,7 +63,7 @@ def joined_in_title(labels: Sequence[str], language: str | None = None) -> str:
         ('Age and Sex', 'edad y sexo')
     """
     small = language in _SMALL_TITLES
-    return joined([inside_sentence(one) if small else one for one in labels], language)
+    return joined([inside_sentence(label) if small else label for label in labels], language)
 
 
 def pairs_text(pairs: Sequence[tuple[str, str]], language: str | None = None) -> str:
@@ -115,7 +115,7 @@ def axis_heading(axis: Axis, language: str | None = None) -> str:
     variable = axis.variable
     label = variable_heading(variable, language)
     levels = [level.name for level in axis.levels]
-    given = [variable.level_label(one).show(language) for one in levels]
+    given = [variable.level_label(level).show(language) for level in levels]
     if variable.role is Role.GEOGRAPHY and all(given):
         return " / ".join(given)
     if levels == [variable.leaf_level]:
@@ -159,7 +159,9 @@ def table_heading(spec: TableSpec, language: str | None = None) -> str:
 def heading_in(spec: TableSpec, languages: Sequence[str]) -> Text:
     """What a table shows, in words, in the languages of a census; its own name is no part of it."""
     unnamed = replace(spec, name="")
-    return Text.of({one: table_heading(unnamed, one) for one in languages or ("en",)})
+    return Text.of(
+        {language: table_heading(unnamed, language) for language in languages or ("en",)}
+    )
 
 
 def layer_heading(spec: TableSpec, axes: Sequence[str], language: str | None = None) -> str:
@@ -178,7 +180,7 @@ def universe_text(universe: Universe, language: str | None = None) -> str:
     """
     if universe.everything:
         return ""
-    names = [variable_heading(one, language) for one in universe.variables]
+    names = [variable_heading(variable, language) for variable in universe.variables]
     if not names:
         return _NOTHING.show(language)
     if not is_product(universe):

@@ -151,7 +151,7 @@ def shared_variables(specs: Sequence[TableSpec]) -> tuple[SharedVariable, ...] |
     named: dict[str, Variable] = {}
     own: list[dict[str, Variable]] = []
     for spec in specs:
-        mine = {one.name: one for one in spec.universe.variables}
+        mine = {variable.name: variable for variable in spec.universe.variables}
         mine |= {axis.variable.name: axis.variable for axis in spec.axes}
         own.append(mine)
         named = {**mine, **named}
@@ -184,7 +184,7 @@ def _order(variable: Variable, other: Variable) -> Int64 | None:
 
 def within(inner: Universe, outer: Universe) -> bool:
     """Whether every record of one universe belongs to another, for any data."""
-    names = sorted({one.name for one in (*inner.variables, *outer.variables)})
+    names = sorted({variable.name for variable in (*inner.variables, *outer.variables)})
     indexes: list[tuple[Int64, Int64]] = []
     size = 1.0
     for name in names:
@@ -194,8 +194,8 @@ def within(inner: Universe, outer: Universe) -> bool:
         size *= refined.shape[1]
     if size > MOST_COMBINATIONS:
         raise SpecError("The conditions of two tables are too long to be compared.")
-    mine = _over(inner, names, [one[0] for one in indexes])
-    theirs = _over(outer, names, [one[1] for one in indexes])
+    mine = _over(inner, names, [index[0] for index in indexes])
+    theirs = _over(outer, names, [index[1] for index in indexes])
     return bool((~mine | theirs).all())
 
 
@@ -216,7 +216,7 @@ def _classes(universe: Universe, name: str, *others: Universe) -> Int64:
 def _over(universe: Universe, names: Sequence[str], indexes: Sequence[Int64]) -> Mask:
     """The truth of a universe over classes of all these variables, ready to broadcast."""
     truth = universe.truth
-    own = [one.name for one in universe.variables]
+    own = [variable.name for variable in universe.variables]
     for axis, name in enumerate(own):
         truth = np.take(truth, indexes[names.index(name)], axis=axis)
     shape = [index.size if name in own else 1 for name, index in zip(names, indexes, strict=True)]

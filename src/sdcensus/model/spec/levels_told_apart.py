@@ -41,7 +41,7 @@ class Use:
         levels = [] if self.axis is None else [level.group_array for level in self.axis.levels]
         if self.condition is None:
             return tuple(levels)
-        return tuple(_cut(one, self.condition) for one in levels)
+        return tuple(_cut(level, self.condition) for level in levels)
 
     @property
     def partitions(self) -> tuple[Partition, ...]:
@@ -64,11 +64,15 @@ class Use:
 def uses_of(spec: TableSpec) -> tuple[Use, ...]:
     """Every variable of a table, once: axes in their order, then those of the condition alone."""
     universe = spec.universe
-    named = dict(zip((one.name for one in universe.variables), universe.classes, strict=True))
+    named = dict(
+        zip((variable.name for variable in universe.variables), universe.classes, strict=True)
+    )
     uses = [_use(axis.variable, axis, universe, named) for axis in spec.axes]
-    shown = {one.variable.name for one in uses}
+    shown = {use.variable.name for use in uses}
     uses += [
-        _use(one, None, universe, named) for one in universe.variables if one.name not in shown
+        _use(variable, None, universe, named)
+        for variable in universe.variables
+        if variable.name not in shown
     ]
     return tuple(uses)
 
@@ -92,7 +96,7 @@ def unfiltered(spec: TableSpec) -> TableSpec:
         levels = [] if use.axis is None else [*use.axis.levels]
         said = use.condition_level
         if said is not None and not any(
-            coarser_or_equal(said.group_array, one.group_array) for one in levels
+            coarser_or_equal(said.group_array, level.group_array) for level in levels
         ):
             levels.append(said)
         axes.append(make_axis(use.variable, levels, total=True))
@@ -107,11 +111,11 @@ def unfiltered(spec: TableSpec) -> TableSpec:
 
 def area_variables(schema: Schema) -> tuple[Variable, ...]:
     """The variables whose codes are places on a map: geographies and grids."""
-    grids = {one.variable for one in schema.grids}
+    grids = {grid.variable for grid in schema.grids}
     return tuple(
-        one
-        for one in schema.variables
-        if one.is_axis and (one.role is Role.GEOGRAPHY or one.name in grids)
+        variable
+        for variable in schema.variables
+        if variable.is_axis and (variable.role is Role.GEOGRAPHY or variable.name in grids)
     )
 
 

@@ -141,7 +141,7 @@ class Question:
             document["codes"] = {name: list(codes) for name, codes in self.codes}
         if self.groups:
             document["groups"] = {
-                name: [{"label": one.label, "codes": list(one.codes)} for one in groups]
+                name: [{"label": group.label, "codes": list(group.codes)} for group in groups]
                 for name, groups in self.groups
             }
         return document

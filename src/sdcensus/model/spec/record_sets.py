@@ -27,8 +27,8 @@ def leaves_of(axis: Axis, position: int) -> Mask:
     code = axis.codes[position]
     if code.is_total:
         return np.ones(len(axis.variable.codes), dtype=bool)
-    block = next(one for one in axis.blocks if one.level == code.level)
-    level = next(one for one in axis.levels if one.name == code.level)
+    block = next(block for block in axis.blocks if block.level == code.level)
+    level = next(level for level in axis.levels if level.name == code.level)
     return np.asarray(level.group_array == position - block.start)
 
 
@@ -91,7 +91,7 @@ def cells_of(spec: TableSpec, other: TableSpec) -> Numbers:
         for positions in itertools.product(*candidates):
             target = wanted.canonical() if target is None else target
             if universe_of_cell(spec, positions).canonical() == target:
-                found.add(sum(at * one for at, one in zip(positions, weights, strict=True)))
+                found.add(sum(at * weight for at, weight in zip(positions, weights, strict=True)))
     return np.array(sorted(found), dtype=np.uint64)
 
 

@@ -45,8 +45,8 @@ class SharedCells:
     def size(self) -> int:
         """How many cells are shared."""
         size = 1
-        for one in self.places:
-            size *= int((one >= 0).sum())
+        for place in self.places:
+            size *= int((place >= 0).sum())
         return size
 
     def all(self) -> tuple[Numbers, Numbers]:
@@ -143,14 +143,14 @@ def same_layout(spec: TableSpec, other: TableSpec) -> bool:
     names = [axis.variable.name for axis in spec.axes]
     if names != [axis.variable.name for axis in other.axes] or spec.shape != other.shape:
         return False
-    codes = [[(one.code, one.level) for one in axis.codes] for axis in spec.axes]
-    theirs = [[(one.code, one.level) for one in axis.codes] for axis in other.axes]
+    codes = [[(code.code, code.level) for code in axis.codes] for axis in spec.axes]
+    theirs = [[(code.code, code.level) for code in axis.codes] for axis in other.axes]
     return codes == theirs and spec.hash() == other.hash()
 
 
 def _variables(spec: TableSpec) -> Mapping[str, Variable]:
     """The variables that a table shows or has a condition on."""
-    named = {one.name: one for one in spec.universe.variables}
+    named = {variable.name: variable for variable in spec.universe.variables}
     return named | {axis.variable.name: axis.variable for axis in spec.axes}
 
 

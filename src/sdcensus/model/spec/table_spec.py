@@ -57,7 +57,7 @@ class TableSpec:
             by = [by]
         axes = tuple(parse_axis(text, schema.variable) for text in by)
         names = [axis.variable.name for axis in axes]
-        for twice in {one for one in names if names.count(one) > 1}:
+        for twice in {name for name in names if names.count(name) > 1}:
             raise SpecError(
                 told(
                     "axis.twice",

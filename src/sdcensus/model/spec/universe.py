@@ -66,7 +66,7 @@ class Universe:
             groups: dict[int, list[str]] = {}
             for code, group in zip(variable.codes, classes.tolist(), strict=True):
                 groups.setdefault(group, []).append(code.code)
-            named.append((variable.name, [sorted(one) for one in groups.values()]))
+            named.append((variable.name, [sorted(group) for group in groups.values()]))
         # Classes are ordered by their smallest code, so that the order of a code list is no matter.
         truth = self.truth
         for axis, (name, members) in enumerate(named):
@@ -93,7 +93,7 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
             by_variable.setdefault(comparison.operand.name.text, []).append(masks[comparison])
     names = sorted(by_variable)
     classes = [classes_together(np.stack(by_variable[name])) for name in names]
-    shape = tuple(int(one.max()) + 1 for one in classes)
+    shape = tuple(int(class_.max()) + 1 for class_ in classes)
     if np.prod(shape, dtype=float) > LARGEST_TRUTH_TABLE:
         raise SpecError(
             told(
@@ -150,7 +150,7 @@ def _spelt_out(condition: Condition, text: str, declared: Sequence[DeclaredUnive
 def restrict(universe: Universe, variable: Variable, leaves: Mask) -> Universe:
     """The records of a universe that also have one of these leaves of ``variable``."""
     variables, classes, truth = [*universe.variables], [*universe.classes], universe.truth
-    names = [one.name for one in variables]
+    names = [variable.name for variable in variables]
     if variable.name not in names:
         axis = sum(name < variable.name for name in names)
         variables.insert(axis, variable)
@@ -357,7 +357,7 @@ def _cut(limit: int, code: Code, variable: Variable) -> Sentence:
     )
     if not variable.continuous:
         return what
-    levels = tuple(one.name for one in variable.levels() if one.name != variable.leaf_level)
+    levels = tuple(level.name for level in variable.levels() if level.name != variable.leaf_level)
     why = told(
         "condition.no-ranges",
         "Amounts are told apart by the levels of {variable!r} only, and the schema gives it none.",

@@ -92,7 +92,7 @@ def _twin_lines(found: BrokenDown) -> Iterator[str]:
 
 def worst_kinds(found: BrokenDown, most: int = MOST_LISTED) -> Sequence[KindFigures]:
     """The kinds of cells with the most small groups that are broken down."""
-    divided = [one for one in found.kinds if one.small or one.households or one.twins]
+    divided = [kind for kind in found.kinds if kind.small or kind.households or kind.twins]
     return sorted(divided, key=lambda one: (-sum(one.groups) * one.finer, one.title))[:most]
 
 
@@ -104,9 +104,9 @@ def help_line(measures: Sequence[BrokenDown], text: str) -> str:
         text: The setting of the smallest group that would do.
     """
     remedies = []
-    if any(not one.noise.definition_keys and one.kinds_in_all for one in measures):
+    if any(not measure.noise.definition_keys and measure.kinds_in_all for measure in measures):
         remedies.append('definition keys (lookup = "definition")')
-    if any(not one.proven and one.share > 0 for one in measures):
+    if any(not measure.proven and measure.share > 0 for measure in measures):
         remedies.append(f"a smallest group ({text})")
     return f"What would help: {' and '.join(remedies)}." if remedies else ""
 

@@ -82,7 +82,7 @@ class AssessmentReport(Confidential):
 def write_evaluation(reports: Sequence[AssessmentReport], path: str | Path) -> Path:
     """Write the evaluation sheet of several tables to a new file for its owner only."""
     target = _target(path, ".xlsx")
-    return _owner_only(target, evaluation_workbook([one.assessment for one in reports]))
+    return _owner_only(target, evaluation_workbook([report.assessment for report in reports]))
 
 
 def write_reports(

@@ -41,8 +41,8 @@ def lost(assessment: Assessment, language: str | None) -> Html:
     ]
     if assessment.levels:
         levels = [
-            [_level_text(assessment, one, language), *_utility(one.utility)]
-            for one in assessment.levels
+            [_level_text(assessment, level, language), *_utility(level.utility)]
+            for level in assessment.levels
         ]
         parts.append(table("The same by level of area", ["level", *_HEAD], levels))
     if assessment.rows is not None and assessment.rows.rows:
@@ -124,16 +124,16 @@ def methods(assessment: Assessment) -> Html:
     if study is None:
         return Html("")
     results = study.tables[0].results
-    own = [at for at, one in enumerate(results) if one.candidate.name == assessment.chosen]
+    own = [at for at, result in enumerate(results) if result.candidate.name == assessment.chosen]
     rows: list[list[Cell | str]] = [
         [
-            one.candidate.name,
-            Cell(share_text(one.share, digits=2), Tone.BAD if one.disclosed else Tone.PLAIN),
-            decimal_text(one.risk, 3),
-            decimal_text(one.utility.mean_absolute_distance, 2),
-            decimal_text(one.utility.hellinger_normalised, 3),
+            result.candidate.name,
+            Cell(share_text(result.share, digits=2), Tone.BAD if result.disclosed else Tone.PLAIN),
+            decimal_text(result.risk, 3),
+            decimal_text(result.utility.mean_absolute_distance, 2),
+            decimal_text(result.utility.hellinger_normalised, 3),
         ]
-        for one in results
+        for result in results
     ]
     shown: list[str] = [
         table(

@@ -42,7 +42,7 @@ def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
         text=alt.Text("percent:Q", format=".1f"), color=alt.value(INK)
     )
     chart = (bars + labels) if len(values) <= 15 else bars
-    words = "; ".join(f"{one['change']}: {one['percent']:.1f} %" for one in values)
+    words = "; ".join(f"{value['change']}: {value['percent']:.1f} %" for value in values)
     return chart.properties(width=560, height=150), f"Share of cells by change. {words}"
 
 

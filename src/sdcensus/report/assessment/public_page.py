@@ -20,7 +20,7 @@ def public_page(public: PublicAssessment, *, date: str = "") -> str:
         f"protected by {public.method}" if public.method else "how it was protected is not said",
         *([date] if date else []),
     ]
-    notes = [one.show("en") for one in public.table.notes]
+    notes = [note.show("en") for note in public.table.notes]
     parts: list[str] = [tiles(_tiles(public))]
     if notes:
         parts.append(section("What readers should know", bullets(notes)))

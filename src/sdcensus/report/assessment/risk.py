@@ -57,7 +57,7 @@ def without_protection(assessment: Assessment, language: str | None) -> Html:
         title,
         "From the true counts of this table alone. This is what protection is for; none of it is"
         " published.",
-        *(_findings(one, language) for one in assessment.findings),
+        *(_findings(finding, language) for finding in assessment.findings),
     )
 
 
@@ -77,15 +77,15 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
     if not assessment.intervals:
         return section(title, "It could not be measured; the annex says why.")
     rows: list[list[Cell | str]] = []
-    for one in assessment.intervals:
-        tone = Tone.BAD if one.disclosed else Tone.GOOD
+    for interval in assessment.intervals:
+        tone = Tone.BAD if interval.disclosed else Tone.GOOD
         rows.append(
             [
-                knows_text(one),
-                how_text(one),
-                Cell(f"{number_text(one.disclosed)}{_OF}{number_text(one.cells)}", tone),
-                share_text(one.share, digits=2).replace(" ", _SPACE),
-                share_text(one.small_share, digits=2).replace(" ", _SPACE),
+                knows_text(interval),
+                how_text(interval),
+                Cell(f"{number_text(interval.disclosed)}{_OF}{number_text(interval.cells)}", tone),
+                share_text(interval.share, digits=2).replace(" ", _SPACE),
+                share_text(interval.small_share, digits=2).replace(" ", _SPACE),
             ]
         )
     parts: list[str] = [
@@ -119,12 +119,12 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
 def _given_away(cells: Sequence[CellFigures]) -> Html:
     rows = [
         [
-            one.words,
-            number_text(one.published),
-            str(one.lower) if one.lower == one.upper else f"{one.lower} to {one.upper}",
-            number_text(one.true),
+            cell.words,
+            number_text(cell.published),
+            str(cell.lower) if cell.lower == cell.upper else f"{cell.lower} to {cell.upper}",
+            number_text(cell.true),
         ]
-        for one in cells
+        for cell in cells
     ]
     return details(
         "Ones and twos that are given away, for example",
@@ -150,23 +150,24 @@ def seen(assessment: Assessment) -> Html:
     behind: list[list[Cell | str]] = []
     for value in values:
         chances = [posterior.given_published(true, value) for true in values]
-        known = [one for one in chances if one is not None]
+        known = [chance for chance in chances if chance is not None]
         rest = max(0.0, 1 - sum(known)) if known else None
         cells = [
-            _chance(one, same=true == value, telling=bool(value))
-            for true, one in zip(values, chances, strict=True)
+            _chance(chance, same=true == value, telling=bool(value))
+            for true, chance in zip(values, chances, strict=True)
         ]
         behind.append([str(value), *cells, _chance(_cleaned(rest))])
     becomes: list[list[Cell | str]] = []
     for true in values:
         chances = [posterior.given_true(value, true) for value in values]
-        known = [one for one in chances if one is not None]
+        known = [chance for chance in chances if chance is not None]
         rest = max(0.0, 1 - sum(known)) if known else None
         cells = [
-            _chance(one, same=true == value) for value, one in zip(values, chances, strict=True)
+            _chance(chance, same=true == value)
+            for value, chance in zip(values, chances, strict=True)
         ]
         becomes.append([str(true), *cells, _chance(_cleaned(rest))])
-    heads = [*(str(one) for one in values), f">{max(values)}"]
+    heads = [*(str(value) for value in values), f">{max(values)}"]
     which = "interior cells" if assessment.interior_cells is not None else "cells"
     return section(
         "What small published values mean",
@@ -241,15 +242,15 @@ def _looks(assessment: Assessment, budget: LookBudget) -> Html:
     limit = assessment.recovery_limit
     worst = budget.asked
     picked = []
-    for at, one in enumerate(budget.levels):
-        chance = assessment.chance_at(one)
+    for at, level in enumerate(budget.levels):
+        chance = assessment.chance_at(level)
         tone = Tone.PLAIN
-        if chance is not None and limit is not None and one is worst:
+        if chance is not None and limit is not None and level is worst:
             tone = Tone.BAD if chance > limit else Tone.GOOD
-        if one is worst:
+        if level is worst:
             picked.append(at)
-        looks = f"{one.looks:.2f}" if one.exact else f"≤ {one.looks:.2f}"
-        rows.append([one.title, looks, Cell(chance_text(chance), tone)])
+        looks = f"{level.looks:.2f}" if level.exact else f"≤ {level.looks:.2f}"
+        rows.append([level.title, looks, Cell(chance_text(chance), tone)])
     return table(
         "Looks at a cell, and the chance that all tables together give its count away",
         ["the cells with the most looks, by level", "looks", "chance of recovery"],

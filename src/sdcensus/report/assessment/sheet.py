@@ -134,7 +134,7 @@ def _evaluation(
 ) -> None:
     """One row for each table; the stages stand side by side."""
     sheet = _sheet(book, formats, name)
-    stages = list(dict.fromkeys(one.stage for row in rows for one in row.stages))
+    stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     for column, (head, width) in enumerate(_NAMES):
         sheet.write_string(_HEAD_ROW, column, "", formats.head)
         sheet.write_string(_HEAD_ROW + 1, column, head, formats.head)
@@ -178,7 +178,7 @@ def _table_row(
     margins: bool,
 ) -> None:
     found: dict[Stage, StageFigures] = {
-        one.stage: one for one in row.stages if one.margins is margins
+        stage.stage: stage for stage in row.stages if stage.margins is margins
     }
     notes = [] if found else ["the levels of the table do not nest: it has no interior cells"]
     for stage, first in places.items():
@@ -252,14 +252,14 @@ def _listed(
 
 def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
     records = []
-    for one in assessments:
-        for part, measured in one.utility:
+    for assessment in assessments:
+        for part, measured in assessment.utility:
             figures = {name.replace("_", " "): value for name, value in measured.figures().items()}
             whys = dict.fromkeys(why for _, why in measured.reasons)
             records.append(
                 {
-                    "number": one.evaluation.number,
-                    "table": one.evaluation.table,
+                    "number": assessment.evaluation.number,
+                    "table": assessment.evaluation.table,
                     "cells of": part_text(part),
                     **figures,
                     "note": "; ".join(whys),
@@ -271,12 +271,12 @@ def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) 
 
 def _intervals(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
     records = []
-    for one in assessments:
-        for found in one.intervals:
+    for assessment in assessments:
+        for found in assessment.intervals:
             records.append(
                 {
-                    "number": one.evaluation.number,
-                    "table": one.evaluation.table,
+                    "number": assessment.evaluation.number,
+                    "table": assessment.evaluation.table,
                     "from this table alone, for": found.knowledge.sentence(),
                     "intervals by": found.how.value,
                     "given away": found.disclosed,

@@ -171,7 +171,9 @@ def finding_line(findings: Findings) -> str:
 
 def groups_sentence(assessment: Assessment) -> str:
     """How many groups with one property can still be read; empty where there are none."""
-    found = [one for one in assessment.findings if one.kind is FindingKind.GROUP_ATTRIBUTE]
+    found = [
+        finding for finding in assessment.findings if finding.kind is FindingKind.GROUP_ATTRIBUTE
+    ]
     count = sum(one.count for one in found)
     if not count:
         return ""
@@ -217,7 +219,7 @@ def conclusions(assessment: Assessment) -> tuple[str, ...]:
     for side in Side:
         said += [row.sentence for row in assessment.rows_of(side) if row.sentence]
     said += _of_looks(assessment)
-    differences = sum(one.count for one in assessment.differences)
+    differences = sum(difference.count for difference in assessment.differences)
     if differences:
         places = "1 place" if differences == 1 else f"{number_text(differences)} places"
         said.append(

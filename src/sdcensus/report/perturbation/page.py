@@ -124,18 +124,18 @@ def _lookups(summary: Summary) -> Html:
         return Html()
     lines = [
         (
-            f"{one.name}{' (default)' if one.is_default else ''}",
+            f"{lookup.name}{' (default)' if lookup.is_default else ''}",
             *(
                 probability(share, 3)
                 for share in (
-                    one.coupling.gap_is_zero,
-                    one.coupling.guess_part,
-                    one.coupling.guess_both,
+                    lookup.coupling.gap_is_zero,
+                    lookup.coupling.guess_part,
+                    lookup.coupling.guess_both,
                 )
             ),
-            f"{one.coupling.uncertainty_bits:.2f}",
+            f"{lookup.coupling.uncertainty_bits:.2f}",
         )
-        for one in summary.lookups
+        for lookup in summary.lookups
     ]
     return shell.section(
         "What a total and its parts give away",
@@ -144,7 +144,7 @@ def _lookups(summary: Summary) -> Html:
             "Two large parts and their published total",
             ["look-up", "parts add up", "guesses a part", "guesses both", "bits left"],
             lines,
-            picked=[at for at, one in enumerate(summary.lookups) if one.is_default],
+            picked=[at for at, lookup in enumerate(summary.lookups) if lookup.is_default],
         ),
         shell.paragraph(
             shell.together(

@@ -89,7 +89,7 @@ def evaluation_index(
 def _lines(
     rows: Sequence[EvaluationRow], files: Mapping[str, Sequence[str]], published: str
 ) -> Html:
-    stages = list(dict.fromkeys(one.stage for row in rows for one in row.stages))
+    stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     swapped = Stage.SWAPPED in stages
     head = ["table", "files", "cells", "with\u00adheld", "before", "published"]
     head += ["after swap"] if swapped else []

@@ -61,7 +61,7 @@ class PublicationNotes:
 
 def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, bytes]:
     """The page in every language that is asked for and that we write, by the name of its file."""
-    chosen = [one for one in languages if one in LANGUAGES] or ["en"]
+    chosen = [language for language in languages if language in LANGUAGES] or ["en"]
     if len(chosen) == 1:
         return {"notes.html": _page(notes, chosen[0]).encode("utf-8")}
     return {f"notes.{one}.html": _page(notes, one).encode("utf-8") for one in chosen}
@@ -88,7 +88,7 @@ def _page(notes: PublicationNotes, language: str) -> str:
         words["title"],
         contents(*parts),
         *(section(title, *content) for title, content in parts.items()),
-        facts=" · ".join(one for one in facts if one),
+        facts=" · ".join(fact for fact in facts if fact),
         lead=words["lead"],
         stamp=None,
         language=language,

@@ -75,7 +75,7 @@ def page(study: Study, published: Published | None, *, progress: Progress = no_p
 
 
 def _facts(study: Study) -> str:
-    tables = joined([one.name for one in study.tables])
+    tables = joined([table.name for table in study.tables])
     parts = [
         f"{tables} table{'s' if len(study.tables) > 1 else ''}",
         f"{number_text(study.tables[-1].original.population)} {study.tables[-1].spec.of.plural}",
@@ -93,7 +93,9 @@ def _tiles(study: Study) -> Html:
     holds = [name for name, one in every.items() if one is Verdict.HOLDS]
     results = study.mains(table)
     given = [
-        (one.small_share, one.candidate.name) for one in results if one.small_share is not None
+        (result.small_share, result.candidate.name)
+        for result in results
+        if result.small_share is not None
     ]
     shown = []
     if any(one is not Verdict.UNKNOWN for one in every.values()):
@@ -109,9 +111,9 @@ def _tiles(study: Study) -> Html:
         words = f"of the ones and twos of the {table.name} table: the most, under {name}"
         shown.append(Tile(share_text(most, digits=2), words, tone))
     costs = [
-        (one.utility.mean_absolute_distance, one.candidate.name)
-        for one in results
-        if one.candidate.name in holds and one.utility.mean_absolute_distance is not None
+        (result.utility.mean_absolute_distance, result.candidate.name)
+        for result in results
+        if result.candidate.name in holds and result.utility.mean_absolute_distance is not None
     ]
     if costs:
         least, name = min(costs)
@@ -162,7 +164,7 @@ def _before(study: Study) -> Html:
             rows,
             words=2,
         ),
-        *(shell.paragraph(one, soft=True) for one in reasons(study)),
+        *(shell.paragraph(reason, soft=True) for reason in reasons(study)),
     )
 
 
@@ -208,11 +210,11 @@ def _methods(study: Study) -> Html:
     every = verdicts(study)
     parts: list[Html] = []
     for table in study.tables:
-        rows = [_method_row(one) for one in study.mains(table)]
+        rows = [_method_row(main) for main in study.mains(table)]
         holding = [
             at
-            for at, one in enumerate(study.mains(table))
-            if every[one.candidate.name] is Verdict.HOLDS
+            for at, main in enumerate(study.mains(table))
+            if every[main.candidate.name] is Verdict.HOLDS
         ]
         parts.append(
             shell.section(
@@ -307,7 +309,7 @@ def _changes(study: Study) -> Html:
         return shell.section(CHANGES, "No method with a known design has changed a cell.")
     table = study.tables[-1]
     cells = max(
-        int(one.profile.observed.sum()) for one in study.mains(table) if one.profile is not None
+        int(main.profile.observed.sum()) for main in study.mains(table) if main.profile is not None
     )
     return shell.section(
         CHANGES,
@@ -323,20 +325,20 @@ def _changes(study: Study) -> Html:
 def _cells(study: Study) -> Html:
     table = study.tables[-1]
     changed = [
-        (one.candidate.name, cell.words, number_text(cell.true), number_text(cell.published))
-        for one in study.mains(table)
-        for cell in one.worst[:1]
+        (main.candidate.name, cell.words, number_text(cell.true), number_text(cell.published))
+        for main in study.mains(table)
+        for cell in main.worst[:1]
     ]
     told = [
         (
-            one.candidate.name,
+            main.candidate.name,
             cell.words,
             number_text(cell.true),
             number_text(cell.published),
             str(cell.lower) if cell.lower == cell.upper else f"{cell.lower} or {cell.upper}",
         )
-        for one in study.mains(table)
-        for cell in one.given_away[:2]
+        for main in study.mains(table)
+        for cell in main.given_away[:2]
     ]
     parts: list[Html | str] = []
     if changed:

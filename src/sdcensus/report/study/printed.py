@@ -37,13 +37,15 @@ def printed(study: Study, published: Published) -> Html:
     parts: list[Html] = []
     for table in study.tables:
         rows = []
-        for one in study.mains(table):
-            printed = published.of(table, one.candidate.name)
+        for main in study.mains(table):
+            printed = published.of(table, main.candidate.name)
             if not printed:
                 continue
-            mine = measures(one)
-            mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(one)
-            cells: list[Cell | str] = [one.candidate.name]
+            mine = measures(main)
+            mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
+                main
+            )
+            cells: list[Cell | str] = [main.candidate.name]
             for name, _, digits in _BESIDE:
                 cells.append(Cell(figure(printed.get(name), digits), Tone.SOFT))
                 cells.append(figure(mine[name], digits))

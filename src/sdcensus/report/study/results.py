@@ -202,9 +202,9 @@ class StudyTable(Confidential):
 
     def result(self, name: str, draw: NoiseDraw | None) -> StudyResult | None:
         """The result of a method, if it took part."""
-        for one in self.results:
-            if (one.candidate.name, one.candidate.draw) == (name, draw):
-                return one
+        for result in self.results:
+            if (result.candidate.name, result.candidate.draw) == (name, draw):
+                return result
         return None
 
 
@@ -233,12 +233,12 @@ class Study(Confidential):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the methods, each once, in their order."""
-        return tuple(dict.fromkeys(one.name for one in self.candidates))
+        return tuple(dict.fromkeys(candidate.name for candidate in self.candidates))
 
     @property
     def draws(self) -> tuple[NoiseDraw, ...]:
         """How schemes were drawn, in the order of the study."""
-        drawn = {one.draw for one in self.candidates}
+        drawn = {candidate.draw for candidate in self.candidates}
         return tuple(draw for draw in NoiseDraw if draw in drawn)
 
     @property
@@ -248,4 +248,6 @@ class Study(Confidential):
 
     def mains(self, table: StudyTable) -> tuple[StudyResult, ...]:
         """One result for each method: in the main draw, or as the method is."""
-        return tuple(one for one in table.results if one.candidate.draw in (self.main, None))
+        return tuple(
+            result for result in table.results if result.candidate.draw in (self.main, None)
+        )

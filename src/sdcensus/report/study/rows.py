@@ -155,9 +155,9 @@ def _methods(study: Study) -> Sheet:
     """One block of rows for each table, the methods in their order."""
     drawn = f", drawn {study.main}" if study.main is not None else ""
     rows = [
-        (table.name, one.candidate.name, *measures(one).values(), verdict([one]).value)
+        (table.name, main.candidate.name, *measures(main).values(), verdict([main]).value)
         for table in study.tables
-        for one in study.mains(table)
+        for main in study.mains(table)
     ]
     return Sheet(
         "Methods",
@@ -357,7 +357,7 @@ def compared(study: Study, published: Published) -> Iterator[Compared]:
         yield from _beside(table, "original", original, published.of(table))
         for name in study.names:
             printed = published.of(table, name)
-            main = next((one for one in study.mains(table) if one.candidate.name == name), None)
+            main = next((main for main in study.mains(table) if main.candidate.name == name), None)
             if main is not None:
                 every = measures(main)
                 mine = dict(every)
@@ -421,8 +421,8 @@ def _printed(study: Study, published: Published) -> Sheet:
 
 def _pairs(study: Study) -> Iterator[tuple[StudyTable, StudyResult]]:
     for table in study.tables:
-        for one in table.results:
-            yield table, one
+        for result in table.results:
+            yield table, result
 
 
 def _drawn(result: StudyResult) -> str:

@@ -28,7 +28,7 @@ def as_csv(sheet: Sheet) -> bytes:
     """A sheet as csv: UTF-8, commas, plain numbers, empty where a figure has no meaning."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([one.name for one in sheet.columns])
+    writer.writerow([column.name for column in sheet.columns])
     for row in sheet.rows:
         writer.writerow([_plain(value) for value in row])
     return text.getvalue().encode("utf-8")
@@ -105,7 +105,7 @@ def _write_summary(sheet: Any, study: Study, published: Published | None, styles
     sheet.write_string(1, 0, RUNNING_STAMP, styles.stamp)
     row = 3
     lines = [*sentences(study, published)]
-    lines += [("Figures without meaning.", one) for one in reasons(study)]
+    lines += [("Figures without meaning.", reason) for reason in reasons(study)]
     lines += [("Data.", f"Data version {study.data_version}, secret {study.secret_id}.")]
     for head, text in lines:
         # The height that wrapped text needs: programs that only show it compute none.

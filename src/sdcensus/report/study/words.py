@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 def verdict(results: Sequence[StudyResult]) -> Verdict:
     """What becomes of a method, by its worst table."""
     shares = [one for result in results for one in (result.share, result.small_share)]
-    known = [one for one in shares if one is not None]
+    known = [share for share in shares if share is not None]
     if not known:
         return Verdict.UNKNOWN
     most = max(known)
@@ -142,9 +142,9 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
 def _cost(study: Study) -> list[tuple[str, str]]:
     table = study.tables[-1]
     costs = [
-        (one.utility.mean_absolute_distance, one.candidate.name)
-        for one in study.mains(table)
-        if one.utility.mean_absolute_distance is not None
+        (main.utility.mean_absolute_distance, main.candidate.name)
+        for main in study.mains(table)
+        if main.utility.mean_absolute_distance is not None
     ]
     if not costs:
         return [("Cost.", "No cell is non-empty, so no change can be measured.")]
@@ -154,7 +154,9 @@ def _cost(study: Study) -> list[tuple[str, str]]:
         f"In the {table.name} table a non-empty cell changes by {least:.2f} on average under"
         f" {mild}{other}."
     )
-    best = _cheapest(study, [name for name, one in verdicts(study).items() if one is Verdict.HOLDS])
+    best = _cheapest(
+        study, [name for name, verdict in verdicts(study).items() if verdict is Verdict.HOLDS]
+    )
     if best is not None and len(costs) > 1:
         text += f" Of the methods that hold, {best[0]} changes least ({best[1]:.2f})."
     return [("Cost.", text)]
@@ -195,10 +197,10 @@ def _draws(study: Study) -> list[tuple[str, str]]:
 def _design(study: Study) -> list[tuple[str, str]]:
     """Whether changes are distributed as they were designed."""
     chances = [
-        (one.profile.test.p_value, one, table)
+        (result.profile.test.p_value, result, table)
         for table in study.tables
-        for one in table.results
-        if one.profile is not None and one.profile.test.p_value is not None
+        for result in table.results
+        if result.profile is not None and result.profile.test.p_value is not None
     ]
     wrong = [
         f"{one.candidate.title} ({table.name})"
@@ -250,7 +252,7 @@ def reasons(study: Study) -> list[str]:
             ] = None
         if not _has_records(table):
             found[f"The {table.name} table: no cell is non-empty."] = None
-        elif not any(one.small_cells for one in table.results):
+        elif not any(result.small_cells for result in table.results):
             found[f"The {table.name} table: no cell counts 1 or 2."] = None
     return list(found)
 
@@ -261,7 +263,7 @@ def _has_records(table: StudyTable) -> bool:
 
 def _of(study: Study, name: str) -> list[StudyResult]:
     return [
-        one for table in study.tables for one in study.mains(table) if one.candidate.name == name
+        main for table in study.tables for main in study.mains(table) if main.candidate.name == name
     ]
 
 
@@ -279,19 +281,19 @@ def _how_few(study: Study, names: Sequence[str]) -> str:
 def _worst(study: Study, name: str) -> tuple[StudyTable, StudyResult]:
     """The table in which a method gives away the largest share of small cells."""
     pairs = [
-        (table, one)
+        (table, main)
         for table in study.tables
-        for one in study.mains(table)
-        if one.candidate.name == name
+        for main in study.mains(table)
+        if main.candidate.name == name
     ]
     return max(pairs, key=lambda pair: (pair[1].small_share or 0.0, pair[1].share or 0.0))
 
 
 def _cheapest(study: Study, names: Sequence[str]) -> tuple[str, float] | None:
     costs = [
-        (one.utility.mean_absolute_distance, one.candidate.name)
-        for one in study.mains(study.tables[-1])
-        if one.candidate.name in names and one.utility.mean_absolute_distance is not None
+        (main.utility.mean_absolute_distance, main.candidate.name)
+        for main in study.mains(study.tables[-1])
+        if main.candidate.name in names and main.utility.mean_absolute_distance is not None
     ]
     if not costs:
         return None

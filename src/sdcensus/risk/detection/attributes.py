@@ -200,11 +200,11 @@ def _joined(parts: list[_Kept]) -> _Kept:
     empty = np.zeros(0, dtype=np.int64)
     parts = [_Kept(empty.astype(np.uint64), empty, empty, empty, empty), *parts]
     return _Kept(
-        np.concatenate([one.cells for one in parts]),
-        np.concatenate([one.size for one in parts]),
-        np.concatenate([one.others for one in parts]),
-        np.concatenate([one.parents for one in parts]),
-        np.concatenate([one.axes for one in parts]),
+        np.concatenate([part.cells for part in parts]),
+        np.concatenate([part.size for part in parts]),
+        np.concatenate([part.others for part in parts]),
+        np.concatenate([part.parents for part in parts]),
+        np.concatenate([part.axes for part in parts]),
     )
 
 
@@ -244,7 +244,7 @@ def _children(axis: Axis, fine: Block, parent: int) -> Int64:
     """The positions of a level below one code; all of them if there is none."""
     if parent < 0:
         return fine.start + np.arange(fine.size, dtype=np.int64)
-    coarse = next(one for one in reversed(axis.blocks) if one.start <= parent)
+    coarse = next(block for block in reversed(axis.blocks) if block.start <= parent)
     return fine.start + np.unique(fine.group[coarse.group == parent - coarse.start])
 
 

@@ -73,7 +73,7 @@ def withheld_that_follow(table: Table, others: Sequence[Table] = ()) -> Findings
     known = np.flatnonzero(_flags(table) & ~state.hidden)
     cells = known.astype(np.uint64)
     wording = WithheldWording(table.spec, cells, state.values[known])
-    scope = tables_scope([table.spec, *(one.spec for one in others)], published=True)
+    scope = tables_scope([table.spec, *(other.spec for other in others)], published=True)
     return Findings(
         FindingKind.WITHHELD,
         table.spec,

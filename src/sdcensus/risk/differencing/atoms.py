@@ -53,7 +53,7 @@ class Atoms:
     @property
     def shape(self) -> tuple[int, ...]:
         """How many classes each variable has."""
-        return tuple(int(one.max()) + 1 for one in self.classes)
+        return tuple(int(class_.max()) + 1 for class_ in self.classes)
 
     @property
     def size(self) -> int:
@@ -88,10 +88,13 @@ class Atoms:
     def counts(self, spec: TableSpec, values: Int64) -> Int64:
         """The values of all atoms, from a table whose cells are fine enough and add up."""
         named = {axis.variable.name: at for at, axis in enumerate(spec.axes)}
-        if not spec.universe.everything or {one.name for one in self.variables} - named.keys():
+        if (
+            not spec.universe.everything
+            or {variable.name for variable in self.variables} - named.keys()
+        ):
             raise SpecError(
                 f"{spec.title}: to count what tables isolate, a table of all records is needed"
-                f" that shows {', '.join(one.name for one in self.variables)}."
+                f" that shows {', '.join(variable.name for variable in self.variables)}."
             )
         for at, axis in enumerate(spec.axes):
             block = leaf_blocks(spec, axis.variable)[0]
@@ -102,7 +105,7 @@ class Atoms:
                     group, size = self._classes_of_codes(spec, block.group, classes, variable)
             part = np.take(values, range(block.start, block.start + block.size), axis=at)
             values = regroup(part, at, group, size, Combine.SUM, 0)
-        order = [named[one.name] for one in self.variables]
+        order = [named[variable.name] for variable in self.variables]
         rest = [at for at in range(len(spec.axes)) if at not in order]
         return values.transpose(*order, *rest).reshape(-1)
 

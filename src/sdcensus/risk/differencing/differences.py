@@ -164,7 +164,7 @@ class Rest:
         parts = tiling.parts.axis(variable.name)
         own = code_label(whole, step.whole.start + int(step.codes[self.code]), language)
         places = step.parts.start + step.part[step.made == self.code]
-        others = joined([code_label(parts, int(one), language) for one in places], language)
+        others = joined([code_label(parts, int(place), language) for place in places], language)
         inside, outside = (own, others) if self.near.larger else (others, own)
         heading = variable_heading(variable, language)
         if spanish(language):
@@ -213,7 +213,7 @@ class RestWording:
 
 def _without(universe: Universe, variable: Variable) -> Universe:
     """A universe without what it says of one variable."""
-    if variable.name not in [one.name for one in universe.variables]:
+    if variable.name not in [variable.name for variable in universe.variables]:
         return universe
     made = EVERYTHING
     for one in universe.variables:
@@ -351,5 +351,5 @@ def _rest_findings(whole: Cube | Table, parts: Cube | Table, found: _Rests) -> F
 
 def _axes_of(spec: TableSpec, rests: Sequence[Rest]) -> Int64:
     names = [axis.variable.name for axis in spec.axes]
-    told = [one.near.variable.name for one in rests]
+    told = [rest.near.variable.name for rest in rests]
     return np.array([names.index(one) if one in names else -1 for one in told], dtype=np.int64)

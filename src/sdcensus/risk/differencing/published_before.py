@@ -127,7 +127,7 @@ def _possible(spec: TableSpec) -> npt.NDArray[np.bool_]:
     """Which cells stand for any leaves at all."""
     possible = np.ones(spec.shape, dtype=bool)
     for at, axis in enumerate(spec.axes):
-        leaves = np.concatenate([one.leaves for one in leaf_blocks(spec, axis.variable)])
+        leaves = np.concatenate([block.leaves for block in leaf_blocks(spec, axis.variable)])
         possible &= (leaves > 0).reshape([-1 if one == at else 1 for one in range(possible.ndim)])
     return possible
 

@@ -187,7 +187,7 @@ def _coarsest_steps(shared: SharedVariable) -> list[Step]:
     for whole in shared.blocks[0]:
         left = np.ones(whole.size, dtype=bool)
         steps = [_step(shared, whole, parts) for parts in shared.blocks[1]]
-        for step in sorted(steps, key=lambda one: one.parts.size):
+        for step in sorted(steps, key=lambda step: step.parts.size):
             kept = left[step.codes]
             if kept.any():
                 chosen.append(_only(step, kept))

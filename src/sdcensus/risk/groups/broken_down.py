@@ -116,11 +116,11 @@ class GroupNoise(Confidential):
         if noise is not None:
             return np.array(
                 [
-                    float(noise.probabilities(one)[noise.targets(one) >= least].sum())
-                    for one in sizes
+                    float(noise.probabilities(size)[noise.targets(size) >= least].sum())
+                    for size in sizes
                 ]
             )
-        return np.array([float(farthest is None or one + farthest >= least) for one in sizes])
+        return np.array([float(farthest is None or size + farthest >= least) for size in sizes])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -186,12 +186,12 @@ class BrokenDown(Confidential):
     @property
     def small(self) -> int:
         """Cells of at most ``t`` units that are broken down, as far as the rule allows it."""
-        return sum(one.small for one in self.kinds)
+        return sum(kind.small for kind in self.kinds)
 
     @property
     def households(self) -> int:
         """Cells of one private household that are broken down, likewise."""
-        return sum(one.households for one in self.kinds)
+        return sum(kind.households for kind in self.kinds)
 
     @property
     def sampled(self) -> bool:

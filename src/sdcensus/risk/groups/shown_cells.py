@@ -75,31 +75,31 @@ class KindOfCells:
     @property
     def own(self) -> frozenset[str]:
         """The variables that make the cells."""
-        return frozenset(one.variable.name for one in self.parts)
+        return frozenset(part.variable.name for part in self.parts)
 
     @property
     def title(self) -> str:
         """What the cells are by; a condition is named once."""
-        names = [one.name for one in self.parts if one.size > 1]
-        held_by_all = all((one.group >= 0).all() for one in self.parts)
+        names = [part.name for part in self.parts if part.size > 1]
+        held_by_all = all((part.group >= 0).all() for part in self.parts)
         narrowed = not held_by_all or not self.universe.everything
         return ", ".join([*names, *(["under a condition"] if narrowed else [])]) or "everything"
 
     @property
     def area(self) -> str:
         """The geography at its level; empty for none."""
-        areas = [one.name for one in self.parts if one.variable.role is Role.GEOGRAPHY]
+        areas = [part.name for part in self.parts if part.variable.role is Role.GEOGRAPHY]
         return areas[0] if areas else ""
 
     @property
     def key(self) -> tuple[object, ...]:
         """The same for the same cells, whatever they are called."""
-        return _condition(self.universe), *(one.key for one in self.parts)
+        return _condition(self.universe), *(part.key for part in self.parts)
 
     @property
     def cells(self) -> int:
         """How many cells there can be."""
-        return math.prod(one.size for one in self.parts)
+        return math.prod(part.size for part in self.parts)
 
 
 def kinds_of_menu(menu: Menu) -> tuple[KindOfCells, ...]:
@@ -108,8 +108,10 @@ def kinds_of_menu(menu: Menu) -> tuple[KindOfCells, ...]:
     The largest number of cells does not count: a table above it can be asked for area by area.
     """
     open_menu = replace(menu, cells=None)
-    levels = {one.variable.name: _levels(one) for one in menu.variables}
-    unlimited = not menu.never_together and not any(one.finest_areas for one in menu.variables)
+    levels = {variable.variable.name: _levels(variable) for variable in menu.variables}
+    unlimited = not menu.never_together and not any(
+        variable.finest_areas for variable in menu.variables
+    )
     kinds = []
     for chosen in _choices(menu, levels):
         if not unlimited and not open_menu.allows(chosen):
@@ -142,16 +144,16 @@ def kinds_of_tables(specs: Iterable[TableSpec]) -> tuple[KindOfCells, ...]:
     known: dict[tuple[str, bytes], int] = {}
     partitions: list[Parts] = []
     for kind in kinds.values():
-        for one in kind.parts:
-            if one.key not in known:
-                known[one.key] = len(partitions)
-                partitions.append(one)
+        for part in kind.parts:
+            if part.key not in known:
+                known[part.key] = len(partitions)
+                partitions.append(part)
     reaches = [table.reach(partitions) for table in tables]
     found = []
     for kind in kinds.values():
         members = 0
-        for one in kind.parts:
-            members |= 1 << known[one.key]
+        for part in kind.parts:
+            members |= 1 << known[part.key]
         condition, own = _condition(kind.universe), kind.own
         finer: set[str] = set()
         for table, (covered, divided) in zip(tables, reaches, strict=True):
@@ -160,7 +162,9 @@ def kinds_of_tables(specs: Iterable[TableSpec]) -> tuple[KindOfCells, ...]:
             finer |= table.names - own
             strictly = members & divided
             if strictly:
-                finer |= {one.variable.name for one in kind.parts if strictly >> known[one.key] & 1}
+                finer |= {
+                    part.variable.name for part in kind.parts if strictly >> known[part.key] & 1
+                }
         if finer:
             found.append(replace(kind, finer=frozenset(finer)))
     return tuple(found)
@@ -201,7 +205,9 @@ def _levels(one: MenuVariable) -> tuple[Level, ...]:
 
 
 def _choices(menu: Menu, levels: Mapping[str, Sequence[Level]]) -> Iterator[dict[str, Level]]:
-    names = [one.variable.name for one in menu.variables if levels[one.variable.name]]
+    names = [
+        variable.variable.name for variable in menu.variables if levels[variable.variable.name]
+    ]
     most = min(menu.dimensions, MOST_OWN)
     total = 0
     for number in range(1, most + 1):
@@ -237,7 +243,7 @@ def _finer(
         if name in chosen or not others:
             continue
         # Coarse levels first: beside small areas, they are allowed more often.
-        if unlimited or any(menu.allows({**chosen, name: one}) for one in reversed(others)):
+        if unlimited or any(menu.allows({**chosen, name: other}) for other in reversed(others)):
             yield name
 
 
@@ -283,7 +289,7 @@ class _Table:
         self.names = frozenset(
             name
             for name, options in self.options.items()
-            if any(one is not None for one in options)
+            if any(option is not None for option in options)
         )
 
     def kinds(self) -> Iterator[KindOfCells]:

@@ -142,7 +142,7 @@ class TwinCounter:
         held = np.flatnonzero(cells.counts[:-1] > above)
         if not held.size:
             return 0
-        positions = np.unravel_index(held, [one.size for one in kind.parts])
+        positions = np.unravel_index(held, [part.size for part in kind.parts])
         for at in range(len(kind.parts)):
             rest = (*kind.parts[:at], *kind.parts[at + 1 :])
             if not rest:
@@ -151,7 +151,7 @@ class TwinCounter:
             if parent is None:
                 continue
             place = np.ravel_multi_index(
-                [one for axis, one in enumerate(positions) if axis != at], _sizes(rest)
+                [position for axis, position in enumerate(positions) if axis != at], _sizes(rest)
             )
             difference = parent[place] - cells.counts[held]
             pairs += int(((difference >= 1) & (difference <= self._largest)).sum())
@@ -159,4 +159,4 @@ class TwinCounter:
 
 
 def _sizes(parts: Sequence[Parts]) -> list[int]:
-    return [one.size for one in parts]
+    return [part.size for part in parts]

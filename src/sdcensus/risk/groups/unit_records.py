@@ -46,7 +46,7 @@ class UnitRecords(Confidential):
     marks: UInt64 = field(init=False)
 
     def __post_init__(self) -> None:
-        sizes = {one.size for one in self.codes.values()}
+        sizes = {code.size for code in self.codes.values()}
         if self.households is not None:
             sizes.add(self.households.size)
         if sizes - {self.units}:
@@ -86,7 +86,7 @@ class UnitRecords(Confidential):
 
     def cells(self, kind: KindOfCells) -> CellsOfUnits:
         """Put every unit into its cell of a kind."""
-        sizes = [one.size for one in kind.parts]
+        sizes = [part.size for part in kind.parts]
         grid = int(np.prod(sizes, dtype=object)) if sizes else 1
         if grid >= _LARGEST_GRID:
             raise SpecError(f"{kind.title}: there are too many cells to be numbered.")

@@ -99,7 +99,7 @@ def axis_forms(levels: Sequence[Level]) -> AxisForms:
 @lru_cache(maxsize=256)
 def _forms(levels: tuple[Level, ...]) -> AxisForms:
     """Every kind of unit has the same areas, so that most variables are asked for again."""
-    dividing = [one for one in levels if len(np.unique(one.group_array)) > 1]
+    dividing = [level for level in levels if len(np.unique(level.group_array)) > 1]
     if not dividing:
         return AxisForms(0.0, {})
     chain = sorted(dividing, key=lambda one: len(np.unique(one.group_array)))
@@ -153,7 +153,7 @@ def _of_matrix(levels: Sequence[Level]) -> AxisForms:
     which are far fewer. Where some are not, they are taken to be shown in large systems.
     """
     part, size = common_refinement(levels)
-    members = [_members(one, part) for one in levels]
+    members = [_members(level, part) for level in levels]
     distinct = {own.tobytes(): own for codes in members for own in codes if own.size}
     coarse = [own for own in distinct.values() if own.size > 1]
     shown = len(distinct) - len(coarse) == size

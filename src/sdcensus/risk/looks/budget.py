@@ -111,7 +111,7 @@ class LookBudget:
     @property
     def worst(self) -> Looks:
         """The cell with the most looks of all."""
-        return max(self.levels, key=lambda one: one.looks)
+        return max(self.levels, key=lambda level: level.looks)
 
     @property
     def asked(self) -> Looks:
@@ -119,7 +119,7 @@ class LookBudget:
 
         Only the count of everybody is left out: it is about nobody, and is published anyway.
         """
-        found = [one for one in self.levels if one.area or one.axes]
+        found = [level for level in self.levels if level.area or level.axes]
         return max(found, key=lambda one: one.looks) if found else self.worst
 
     @property
@@ -198,7 +198,7 @@ def looks_at(menu: Menu, chosen: Mapping[str, Level | str], codes: Codes | None 
     }
     if not menu.allows(levels):
         asked = ", ".join(
-            pair_text(menu.variable(name).variable, one) for name, one in levels.items()
+            pair_text(menu.variable(name).variable, level) for name, level in levels.items()
         )
         raise SpecError(f"The menu has no table by {asked or 'nothing'}, so nobody looks at it.")
     return _looks(Lattice(menu), levels, codes)
@@ -218,14 +218,14 @@ def look_budget_of_tables(
     """
     budgets = []
     for of in Entity:
-        tables = [one for one in specs if one.of is of and one.measure.value == "count"]
+        tables = [spec for spec in specs if spec.of is of and spec.measure.value == "count"]
         if not tables:
             continue
         worst: dict[tuple[str, int], Looks] = {}
         order: dict[str, int] = {"": -1}
         classes = classes_of(tables)
         # Tables without totals may have no cell with so few variables: then the fewest that are.
-        least = max(own, min(len(one.others) for one in classes))
+        least = max(own, min(len(class_.others) for class_ in classes))
         for cell, looks, exact in looks_at_classes(classes, own=least):
             area = "" if cell.area is None else pair_text(*cell.area)
             if cell.area is not None:
@@ -246,20 +246,20 @@ def look_budget_of_tables(
 
 def _areas(menu: Menu) -> Iterator[tuple[str, Level] | None]:
     """Every level of every geography, the finest first, and no area at all."""
-    for one in menu.geographies:
-        for level in one.levels:
-            yield one.variable.name, level
+    for geography in menu.geographies:
+        for level in geography.levels:
+            yield geography.variable.name, level
     yield None
 
 
 def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Looks | None:
     """The cell of an area with so many other variables that has the most looks."""
     menu = lattice.menu
-    others = [one for one in menu.variables if one not in menu.geographies]
+    others = [variable for variable in menu.variables if variable not in menu.geographies]
     candidates: list[tuple[float, int, dict[str, Level]]] = []
     for variables in itertools.combinations(others, number):
-        names = [one.variable.name for one in variables]
-        for levels in itertools.product(*(one.levels for one in variables)):
+        names = [variable.variable.name for variable in variables]
+        for levels in itertools.product(*(variable.levels for variable in variables)):
             chosen = dict(zip(names, levels, strict=True))
             if area is not None:
                 chosen = {area[0]: area[1], **chosen}
@@ -267,7 +267,9 @@ def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Loo
                 candidates.append((lattice.at_most(chosen), len(candidates), chosen))
     best: Looks | None = None
     # Without limits on levels the looks are never fewer: the search ends where these cannot win.
-    for bound, _, chosen in sorted(candidates, key=lambda one: (-_rounded(one[0]), one[1])):
+    for bound, _, chosen in sorted(
+        candidates, key=lambda candidate: (-_rounded(candidate[0]), candidate[1])
+    ):
         if best is not None and _rounded(bound) <= _rounded(best.looks):
             break
         found = _looks(lattice, chosen)
@@ -297,10 +299,10 @@ def _looks(lattice: Lattice, chosen: Mapping[str, Level], codes: Codes | None = 
 def _lines(lattice: Lattice) -> tuple[tuple[int, int], ...]:
     """The sums with the fewest parts that the tables of a menu show."""
     levels = [
-        (len(level.codes), one.variable.name, level)
-        for one in lattice.menu.variables
-        for level in one.levels
-        if len(level.codes) > 1 and lattice.menu.allows({one.variable.name: level})
+        (len(level.codes), variable.variable.name, level)
+        for variable in lattice.menu.variables
+        for level in variable.levels
+        if len(level.codes) > 1 and lattice.menu.allows({variable.variable.name: level})
     ]
     if not levels:
         return ()
@@ -316,5 +318,5 @@ def _menu_sentence(menu: Menu) -> str:
         limits.append(f"without {len(menu.never_together)} forbidden combinations")
     return (
         f"All tables of {menu.of.plural} by up to {menu.dimensions} of {variables}"
-        f"{''.join(', ' + one for one in limits)}, taken together."
+        f"{''.join(', ' + limit for limit in limits)}, taken together."
     )

@@ -126,7 +126,7 @@ def best_guess(perturbation: Perturbation, publications: int = 1) -> float:
     if type(publications) is not int or publications < 1:
         raise SpecError("A count is published once or more often: a whole number from 1 on.")
     counts = _large_counts(perturbation)
-    return math.fsum(_guessed(perturbation, one, publications) for one in counts) / len(counts)
+    return math.fsum(_guessed(perturbation, count, publications) for count in counts) / len(counts)
 
 
 def hypercube_looks(sizes: Iterable[int]) -> float:
@@ -252,7 +252,7 @@ def edge_probability(perturbation: Perturbation) -> float:
 def large_variance(perturbation: Perturbation) -> float:
     """The variance of the deviation of large counts; of rounding the mean over remainders."""
     counts = _large_counts(perturbation)
-    return math.fsum(perturbation.variance(one) for one in counts) / len(counts)
+    return math.fsum(perturbation.variance(count) for count in counts) / len(counts)
 
 
 def _large_counts(perturbation: Perturbation) -> range:
@@ -312,7 +312,7 @@ def _log_chances(
         )
     )
     chances = [found.get(one, 0.0) for one in targets.tolist()]
-    return np.array([math.log(one) if one > 0 else -math.inf for one in chances])
+    return np.array([math.log(chance) if chance > 0 else -math.inf for chance in chances])
 
 
 def _log_factorials(largest: int) -> npt.NDArray[np.float64]:

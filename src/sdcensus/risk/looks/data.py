@@ -122,7 +122,7 @@ class Collector:
         if perturbation is not None:
             rows = range(1, perturbation.tail.rows + 2 * perturbation.max_deviation)
             variance = large_variance(perturbation)
-            sight = [variance / max(perturbation.variance(one), 1e-6) for one in rows]
+            sight = [variance / max(perturbation.variance(row), 1e-6) for row in rows]
             # Without records there is no noise, and no change either.
             self._sight = np.sqrt(np.array([1.0, *np.maximum(sight, 1.0), 1.0]))
 

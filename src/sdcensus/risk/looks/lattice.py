@@ -83,10 +83,12 @@ class Lattice:
         self.menu = replace(menu, cells=None)
         combinations = [*_never_together(menu), *_areas_too_fine(menu)]
         self._combinations = combinations
-        self._whole = [one for one in combinations if self._is_whole(one)]
-        self._forms = {one.variable.name: axis_forms(one.levels) for one in menu.variables}
-        self._forms |= {name: one for name, one in (forms or {}).items() if name in self._forms}
-        self._place = {one.variable.name: at for at, one in enumerate(menu.variables)}
+        self._whole = [combination for combination in combinations if self._is_whole(combination)]
+        self._forms = {
+            variable.variable.name: axis_forms(variable.levels) for variable in menu.variables
+        }
+        self._forms |= {name: form for name, form in (forms or {}).items() if name in self._forms}
+        self._place = {variable.variable.name: at for at, variable in enumerate(menu.variables)}
         self._beside: dict[tuple[str, ...], float] = {}
         self._candidates: dict[tuple[str, str], Int64] = {}
         self._complete = True
@@ -98,7 +100,7 @@ class Lattice:
         return (
             self._complete
             and len(self._whole) == len(self._combinations)
-            and all(one.exact for one in self._forms.values())
+            and all(form.exact for form in self._forms.values())
         )
 
     def looks(self, chosen: Mapping[str, Level], codes: Codes | None = None) -> Summed:
@@ -154,7 +156,7 @@ class Lattice:
         self, names: Sequence[str], rests: Sequence[Float64], shares: Sequence[Float64]
     ) -> Float64:
         """The variance of the best estimate of every cell with these codes."""
-        total: Float64 = np.zeros([one.size for one in rests])
+        total: Float64 = np.zeros([rest.size for rest in rests])
         for inside in itertools.product((False, True), repeat=len(names)):
             part: Float64 = np.ones(())
             for varies, rest, share in zip(inside, rests, shares, strict=True):
@@ -167,7 +169,7 @@ class Lattice:
         """What all tables with these variables say about what varies with exactly these."""
         key = tuple(sorted(varying))
         if key not in self._beside:
-            others = [one for one in self._forms if one not in varying]
+            others = [form for form in self._forms if form not in varying]
             self._beside[key] = self.over_tables(key, others)
         return self._beside[key]
 
@@ -202,15 +204,15 @@ class Lattice:
                 for name, level in chosen.items()
             ]
             others = [
-                one.variable.name
-                for one in self.menu.variables
-                if one.variable.name not in chosen
+                variable.variable.name
+                for variable in self.menu.variables
+                if variable.variable.name not in chosen
                 and any(
                     self.menu.allows(
-                        dict(zip(chosen, levels, strict=True)) | {one.variable.name: own}
+                        dict(zip(chosen, levels, strict=True)) | {variable.variable.name: own}
                     )
                     for levels in itertools.product(*finer)
-                    for own in one.levels
+                    for own in variable.levels
                 )
             ]
             self._allowed[key] = self.over_tables(tuple(chosen), others)
@@ -227,15 +229,19 @@ class Lattice:
     def lines(self, name: str, level: Level) -> float:
         """How many sums over the codes of a level all tables show together, each once."""
         own = Options(np.ones(1), _members(self._combinations, name, [level]))
-        others = [self._cells(one) for one in self.menu.variables if one.variable.name != name]
+        others = [
+            self._cells(variable)
+            for variable in self.menu.variables
+            if variable.variable.name != name
+        ]
         # One line for each cell of the other variables, in every table that also has this one.
         total, choices = self._sum([own, *others], 1, self._combinations)
         if choices >= 0:
             return total
         sums = np.zeros(self.menu.dimensions)
         sums[0] = 1
-        for one in others:
-            sums[1:] += float(one.weight.sum()) * sums[:-1]
+        for other in others:
+            sums[1:] += float(other.weight.sum()) * sums[:-1]
         return float(sums.sum())
 
     def _cells(self, one: MenuVariable) -> Options:
@@ -251,18 +257,19 @@ class Lattice:
         self, parts: Sequence[Options], required: int, combinations: Sequence[Combination]
     ) -> tuple[float, int]:
         """The sum of products of weights over all tables, and how many; -1 for too many."""
-        parts = [one for at, one in enumerate(parts) if one.weight.size or at < required]
+        parts = [part for at, part in enumerate(parts) if part.weight.size or at < required]
         if self._unlimited(parts, required) > HOPELESS:
             return 0.0, -1
-        widths = [one.weight.size for one in parts]
+        widths = [part.weight.size for part in parts]
         return sum_of_choices(
             np.concatenate([[0], np.cumsum(widths)]).astype(np.int64),
             np.repeat(np.arange(len(parts)), widths).astype(np.int64),
-            np.concatenate([np.zeros(0), *(one.weight for one in parts)]),
+            np.concatenate([np.zeros(0), *(part.weight for part in parts)]),
             np.concatenate(
-                [np.zeros((len(combinations), 0), np.int64), *(one.member for one in parts)], axis=1
+                [np.zeros((len(combinations), 0), np.int64), *(part.member for part in parts)],
+                axis=1,
             ),
-            np.array([(1 << len(one)) - 1 for one in combinations], dtype=np.int64),
+            np.array([(1 << len(combination)) - 1 for combination in combinations], dtype=np.int64),
             required,
             min(self.menu.dimensions, len(parts)),
             MOST_CHOICES,
@@ -272,9 +279,9 @@ class Lattice:
         """How many choices there would be without forbidden combinations."""
         room = max(min(self.menu.dimensions, len(parts)) - required, 0)
         sums = np.zeros(room + 1)
-        sums[0] = math.prod(one.weight.size for one in parts[:required])
-        for one in parts[required:]:
-            sums[1:] += one.weight.size * sums[:-1]
+        sums[0] = math.prod(part.weight.size for part in parts[:required])
+        for part in parts[required:]:
+            sums[1:] += part.weight.size * sums[:-1]
         return float(sums.sum())
 
 
@@ -282,7 +289,7 @@ def _members(
     combinations: Sequence[Combination], name: str, levels: Sequence[Level] | None
 ) -> Int64:
     """The members of each combination that each level brings; ``None``: any level brings them."""
-    names = [None] if levels is None else [one.name for one in levels]
+    names = [None] if levels is None else [level.name for level in levels]
     member = np.zeros((len(combinations), len(names)), dtype=np.int64)
     for row, combination in enumerate(combinations):
         for bit, brought in enumerate(combination):
@@ -294,7 +301,7 @@ def _members(
 
 def _never_together(menu: Menu) -> list[Combination]:
     found = []
-    offered = {one.variable.name for one in menu.variables}
+    offered = {variable.variable.name for variable in menu.variables}
     for combination in menu.never_together:
         if not offered.issuperset(name for name, _ in combination):
             continue  # no table has them all
@@ -314,13 +321,13 @@ def _never_together(menu: Menu) -> list[Combination]:
 
 def _areas_too_fine(menu: Menu) -> list[Combination]:
     found = []
-    offered = {one.variable.name: one for one in menu.variables}
-    for one in menu.variables:
-        for area, allowed in one.finest_areas:
+    offered = {variable.variable.name: variable for variable in menu.variables}
+    for variable in menu.variables:
+        for area, allowed in variable.finest_areas:
             if area not in offered:
                 continue
             fine = {level.name for level in offered[area].levels} - set(allowed)
-            own = frozenset(level.name for level in one.levels)
+            own = frozenset(level.name for level in variable.levels)
             if fine:
-                found.append([{one.variable.name: own}, {area: frozenset(fine)}])
+                found.append([{variable.variable.name: own}, {area: frozenset(fine)}])
     return found

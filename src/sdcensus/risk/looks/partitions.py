@@ -56,7 +56,7 @@ def division(finer: Sequence[Level], coarse: Level | None) -> Division:
 
 def refining(levels: Sequence[Level], coarse: Level) -> tuple[Level, ...]:
     """Those of some levels of a variable that divide the codes of another one, and not that one."""
-    return tuple(one for one in levels if one.name != coarse.name and one.refines(coarse))
+    return tuple(level for level in levels if level.name != coarse.name and level.refines(coarse))
 
 
 def _parts(levels: Sequence[Level], above: Int64, size: int) -> Int64:

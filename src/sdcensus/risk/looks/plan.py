@@ -37,8 +37,8 @@ def looks_at_classes(
     classes: Sequence[CellClass], *, own: int
 ) -> Iterator[tuple[CellClass, float, bool]]:
     """For each class with few variables, the looks at its worst cell, and whether that is exact."""
-    for condition in dict.fromkeys(one.condition for one in classes):
-        alike = [one for one in classes if one.condition == condition]
+    for condition in dict.fromkeys(class_.condition for class_ in classes):
+        alike = [class_ for class_ in classes if class_.condition == condition]
         shown = _Shown(alike)
         for cell in alike:
             if len(cell.others) <= own:
@@ -74,7 +74,7 @@ class _Axis:
         place = [blocks.setdefault(tuple(at), len(blocks) + 1) for _, at in nodes.values()]
         self.blocks = len(blocks) + 1
         self._block = np.array(place, dtype=np.int64)
-        sizes = [one.size for one in self._members.values()]
+        sizes = [member.size for member in self._members.values()]
         self._node = np.repeat(np.arange(len(sizes)), sizes)
         self._part = np.concatenate([np.zeros(0, np.int64), *self._members.values()])
         self.blocks_of = {
@@ -164,25 +164,25 @@ class _Shown:
 
     def __init__(self, classes: Sequence[CellClass]) -> None:
         families: dict[str, dict[Family, Int64]] = {}
-        for one in classes:
-            for pair in one.pairs:
-                family, group = _family(one, pair)
+        for class_ in classes:
+            for pair in class_.pairs:
+                family, group = _family(class_, pair)
                 families.setdefault(pair[0].name, {}).setdefault(family, group)
         self._axes = {name: _Axis(own) for name, own in families.items()}
         self._names = list(self._axes)
         place = {name: at for at, name in enumerate(self._names)}
         rows: set[tuple[int, ...]] = set()
-        for one in classes:
+        for class_ in classes:
             choice = [[0]] * len(self._names)
-            for pair in one.pairs:
+            for pair in class_.pairs:
                 name = pair[0].name
-                choice[place[name]] = self._axes[name].blocks_of[_family(one, pair)[0]]
+                choice[place[name]] = self._axes[name].blocks_of[_family(class_, pair)[0]]
             rows.update(itertools.product(*choice))
         self._table = np.array(sorted(rows), dtype=np.int64).reshape(len(rows), len(self._names))
         self._spread = np.stack(
             [
                 np.ones(len(rows)),
-                *(self._axes[one].both[self._table[:, at]] for at, one in enumerate(self._names)),
+                *(self._axes[name].both[self._table[:, at]] for at, name in enumerate(self._names)),
             ]
         )
         self._changes: dict[tuple[str, Family], list[_Change]] = {}
@@ -191,8 +191,8 @@ class _Shown:
     def exact(self) -> bool:
         """Whether the lattice is regular: every variable is there at one level, or not at all."""
         return all(
-            one.blocks <= 2 and one.inverse is not None and len(one.blocks_of) == 1
-            for one in self._axes.values()
+            axis.blocks <= 2 and axis.inverse is not None and len(axis.blocks_of) == 1
+            for axis in self._axes.values()
         )
 
     def looks(self, cell: CellClass) -> float:
@@ -226,12 +226,12 @@ class _Shown:
         for row, first in enumerate(kinds):
             for column, second in enumerate(kinds[: row + 1]):
                 product = beside
-                for one, left, right in zip(codes, first, second, strict=True):
-                    product = product * one.seen[left + right]
+                for code, left, right in zip(codes, first, second, strict=True):
+                    product = product * code.seen[left + right]
                 matrix[row, column] = matrix[column, row] = product.sum()
         wanted = np.array(
             [
-                math.prod(1.0 if own else one.share for one, own in zip(codes, kind, strict=True))
+                math.prod(1.0 if own else code.share for code, own in zip(codes, kind, strict=True))
                 for kind in kinds
             ]
         )

@@ -47,13 +47,13 @@ class CellClass:
     @property
     def area(self) -> Pair | None:
         """The geography and its level, if the cells have one."""
-        return next((one for one in self.pairs if one[0].role is Role.GEOGRAPHY), None)
+        return next((pair for pair in self.pairs if pair[0].role is Role.GEOGRAPHY), None)
 
     @property
     def others(self) -> tuple[Pair, ...]:
         """Everything but the area."""
         area = self.area
-        return tuple(one for one in self.pairs if one is not area)
+        return tuple(pair for pair in self.pairs if pair is not area)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -69,8 +69,8 @@ def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
     """The classes of cells that tables show, each once."""
     found: dict[tuple[object, ...], CellClass] = {}
     for spec in specs:
-        for one in _classes(spec):
-            found.setdefault(one.key, one)
+        for class_ in _classes(spec):
+            found.setdefault(class_.key, class_)
     return tuple(found.values())
 
 
@@ -79,8 +79,8 @@ def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
     found: dict[int, dict[str, int]] = {}
     for spec in specs:
         for at, axis in enumerate(spec.axes):
-            others = [one for place, one in enumerate(spec.axes) if place != at]
-            cells = math.prod(len(one.codes) for one in others)
+            others = [axis for place, axis in enumerate(spec.axes) if place != at]
+            cells = math.prod(len(other.codes) for other in others)
             for line, parts, often in _lines_of(axis):
                 key = spec.with_axes([*others, line]).hash()
                 found.setdefault(parts, {})[key] = cells * often
@@ -124,8 +124,11 @@ def _selected(universe: Universe) -> tuple[str, dict[str, Pair]]:
     """A condition as levels of its variables; if it is no such thing, as a text of its own."""
     if not is_product(universe):
         return json.dumps(universe.canonical(), separators=(",", ":")), {}
-    found = {one.name: _level_of(one, leaves_in(universe, one)) for one in universe.variables}
-    return "", {one.name: (one, found[one.name]) for one in universe.variables}
+    found = {
+        variable.name: _level_of(variable, leaves_in(universe, variable))
+        for variable in universe.variables
+    }
+    return "", {variable.name: (variable, found[variable.name]) for variable in universe.variables}
 
 
 def _level_of(variable: Variable, inside: Mask) -> Level:

@@ -211,11 +211,13 @@ class _Unit:
         self.lattice = lattice
         self.usable = {one.name for one in schema.usable(unit)}
         self.axes = {name: axis for name, axis in axes.items() if name in self.usable}
-        offered = {one.variable.name for one in lattice.menu.variables}
+        offered = {variable.variable.name for variable in lattice.menu.variables}
         self.free = [name for name in offered if name not in axes]
         self.shown: dict[str, Float64] = {}
         for name in sorted(offered & {*self.axes}):
-            classes = [axes[name].of(one) for one in _classes(lattice.menu, axes[name].variable)]
+            classes = [
+                axes[name].of(class_) for class_ in _classes(lattice.menu, axes[name].variable)
+            ]
             if classes:
                 self.shown[name] = np.stack(classes).T @ np.stack(classes)
 
@@ -242,8 +244,8 @@ class _Unit:
 
 def _product(matrices: Iterable[Float64]) -> Float64:
     found: Float64 = np.ones((1, 1))
-    for one in matrices:
-        found = np.asarray(np.kron(found, one), dtype=np.float64)
+    for matrix in matrices:
+        found = np.asarray(np.kron(found, matrix), dtype=np.float64)
     return found
 
 
@@ -268,9 +270,9 @@ class TiedLattice(Lattice):
         ]
         levels: dict[str, dict[str, Level]] = {}
         for unit in units:
-            for one in menus[unit].variables:
-                levels.setdefault(one.variable.name, {}).update(
-                    {level.name: level for level in one.levels}
+            for variable in menus[unit].variables:
+                levels.setdefault(variable.variable.name, {}).update(
+                    {level.name: level for level in variable.levels}
                 )
         forms = {name: axis_forms(tuple(own.values())) for name, own in levels.items()}
         super().__init__(menus[of], forms=forms)
@@ -284,7 +286,7 @@ class TiedLattice(Lattice):
         }
         own = variances.get(of, 1.0)
         self._worth = {unit: own / variances.get(unit, own) for unit in units}
-        ends = np.cumsum([one.size for one in self._units.values()]).tolist()
+        ends = np.cumsum([unit.size for unit in self._units.values()]).tolist()
         self._span = {
             unit: slice(end - self._units[unit].size, end)
             for unit, end in zip(units, ends, strict=True)
@@ -321,7 +323,7 @@ class TiedLattice(Lattice):
         wanted = np.stack(
             [_product(one[:, None] for one in each)[:, 0] for each in itertools.product(*choices)]
         )
-        total: Float64 = np.zeros([*(one.size for one in rests), len(wanted)])
+        total: Float64 = np.zeros([*(rest.size for rest in rests), len(wanted)])
         for inside in itertools.product((False, True), repeat=len(names)):
             part: Float64 = np.ones(())
             for varies, rest, share in zip(inside, rests, shares, strict=True):
@@ -355,7 +357,7 @@ class TiedLattice(Lattice):
         )
         if active not in self._free:
             rows = [row for at in active for row in self._equations(self.ties[at])]
-            size = sum(one.size for one in self._units.values())
+            size = sum(unit.size for unit in self._units.values())
             equations = np.array(rows).reshape(len(rows), size)
             _, values, directions = np.linalg.svd(equations)
             rank = int((values > 1e-9 * max(values.max(initial=0.0), 1.0)).sum())
@@ -366,7 +368,7 @@ class TiedLattice(Lattice):
         """For each tied combination of codes of the larger units: so many smaller ones each."""
         each, holds = self._units[tie.each], self._units[tie.holds]
         masks = {variable.name: self._axes[variable.name].of(own) for variable, own in tie.leaves}
-        size = sum(one.size for one in self._units.values())
+        size = sum(unit.size for unit in self._units.values())
         rows = []
         kept = [
             np.flatnonzero(masks[name]) if name in masks else np.arange(axis.parts)

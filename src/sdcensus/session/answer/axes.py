@@ -165,7 +165,7 @@ def answer_axis(
 
 def all_parts(parts: Sequence[tuple[Part, ...]]) -> set[Part]:
     """Every declared code of some sums, each once."""
-    return {one for some in parts for one in some}
+    return {one for part in parts for one in part}
 
 
 def _declared(
@@ -229,7 +229,7 @@ def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
     found = {len(axis.codes) - 1} if axis.total else set()
     for at, code in enumerate(codes):
         if code not in by_code:
-            known = [one.code for one in axis.codes]
+            known = [code.code for code in axis.codes]
             raise QuestionError(
                 unknown("code", code, known, of=axis.name),
                 place=f"codes.{axis.variable.name}[{at}]",

@@ -81,7 +81,7 @@ def open_look_budgets(
         of: large_variance(noise) for of in menus if (noise := _noise(methods[of])) is not None
     }
     # Noise that moves no large count is no noise; the budget itself is about equal ones then.
-    alike = variances if all(one > 0 for one in variances.values()) else {}
+    alike = variances if all(variance > 0 for variance in variances.values()) else {}
     return look_budgets(policy.schema, menus, variances=alike)
 
 
@@ -130,7 +130,7 @@ def refuse_weak(
     Raises:
         Refused: The noise is too small.
     """
-    weak = [one for one in budgets if not one.met]
+    weak = [budget for budget in budgets if not budget.met]
     if not weak:
         return
     lines = [
@@ -156,7 +156,7 @@ def refuse_weak(
             )
     lines.append(f"  {NOT_COVERED}")
     lines.append("What would do, one of these:")
-    lines += [f"  - {one}" for one in _remedies(policy, budgets, methods, planned)]
+    lines += [f"  - {remedy}" for remedy in _remedies(policy, budgets, methods, planned)]
     raise Refused("\n".join(lines))
 
 
@@ -182,7 +182,7 @@ def _remedies(
 def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
     """The noise that would do: for all units, since those that have enough get it as well."""
     try:
-        design = design_for(reduce(Requirement.also, [one.requirement for one in budgets]))
+        design = design_for(reduce(Requirement.also, [budget.requirement for budget in budgets]))
     except SpecError as error:
         return f"stronger noise does not: {error}"
     settings: dict[str, Any] = dict(design.parameters)
@@ -209,9 +209,9 @@ def _enough_dimensions(
         }
         found = open_look_budgets(policy, fewer, methods)
         if all(
-            needed(found[one.of], one.limit).met_by(noise)
-            for one in budgets
-            if (noise := _noise(methods[one.of])) is not None
+            needed(found[budget.of], budget.limit).met_by(noise)
+            for budget in budgets
+            if (noise := _noise(methods[budget.of])) is not None
         ):
             return dimensions
     return None

@@ -45,11 +45,11 @@ class OfferedVariable:
 
     def level(self, name: str) -> Level:
         """The offered level of that name."""
-        for one in self.levels:
-            if one.name == name:
-                return one
+        for level in self.levels:
+            if level.name == name:
+                return level
         where = f"Variable {self.variable.name!r}: "
-        raise UnknownName("level", name, known=[one.name for one in self.levels], where=where)
+        raise UnknownName("level", name, known=[level.name for level in self.levels], where=where)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,16 +69,16 @@ class Population:
 
     def variable(self, name: str) -> OfferedVariable:
         """The offered variable of that name."""
-        for one in self.variables:
-            if one.variable.name == name:
-                return one
-        known = [one.variable.name for one in self.variables]
+        for variable in self.variables:
+            if variable.variable.name == name:
+                return variable
+        known = [variable.variable.name for variable in self.variables]
         raise UnknownName("variable", name, known=known)
 
     @property
     def areas(self) -> tuple[OfferedVariable, ...]:
         """The variables whose codes are areas."""
-        return tuple(one for one in self.variables if one.area)
+        return tuple(variable for variable in self.variables if variable.area)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +97,10 @@ class Catalogue:
 
     def population(self, of: str) -> Population:
         """What can be asked about units of that kind."""
-        for one in self.populations:
-            if of in (one.of.value, one.of.plural):
-                return one
-        known = [one.of.plural for one in self.populations]
+        for population in self.populations:
+            if of in (population.of.value, population.of.plural):
+                return population
+        known = [population.of.plural for population in self.populations]
         raise UnknownName("dataset", of, known=known)
 
 
@@ -138,7 +138,7 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
             " or loosen the rules on published numbers."
         )
     # People first: they are what most visitors come for.
-    populations.sort(key=lambda one: list(Entity).index(one.of))
+    populations.sort(key=lambda population: list(Entity).index(population.of))
     return Catalogue(schema.census, tuple(populations), _start(populations[0], verdict))
 
 
@@ -156,9 +156,9 @@ def _universes(schema: Schema, offered: Sequence[OfferedVariable]) -> Iterator[D
 
 
 def _offered(policy: Policy, variable: Variable, levels: tuple[Level, ...]) -> OfferedVariable:
-    area = any(one.name == variable.name for one in policy.areas)
+    area = any(area.name == variable.name for area in policy.areas)
     most = ROWS if area else COLUMNS
-    fitting = [one for one in levels if len(one.codes) <= most]
+    fitting = [level for level in levels if len(level.codes) <= most]
     default = fitting[0] if fitting else levels[-1]
     return OfferedVariable(variable, levels, default, area, policy.rule_of(variable.name).as_filter)
 
@@ -180,10 +180,10 @@ def _alone(of: Entity, variable: Variable, level: Level) -> TableSpec:
 def _start(population: Population, verdict: Callable[[TableSpec], Verdict]) -> Question:
     """A first table: areas by something with few categories, if that passes."""
     of = population.of
-    area = next((one for one in population.areas), None)
-    others = [one for one in population.variables if not one.area]
+    area = next((area for area in population.areas), None)
+    others = [variable for variable in population.variables if not variable.area]
     # What the units themselves say, in few categories: sex of persons, not walls of buildings.
-    others.sort(key=lambda one: (one.variable.entity is not of, len(one.default.codes)))
+    others.sort(key=lambda other: (other.variable.entity is not of, len(other.default.codes)))
     for other in others[:5]:
         axes = [_axis(one) for one in (area, other) if one is not None]
         tried = TableSpec(

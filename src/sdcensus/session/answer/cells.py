@@ -95,7 +95,7 @@ def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
         if marked is not None and marks is not None:
             found = _combined(np.maximum, marks, places).reshape(compiled.shape)
             marked = np.maximum(marked, found)
-        counts = [np.array([one.size for one in some], dtype=np.int64) for some in places]
+        counts = [np.array([one.size for one in place], dtype=np.int64) for place in places]
         parts += _outer(counts).reshape(compiled.shape)
     if marked is not None and not marked.any():
         marked = None
@@ -137,8 +137,8 @@ def _combined(
 
 def _outer(counts: Sequence[Int64]) -> Int64:
     product = np.ones((), dtype=np.int64)
-    for one in counts:
-        product = np.multiply.outer(product, one)
+    for count in counts:
+        product = np.multiply.outer(product, count)
     return np.asarray(product)
 
 

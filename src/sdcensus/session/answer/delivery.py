@@ -74,7 +74,7 @@ def _file_name(asked: TableSpec) -> str:
     """How a download is called: by what it counts and by what, in the names of the schema."""
     parts = [asked.of.plural]
     for axis in asked.axes:
-        names = [one.name for one in axis.levels if one.name != axis.variable.leaf_level]
+        names = [level.name for level in axis.levels if level.name != axis.variable.leaf_level]
         parts.append("_".join([axis.variable.name, *names]))
     return "-".join(parts)[:LONGEST_NAME].rstrip("-_")
 
@@ -146,9 +146,9 @@ def delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
         column=variable.name,
         label=axis_label(axis.asked),
         positions=np.arange(len(axis.codes), dtype=np.int64),
-        codes=tuple(one.code for one in axis.codes),
-        labels=tuple(one.label for one in axis.codes),
-        levels=tuple(one.level for one in axis.codes),
+        codes=tuple(code.code for code in axis.codes),
+        labels=tuple(code.label for code in axis.codes),
+        levels=tuple(code.level for code in axis.codes),
         parents=axis.parents,
         total=axis.total,
         geography=variable.role is Role.GEOGRAPHY,

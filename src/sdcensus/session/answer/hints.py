@@ -16,7 +16,7 @@ def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
     if example is None or table is None:
         return None
     axis = table.axes[example.axis]
-    others = [one for at, one in enumerate(table.axes) if at != example.axis]
+    others = [axis for at, axis in enumerate(table.axes) if at != example.axis]
     index = list(example.place)
 
     def value(place: int) -> int:
@@ -24,9 +24,9 @@ def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
         return int(table.values[cell])
 
     places = [
-        {"axis": one.label.show(language), "label": one.label_of(at, language)}
-        for one, at in zip(others, index, strict=True)
-        if one.levels[at] != TOTAL
+        {"axis": other.label.show(language), "label": other.label_of(at, language)}
+        for other, at in zip(others, index, strict=True)
+        if other.levels[at] != TOTAL
     ]
     return {
         "axis": axis.label.show(language),
@@ -47,13 +47,13 @@ def question_of(remedy: Remedy, question: Question) -> Question:
         for axis in remedy.spec.axes
         if any(_same(text, axis.name) for text in question.by)
     }
-    conditions = {one.name for one in remedy.spec.universe.variables}
+    conditions = {variable.name for variable in remedy.spec.universe.variables}
     return Question(
         of=question.of,
         by=remedy.by,
         where=question.where if conditions or not question.where else "",
-        codes=tuple(one for one in question.codes if one[0] in kept & same),
-        groups=tuple(one for one in question.groups if one[0] in kept & same),
+        codes=tuple(code for code in question.codes if code[0] in kept & same),
+        groups=tuple(group for group in question.groups if group[0] in kept & same),
     )
 
 

@@ -52,10 +52,10 @@ def _headings(axes: Sequence[Axis], language: str) -> list[str]:
 def _heading(axis: Axis, language: str) -> str:
     variable = axis.variable
     label = axis_label(axis).show(language)
-    names = [level_label(variable, one).show(language) for one in axis.levels]
-    if names == [label] or [one.name for one in axis.levels] == [variable.leaf_level]:
+    names = [level_label(variable, level).show(language) for level in axis.levels]
+    if names == [label] or [level.name for level in axis.levels] == [variable.leaf_level]:
         return label
     if variable.role is Role.GEOGRAPHY:
         return " / ".join(names)
     # In the middle of a sentence, and after the name of the variable.
-    return f"{label} ({', '.join(inside_sentence(one) for one in names)})"
+    return f"{label} ({', '.join(inside_sentence(name) for name in names)})"

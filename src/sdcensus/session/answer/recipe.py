@@ -107,7 +107,9 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
         for axis, name in zip(asked.axes, names, strict=True)
     )
     filters = tuple(
-        filter_axis(one, terms, ways) for one in asked.universe.variables if one.name not in names
+        filter_axis(variable, terms, ways)
+        for variable in asked.universe.variables
+        if variable.name not in names
     )
     spec = asked.with_axes(axis.judged for axis in axes)
     return Compiled(
@@ -119,7 +121,7 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
         counted=TableSpec(
             of=asked.of,
             axes=(
-                *(one.counted.axis for one in axes),
+                *(axis.counted.axis for axis in axes),
                 *(one.counted.axis for one in filters),
             ),
         ),
@@ -134,7 +136,7 @@ def compile_total(spec: TableSpec, policy: Policy) -> Compiled:
     itself would tell, by what it refuses, about a number that is published nowhere.
     """
     terms, ways = terms_of(spec.universe), Ways(policy)
-    filters = tuple(filter_axis(one, terms, ways) for one in spec.universe.variables)
+    filters = tuple(filter_axis(variable, terms, ways) for variable in spec.universe.variables)
     total = spec.with_axes(())
     return Compiled(
         question=Question(of=spec.of.plural),
@@ -182,10 +184,10 @@ def _watched(
         if variable.name not in codes:
             continue
         mask = np.zeros(len(variable.codes), dtype=bool)
-        for one in axis.codes:
-            if one.level == TOTAL:
+        for code in axis.codes:
+            if code.level == TOTAL:
                 continue
-            for part in all_parts(list(one.parts)):
+            for part in all_parts(list(code.parts)):
                 if part == WHOLE:
                     mask[:] = True
                 else:

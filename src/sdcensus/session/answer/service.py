@@ -222,7 +222,9 @@ class TableService(Confidential):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the office should know about its methods, each sentence once."""
-        told = [one for method in self._methods.values() for one in method.claims().cautions]
+        told = [
+            caution for method in self._methods.values() for caution in method.claims().cautions
+        ]
         return tuple(dict.fromkeys(told))
 
     @property
@@ -403,6 +405,6 @@ def _kept_as(spec: TableSpec) -> tuple[str, str]:
     """
     order = hashlib.blake2b(digest_size=16)
     for axis in spec.axes:
-        codes = "\x1f".join(f"{one.level}\x1e{one.code}" for one in axis.codes)
+        codes = "\x1f".join(f"{code.level}\x1e{code.code}" for code in axis.codes)
         order.update(f"{axis.variable.name}\x1d{codes}\x1c".encode())
     return spec_key(spec), order.hexdigest()

@@ -14,7 +14,7 @@ def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Ve
     """A verdict about the codes that are shown: what is withheld of others is nobody's concern."""
     shown = {}
     for axis in compiled.axes:
-        codes_of = {one.name: one.codes for one in axis.asked.variable.levels()}
+        codes_of = {level.name: level.codes for level in axis.asked.variable.levels()}
         every = {part for code in axis.codes for parts in code.parts for part in parts}
         shown[axis.asked.variable.name] = {
             (one.level, codes_of[one.level][one.at].code) for one in every if not one.total
@@ -31,7 +31,7 @@ def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Ve
             reasons.append(replace(reason, withheld=tuple(kept)))
     areas, available = _areas_shown(policy, compiled, reasons, verdict)
     if areas and available == 0:
-        reasons = [replace(one, refuses=True) for one in reasons]
+        reasons = [replace(reason, refuses=True) for reason in reasons]
     return Verdict(tuple(reasons), areas, available, verdict.notes)
 
 
@@ -41,7 +41,7 @@ def _areas_shown(
     """Of the areas that are shown, groups of them included, how many there are and have numbers."""
     if verdict.areas is None:
         return None, None
-    places = [one.name for one in policy.areas]
+    places = [area.name for area in policy.areas]
     for axis in compiled.axes:
         variable = axis.asked.variable
         if variable.name not in places:
@@ -56,13 +56,13 @@ def _areas_shown(
         codes = [code for code in axis.codes if code.level != TOTAL]
         if not gone:
             return len(codes), len(codes)
-        names = {level.name: [one.code for one in level.codes] for level in variable.levels()}
+        names = {level.name: [code.code for code in level.codes] for level in variable.levels()}
         hidden = sum(
             any(
                 (part.level, names[part.level][part.at]) in gone for part in parts if not part.total
             )
             for code in codes
-            for parts in [[one for some in code.parts for one in some]]
+            for parts in [[one for part in code.parts for one in part]]
         )
         return len(codes), len(codes) - hidden
     return verdict.areas, verdict.available

@@ -99,6 +99,6 @@ def compared_with(
     compared = replace(
         study,
         tables=(replace(study.tables[0], results=tuple(results)),),
-        candidates=tuple(one.candidate for one in results),
+        candidates=tuple(result.candidate for result in results),
     )
     return compared, own.name

@@ -52,7 +52,7 @@ def groups_of(
     noise = GroupNoise(None, None) if method is None else group_noise(method, smallest_group)
     found: list[BrokenDown] = []
     tables = [one for one in (spec, *others) if one.of is spec.of]
-    if others and any(one.measure is Measure.COUNT for one in tables):
+    if others and any(table.measure is Measure.COUNT for table in tables):
         with suppress(SdcensusError):
             found += broken_down_in_tables(
                 census, tables, lambda _: noise, most_work=ASSESS_WORK, progress=progress

@@ -329,7 +329,7 @@ def file_name(name: str) -> str:
 
 def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
     """The same table with the variables of this census, so that it can be counted."""
-    own = {one.name: one for one in census.schema.variables}
+    own = {variable.name: variable for variable in census.schema.variables}
     for variable in [*(axis.variable for axis in spec.axes), *spec.universe.variables]:
         if variable.name not in own:
             raise SpecError(
@@ -337,7 +337,7 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
                 " Give the store that the table was made from."
             )
         codes, mine = variable.codes, own[variable.name].codes
-        if [one.code for one in codes] != [one.code for one in mine]:
+        if [code.code for code in codes] != [one.code for one in mine]:
             raise SpecError(
                 f"The published table has another code list of {variable.name!r} than this census."
                 " Give the store that the table was made from."
@@ -357,6 +357,8 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
 def _own_axis(axis: Axis, variable: Variable) -> Axis:
     """An axis with the variable of a census; levels that only a programme has are added to it."""
     mine = {level.name: level for level in variable.levels()}
-    trees = [Hierarchy(one.name, (one,)) for one in axis.levels if one.name not in mine]
+    trees = [Hierarchy(level.name, (level,)) for level in axis.levels if level.name not in mine]
     known = replace(variable, hierarchies=(*variable.hierarchies, *trees))
-    return make_axis(known, [mine.get(one.name, one) for one in axis.levels], total=axis.total)
+    return make_axis(
+        known, [mine.get(level.name, level) for level in axis.levels], total=axis.total
+    )

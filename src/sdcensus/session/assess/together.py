@@ -36,7 +36,7 @@ def others_of(
     spec: TableSpec, registry: Registry | None, planned: Iterable[TableSpec] = ()
 ) -> tuple[TableSpec, ...]:
     """The other tables that the same people are in: published before, or planned."""
-    every = {} if registry is None else {one.hash(): one for one in registry.specs()}
+    every = {} if registry is None else {spec.hash(): spec for spec in registry.specs()}
     every |= {one.hash(): one for one in planned}
     every.pop(spec.hash(), None)
     return tuple(every.values())
@@ -91,8 +91,8 @@ def budgets_of(
     spec: TableSpec, others: Sequence[TableSpec], scope: str = ""
 ) -> tuple[LookBudget, ...]:
     """How often a table and the others together look at a cell of such units."""
-    tables = [spec, *(one for one in others if one.of is spec.of)]
-    counted = [one for one in tables if one.measure is Measure.COUNT]
+    tables = [spec, *(other for other in others if other.of is spec.of)]
+    counted = [table for table in tables if table.measure is Measure.COUNT]
     if not counted:
         return ()
     words = scope or (

@@ -193,17 +193,19 @@ def known_noise(noise: Perturbation) -> KnownNoise:
 def claim_lines(result: AttackResult, *, most: int) -> list[tuple[str, str, str, str]]:
     """Some claims for people, the surest and smallest first: table, cell, count, how sure."""
     lines: list[tuple[float, int, tuple[str, str, str, str]]] = []
-    for one in result.claims:
-        sure = np.ones(one.count) if one.probability is None else one.probability
-        order = np.lexsort((one.lower, one.lower == 0, -sure))[:most]
-        texts = cell_texts(one.spec, one.cells[order])
+    for claim in result.claims:
+        sure = np.ones(claim.count) if claim.probability is None else claim.probability
+        order = np.lexsort((claim.lower, claim.lower == 0, -sure))[:most]
+        texts = cell_texts(claim.spec, claim.cells[order])
         for row, text in zip(order.tolist(), texts, strict=True):
-            low, high = int(one.lower[row]), int(one.upper[row])
+            low, high = int(claim.lower[row]), int(claim.upper[row])
             count = f"{low:,}" if low == high else f"{low:,} or {high:,}"
-            how = "certain*" if one.probability is None else share_text(float(sure[row]), digits=0)
-            less = f" less {one.less.table}" if one.less is not None else ""
+            how = (
+                "certain*" if claim.probability is None else share_text(float(sure[row]), digits=0)
+            )
+            less = f" less {claim.less.table}" if claim.less is not None else ""
             rank = float(-sure[row]) + (0.5 if low == 0 else 0.0)
-            lines.append((rank, low, (f"{one.table}{less}", text, count, how)))
+            lines.append((rank, low, (f"{claim.table}{less}", text, count, how)))
     lines.sort(key=lambda line: line[:2])
     counts = [line for _, _, line in lines[:most]]
     return [*counts, *group_lines(result.groups, most=most - len(counts))]
@@ -231,8 +233,8 @@ def write_report(found: FolderAttack, path: str | Path) -> Path:
             file.write(f"{text}\n".encode())
         else:
             results = found.report.results
-            counts = _columns([one for result in results for one in result.claims])
-            groups = group_columns([one for result in results for one in result.groups])
+            counts = _columns([claim for result in results for claim in result.claims])
+            groups = group_columns([group for result in results for group in result.groups])
             both = pa.concat_tables([counts, groups], promote_options="default")
             write_csv(iter([both]), file)
     return target
@@ -253,17 +255,17 @@ def _document(found: FolderAttack) -> dict[str, Any]:
         "cells": report.cells,
         "attacks": [
             {
-                "attack": one.attack,
-                "found": list(one.sentences),
-                "figures": dict(one.figures),
-                "counts_claimed": one.exact,
-                "claimed_as_0_or_1": one.narrow,
-                "claims": _columns(one.claims).to_pylist(),
-                "groups_claimed": one.groups_claimed,
-                "codes_read_off": one.codes_read_off,
-                "groups": group_documents(one.groups),
+                "attack": result.attack,
+                "found": list(result.sentences),
+                "figures": dict(result.figures),
+                "counts_claimed": result.exact,
+                "claimed_as_0_or_1": result.narrow,
+                "claims": _columns(result.claims).to_pylist(),
+                "groups_claimed": result.groups_claimed,
+                "codes_read_off": result.codes_read_off,
+                "groups": group_documents(result.groups),
             }
-            for one in report.results
+            for result in report.results
         ],
         "notes": list(found.notes),
         "not_attacked": [*report.left_out, *(f"{one.name}: {one.reason}" for one in found.skipped)],
@@ -275,21 +277,23 @@ def _columns(claims: Sequence[Claims]) -> pa.Table:
     pieces = [
         pa.table(
             {
-                "attack": pa.array([one.attack] * one.count, pa.string()),
-                "table": pa.array([one.table] * one.count, pa.string()),
-                "cell": pa.array(cell_texts(one.spec, one.cells), pa.string()),
+                "attack": pa.array([claim.attack] * claim.count, pa.string()),
+                "table": pa.array([claim.table] * claim.count, pa.string()),
+                "cell": pa.array(cell_texts(claim.spec, claim.cells), pa.string()),
                 "less_table": pa.array(
-                    ["" if one.less is None else one.less.table] * one.count, pa.string()
+                    ["" if claim.less is None else claim.less.table] * claim.count, pa.string()
                 ),
-                "lower": pa.array(one.lower),
-                "upper": pa.array(one.upper),
+                "lower": pa.array(claim.lower),
+                "upper": pa.array(claim.upper),
                 "probability": pa.array(
-                    np.ones(one.count) if one.probability is None else one.probability.round(4),
-                    mask=np.full(one.count, one.probability is None),
+                    np.ones(claim.count)
+                    if claim.probability is None
+                    else claim.probability.round(4),
+                    mask=np.full(claim.count, claim.probability is None),
                 ),
             }
         )
-        for one in claims
+        for claim in claims
     ]
     if pieces:
         return pa.concat_tables(pieces)

@@ -109,11 +109,11 @@ def walked(
     """
     others = [one for one in offered if not one.area]
     for name in walk.variables:
-        if name not in {one.variable for one in others}:
-            known = [one.variable for one in others]
+        if name not in {other.variable for other in others}:
+            known = [other.variable for other in others]
             raise UnknownName("variable on the menu", name, known=known)
     if walk.variables:
-        others = [one for one in others if one.variable in walk.variables]
+        others = [other for other in others if other.variable in walk.variables]
     places = {level: one.variable for one in offered if one.area for level, _ in one.levels}
     wanted = (COUNTRY, *places) if walk.areas is None else walk.areas
     for name in wanted:
@@ -139,17 +139,19 @@ def walked(
 def questions_of(policy: Policy, walk: MenuWalk) -> tuple[Question, ...]:
     """The tables of a walk through the menu of a policy; its rules on code lists hold for all."""
     menu = menu_of(policy, policy.schema, of=walk.of, role=UserRole.PUBLIC)
-    areas = {one.name for one in policy.areas}
+    areas = {area.name for area in policy.areas}
     offered = [
         OfferedAxis(
-            one.variable.name,
-            tuple((level.name, len(level.codes)) for level in one.levels),
-            one.variable.name in areas,
+            variable.variable.name,
+            tuple((level.name, len(level.codes)) for level in variable.levels),
+            variable.variable.name in areas,
         )
-        for one in menu.variables
+        for variable in menu.variables
     ]
     levels = {
-        (one.variable.name, level.name): level for one in menu.variables for level in one.levels
+        (variable.variable.name, level.name): level
+        for variable in menu.variables
+        for level in variable.levels
     }
 
     def allowed(table: Mapping[str, str]) -> bool:

@@ -51,10 +51,10 @@ def crawl_served(
     connection = connect(address) if isinstance(address, str) else address
     chosen = walk or MenuWalk()
     units = chosen.of.plural
-    population = next((one for one in connection.datasets() if one.id == units), None)
+    population = next((dataset for dataset in connection.datasets() if dataset.id == units), None)
     if population is None:
         raise InputError(f"{connection.url} offers no tables of {units}.")
-    offered = [_offered(one) for one in connection.variables(units)]
+    offered = [_offered(variable) for variable in connection.variables(units)]
     sizes = {(one.variable, level): size for one in offered for level, size in one.levels}
 
     def allowed(table: Mapping[str, str]) -> bool:
@@ -89,9 +89,9 @@ def crawl_served(
 
 
 def _offered(variable: VariableOffered) -> OfferedAxis:
-    levels = sorted(variable.levels, key=lambda one: -one.size)
+    levels = sorted(variable.levels, key=lambda level: -level.size)
     return OfferedAxis(
-        variable.name, tuple((one.name, one.size) for one in levels), variable.geography
+        variable.name, tuple((level.name, level.size) for level in levels), variable.geography
     )
 
 

@@ -62,10 +62,16 @@ def group_lines(claims: Sequence[GroupClaims], *, most: int) -> list[tuple[str, 
     """Some groups for people: the smallest, surest and those with most attributes first."""
     ranked = sorted(
         (
-            (int(one.sizes[at]), -round(float(one.probability[at]), 2), -int(codes[at]), number, at)
-            for number, one in enumerate(claims)
-            for codes in [one.attributes_of()]
-            for at in range(one.count)
+            (
+                int(claim.sizes[at]),
+                -round(float(claim.probability[at]), 2),
+                -int(codes[at]),
+                number,
+                at,
+            )
+            for number, claim in enumerate(claims)
+            for codes in [claim.attributes_of()]
+            for at in range(claim.count)
         )
     )
     lines = []
@@ -97,26 +103,26 @@ def _cell_text(claims: GroupClaims, at: int) -> str:
 def group_columns(claims: Sequence[GroupClaims]) -> pa.Table:
     """Claims about groups as columns, under the names that claims about counts have too."""
     pieces = []
-    for one in claims:
-        read = attributes_of(one)
-        other = [""] * one.count
-        if one.other_spec is not None and one.other_cells is not None:
-            other = cell_texts(one.other_spec, one.other_cells)
+    for claim in claims:
+        read = attributes_of(claim)
+        other = [""] * claim.count
+        if claim.other_spec is not None and claim.other_cells is not None:
+            other = cell_texts(claim.other_spec, claim.other_cells)
         pieces.append(
             pa.table(
                 {
-                    "attack": pa.array([one.attack] * one.count, pa.string()),
-                    "table": pa.array([one.table] * one.count, pa.string()),
-                    "cell": pa.array(cell_texts(one.spec, one.cells), pa.string()),
-                    "less_table": pa.array([one.other_table] * one.count, pa.string()),
-                    "lower": pa.array(one.sizes),
-                    "upper": pa.array(one.sizes),
-                    "probability": pa.array(one.probability.round(4)),
+                    "attack": pa.array([claim.attack] * claim.count, pa.string()),
+                    "table": pa.array([claim.table] * claim.count, pa.string()),
+                    "cell": pa.array(cell_texts(claim.spec, claim.cells), pa.string()),
+                    "less_table": pa.array([claim.other_table] * claim.count, pa.string()),
+                    "lower": pa.array(claim.sizes),
+                    "upper": pa.array(claim.sizes),
+                    "probability": pa.array(claim.probability.round(4)),
                     "against_cell": pa.array(other, pa.string()),
                     "attributes": pa.array(
                         [
                             attribute_text(codes, size)
-                            for codes, size in zip(read, one.sizes.tolist(), strict=True)
+                            for codes, size in zip(read, claim.sizes.tolist(), strict=True)
                         ],
                         pa.string(),
                     ),
@@ -134,21 +140,21 @@ def group_columns(claims: Sequence[GroupClaims]) -> pa.Table:
 def group_documents(claims: Sequence[GroupClaims]) -> list[dict[str, Any]]:
     """Claims about groups as plain values, with their attributes by variable."""
     made = []
-    for one in claims:
-        read = attributes_of(one)
-        for at, cell in enumerate(cell_texts(one.spec, one.cells)):
+    for claim in claims:
+        read = attributes_of(claim)
+        for at, cell in enumerate(cell_texts(claim.spec, claim.cells)):
             document: dict[str, Any] = {
-                "table": one.table,
+                "table": claim.table,
                 "cell": cell,
-                "persons": int(one.sizes[at]),
-                "probability": round(float(one.probability[at]), 4),
+                "persons": int(claim.sizes[at]),
+                "probability": round(float(claim.probability[at]), 4),
                 "attributes": {
                     variable: [{"code": code, "persons": members} for code, members in codes]
                     for variable, codes in sorted(read[at].items())
                 },
             }
-            if one.other_spec is not None and one.other_cells is not None:
-                other = cell_texts(one.other_spec, one.other_cells[at : at + 1])[0]
-                document |= {"against_table": one.other_table, "against_cell": other}
+            if claim.other_spec is not None and claim.other_cells is not None:
+                other = cell_texts(claim.other_spec, claim.other_cells[at : at + 1])[0]
+                document |= {"against_table": claim.other_table, "against_cell": other}
             made.append(document)
     return made

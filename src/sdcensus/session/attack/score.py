@@ -83,22 +83,22 @@ class AttackScore(Confidential):
     @property
     def claims(self) -> int:
         """Counts that were claimed exactly."""
-        return sum(one.claims for one in self.sizes)
+        return sum(size.claims for size in self.sizes)
 
     @property
     def hits(self) -> int:
         """Claims that are true."""
-        return sum(one.hits for one in self.sizes)
+        return sum(size.hits for size in self.sizes)
 
     @property
     def false_claims(self) -> int:
         """Claims that are not."""
-        return sum(one.false_claims for one in self.sizes)
+        return sum(size.false_claims for size in self.sizes)
 
     @property
     def cells(self) -> int | None:
         """Cells that were looked at; ``None`` where the attack lists none."""
-        known = [one.cells for one in self.sizes if one.cells is not None]
+        known = [size.cells for size in self.sizes if size.cells is not None]
         return sum(known) if known else None
 
     @property
@@ -126,16 +126,16 @@ class Scores(Confidential):
 
     def attack(self, name: str) -> AttackScore:
         """The score of one attack."""
-        for one in self.attacks:
-            if one.attack == name:
-                return one
+        for attack in self.attacks:
+            if attack.attack == name:
+                return attack
         raise SpecError(f"There is no score of {name!r}.")
 
     def group(self, name: str, size: int) -> GroupScore:
         """The score of one attack on groups of one size."""
-        for one in self.groups:
-            if (one.attack, one.size) == (name, size):
-                return one
+        for group in self.groups:
+            if (group.attack, group.size) == (name, size):
+                return group
         raise SpecError(f"There is no score of {name!r} for groups of {size}.")
 
 
@@ -159,7 +159,7 @@ def score(
     """
     truth: dict[str, Int64] = {}
     left_out: list[str] = []
-    wanted = [one for one in tables if one.name in report.tables]
+    wanted = [table for table in tables if table.name in report.tables]
     for at, one in enumerate(wanted):
         progress("counting the truth", at / len(wanted))
         if one.provenance is None:
@@ -167,8 +167,10 @@ def score(
         else:
             truth[one.name] = _counts(one, census)
     others = ("gaps", *GROUP_ATTACKS)
-    scores = tuple(_score(one, truth) for one in report.results if one.attack not in others)
-    about_groups = [one for one in report.results if one.attack in GROUP_ATTACKS]
+    scores = tuple(
+        _score(result, truth) for result in report.results if result.attack not in others
+    )
+    about_groups = [result for result in report.results if result.attack in GROUP_ATTACKS]
     groups = score_groups(about_groups, wanted, truth, census, progress=progress)
     return Scores(scores, tuple(left_out), groups)
 
@@ -191,7 +193,7 @@ def _check_lists(name: str, spec: TableSpec, census: Census) -> None:
     variables = [*(axis.variable for axis in spec.axes), *spec.universe.variables]
     for variable in variables:
         known = census.schema.variable(variable.name)
-        if [one.code for one in known.codes] != [one.code for one in variable.codes]:
+        if [code.code for code in known.codes] != [code.code for code in variable.codes]:
             raise SpecError(
                 f"{name}: the codes of {variable.name!r} are not those of this store. Score it"
                 " with the store that it was published from."
@@ -200,7 +202,7 @@ def _check_lists(name: str, spec: TableSpec, census: Census) -> None:
 
 def _score(result: AttackResult, truth: Mapping[str, Int64]) -> AttackScore:
     empty = np.zeros(0, dtype=np.int64)
-    claimed = [one for one in result.claims if _known(one, truth)]
+    claimed = [claim for claim in result.claims if _known(claim, truth)]
     true = np.concatenate([empty, *(_true_counts(one, truth) for one in claimed)])
     lower = np.concatenate([empty, *(one.lower for one in claimed)])
     upper = np.concatenate([empty, *(one.upper for one in claimed)])
@@ -256,7 +258,7 @@ def write_scores(scores: Scores, path: str | Path, *, confidential: bool = False
         confidential: Must be true: the caller knows that the file holds figures of true counts.
     """
     target = check_target(path, confidential=confidential, what="A score")
-    rows = [(one.attack, size) for one in scores.attacks for size in one.sizes]
+    rows = [(attack.attack, size) for attack in scores.attacks for size in attack.sizes]
     names = ("cells", "claims", "hits", "false_claims", "misses", "narrow", "narrow_hits")
     columns = {
         "attack": pa.array([attack for attack, _ in rows], pa.string()),
@@ -271,17 +273,17 @@ def write_scores(scores: Scores, path: str | Path, *, confidential: bool = False
 def _group_rows(groups: Sequence[GroupScore]) -> pa.Table:
     """Scores of groups, under the names that scores of counts have as far as they are the same."""
     columns = {
-        "attack": pa.array([one.attack for one in groups], pa.string()),
-        "true_count": pa.array([f"group of {one.size}" for one in groups], pa.string()),
+        "attack": pa.array([group.attack for group in groups], pa.string()),
+        "true_count": pa.array([f"group of {group.size}" for group in groups], pa.string()),
     }
     numbers: dict[str, list[int | None]] = {
-        "cells": [one.visible for one in groups],
-        "claims": [one.claims for one in groups],
-        "hits": [one.right for one in groups],
-        "false_claims": [one.wrong for one in groups],
-        "found_of_visible": [one.found for one in groups],
-        "attributes": [one.attributes for one in groups],
-        "attributes_right": [one.attributes_right for one in groups],
-        "guessed_right": [one.guessed_right for one in groups],
+        "cells": [group.visible for group in groups],
+        "claims": [group.claims for group in groups],
+        "hits": [group.right for group in groups],
+        "false_claims": [group.wrong for group in groups],
+        "found_of_visible": [group.found for group in groups],
+        "attributes": [group.attributes for group in groups],
+        "attributes_right": [group.attributes_right for group in groups],
+        "guessed_right": [group.guessed_right for group in groups],
     }
     return pa.table({**columns, **{name: pa.array(v, pa.int64()) for name, v in numbers.items()}})

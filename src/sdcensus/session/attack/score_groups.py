@@ -88,18 +88,18 @@ def score_groups(
         progress: Told how far it is.
     """
     published = {
-        one.name: one.table.published.reshape(-1)
-        for one in tables
-        if one.name in truth and one.table.published.size == truth[one.name].size
+        table.name: table.table.published.reshape(-1)
+        for table in tables
+        if table.name in truth and table.table.published.size == truth[table.name].size
     }
     truths = _Truth(truth, census)
     scores: list[GroupScore] = []
     for result in results:
-        claims = [one for one in result.groups if truths.knows(one)]
+        claims = [group for group in result.groups if truths.knows(group)]
         judged = []
-        for at, one in enumerate(claims):
+        for at, claim in enumerate(claims):
             progress(f"scoring {result.attack}", at / len(claims))
-            judged.append(truths.judge(one))
+            judged.append(truths.judge(claim))
         for size in range(1, MOST_MEMBERS + 1):
             scores.append(_score(result, size, claims, judged, truth, published))
     return tuple(scores)
@@ -122,12 +122,12 @@ def _score(
             if name in published:
                 shown = published[name][cells] > 0
                 visible += int(np.count_nonzero((truth[name][cells] == size) & shown))
-    for one, seen in zip(claims, judged, strict=True):
-        own = one.sizes == size
+    for claim, seen in zip(claims, judged, strict=True):
+        own = claim.sizes == size
         number += int(np.count_nonzero(own))
         right += int(np.count_nonzero(own & seen.right))
-        if found is not None and one.table in published:
-            shown = published[one.table][one.cells] > 0
+        if found is not None and claim.table in published:
+            shown = published[claim.table][claim.cells] > 0
             found += int(np.count_nonzero(own & seen.right & shown))
         about = own[seen.owners]
         attributes += int(np.count_nonzero(about))
@@ -160,8 +160,8 @@ class _Truth(Confidential):
 
     def knows(self, claims: GroupClaims) -> bool:
         """Whether every table of some claims was counted."""
-        names = {claims.table, claims.other_table, *(one.table for one in claims.traits)}
-        names |= {one.other_table for one in claims.traits}
+        names = {claims.table, claims.other_table, *(trait.table for trait in claims.traits)}
+        names |= {trait.other_table for trait in claims.traits}
         return all(name in self._truth for name in names if name)
 
     def judge(self, claims: GroupClaims) -> _Judged:

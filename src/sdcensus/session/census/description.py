@@ -65,7 +65,9 @@ def describe(census: Census) -> Description:
         country=census.schema.census.country,
         reference_date=census.schema.census.reference_date,
         rows=tuple((kind, store.rows(kind)) for kind in kinds),
-        variables=tuple(_summary(census, one) for one in census.schema.variables if one.stored),
+        variables=tuple(
+            _summary(census, variable) for variable in census.schema.variables if variable.stored
+        ),
         bytes_on_disk=size,
         data_version=manifest.data_version,
         secret_id=manifest.secret_id,

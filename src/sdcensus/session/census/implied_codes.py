@@ -115,7 +115,7 @@ def _implications(
         declared = members.T @ possible
         taken = np.zeros(len(level.codes), dtype=bool)
         # The smallest declared code that holds all records: finer levels come first.
-        for to in sorted(target.levels(), key=lambda one: -len(one.codes)):
+        for to in sorted(target.levels(), key=lambda level: -len(level.codes)):
             within = _one_hot(to)
             met = (own @ within) > 0
             single = (met.sum(axis=1) == 1) & ~taken

@@ -71,7 +71,7 @@ def mapped_levels(census: Census, variable: str) -> frozenset[str]:
     with _LOCK:
         drawn = _shapes(census, geography, of_file).keys()
     if geography.leaf_level in drawn:
-        return frozenset(one.name for one in geography.levels())
+        return frozenset(level.name for level in geography.levels())
     return frozenset(drawn)
 
 

@@ -30,7 +30,7 @@ def groups_of(names: Names, recoded: Recoded, *, total: bool) -> tuple[str, tupl
     return own_groups(
         names,
         recoded.variable,
-        [(one.label, one.leaves) for one in recoded.categories],
+        [(category.label, category.leaves) for category in recoded.categories],
         total=total,
     )
 
@@ -90,7 +90,7 @@ class _Recoder:
                 groups[MOST_GROUPS].at,
                 told("recode.too-many", "At most {most} categories.", most=MOST_GROUPS),
             )
-        spans = sum(not isinstance(one, Value) for group in groups for one in group.items)
+        spans = sum(not isinstance(item, Value) for group in groups for item in group.items)
         many = len(self.level.codes) * (1 + spans) + len(self.variable.codes) * len(groups) // 10
         self.conditions.names.look_at(many, self.define.source.at)
         labels = self._labels()

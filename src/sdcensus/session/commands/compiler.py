@@ -58,7 +58,7 @@ def compile_program(text: str, schema: Schema, *, language: str | None = None) -
         QuestionError: Something in it is wrong: ``at`` is the offset of the character, ``place``
             its line and column.
     """
-    named = {one.name.casefold(): one.condition for one in schema.universes}
+    named = {universe.name.casefold(): universe.condition for universe in schema.universes}
     script = parse_program(text, named)
     if not script.tables:
         what = told("program.no-table", "The program has no table. Write TABLE name AS ...")
@@ -67,11 +67,11 @@ def compile_program(text: str, schema: Schema, *, language: str | None = None) -
     if script.rundef is not None:
         compiler.begin(script.rundef)
     tables = []
-    for one in script.statements:
-        if isinstance(one, Define):
-            compiler.names.define(one.target, recode(one, compiler.conditions))
+    for statement in script.statements:
+        if isinstance(statement, Define):
+            compiler.names.define(statement.target, recode(statement, compiler.conditions))
         else:
-            tables.append(compiler.table(one))
+            tables.append(compiler.table(statement))
     return Program(tuple(tables), script)
 
 
@@ -89,9 +89,9 @@ class _Compiler:
     def begin(self, rundef: Rundef) -> None:
         """Keep what holds for every table."""
         parts = (rundef.selection, rundef.universe)
-        self.always = tuple(one for one in parts if one is not None)
-        for one in self.always:
-            self.conditions.universe(self.conditions.text(one), one.at)
+        self.always = tuple(part for part in parts if part is not None)
+        for alway in self.always:
+            self.conditions.universe(self.conditions.text(alway), alway.at)
 
     def table(self, one: Table) -> CommandTable:
         """The question of one table."""
@@ -248,7 +248,7 @@ class _TableCompiler:
         self.groups |= dict(wanted.groups)
         if isinstance(wanted.computed, OfNumbers):
             self._check_cuts(analysis, wanted.variables[0])
-        names = [one.name for one in wanted.variables]
+        names = [variable.name for variable in wanted.variables]
         return self._table(unit, by, [], layers, wanted.show, wanted.computed, computed_of=names)
 
     def _unit(self, analysis: Indicator) -> Entity:
@@ -256,7 +256,9 @@ class _TableCompiler:
         if isinstance(analysis.denominator, Name):
             return self.names.entity(analysis.denominator)
         found = [
-            self.names.find(one.operand) for part in sides(analysis) for one in comparisons(part)
+            self.names.find(comparison.operand)
+            for part in sides(analysis)
+            for comparison in comparisons(part)
         ]
         own = self.program.indicators.variable(analysis)
         return lowest(self.names, [*found, *([own] if own else [])])
@@ -291,7 +293,11 @@ class _TableCompiler:
             return []
         found = self.names.find(self.table.areas)
         if found.variable.role is not Role.GEOGRAPHY:
-            known = [one.name for one in self.schema.variables if one.role is Role.GEOGRAPHY]
+            known = [
+                variable.name
+                for variable in self.schema.variables
+                if variable.role is Role.GEOGRAPHY
+            ]
             what = told(
                 "names.no-areas",
                 "{variable!r} is no variable of areas.",
@@ -324,7 +330,7 @@ class _TableCompiler:
         self.axes[name] = axis
 
     def _where(self) -> str:
-        texts = dict.fromkeys(self.conditions.text(one) for one in self._conditions())
+        texts = dict.fromkeys(self.conditions.text(condition) for condition in self._conditions())
         return functools.reduce(self.conditions.both, texts, "")
 
     def _conditions(self) -> tuple[Condition, ...]:
@@ -393,8 +399,8 @@ class _TableCompiler:
             variables=tuple(self.axes),
             # Tables of counts have it in the title of their answer.
             condition=Text() if computed is None else condition_words(universe),
-            rows=tuple(one.variable.name for one in rows),
-            columns=(*(one.variable.name for one in columns), *computed_of),
-            layers=tuple(one.variable.name for one in layers),
+            rows=tuple(row.variable.name for row in rows),
+            columns=(*(column.variable.name for column in columns), *computed_of),
+            layers=tuple(layer.variable.name for layer in layers),
             at=table.at,
         )

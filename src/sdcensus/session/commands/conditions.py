@@ -113,8 +113,8 @@ class Conditions:
                 return " and ".join(map(self._inner, parts))
             case Or(parts):
                 return " or ".join(
-                    self._written(one) if isinstance(one, And) else self._inner(one)
-                    for one in parts
+                    self._written(part) if isinstance(part, And) else self._inner(part)
+                    for part in parts
                 )
 
     def _inner(self, condition: Condition) -> str:
@@ -207,7 +207,7 @@ class Conditions:
         return f"not ({text})" if one.operator in ("!=", "not in") else text
 
     def _category(self, value: Value, categories: Sequence[Category], name: str) -> Category:
-        found = {one.code: one for one in categories}
+        found = {category.code: category for category in categories}
         if value.text not in found:
             what = unknown("category", value.text, found, of=repr(name))
             refuse(self.names.source, value.at, what)

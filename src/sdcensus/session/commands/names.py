@@ -72,7 +72,7 @@ class Found:
 
 def axis_text(variable: Variable, levels: Sequence[Level], *, total: bool) -> str:
     """An axis in the grammar of plans, in its shortest form."""
-    ordered = sorted({one.name: one for one in levels}.values(), key=_fineness)
+    ordered = sorted({level.name: level for level in levels}.values(), key=_fineness)
     names = [one.name for one in ordered]
     text = variable.name
     if names != [variable.leaf_level]:
@@ -98,12 +98,12 @@ class Names:
         self._levels: dict[str, tuple[Level, ...]] = {}
         self._looked_at = 0
         self._variables: dict[str, list[Variable]] = {}
-        for one in schema.variables:
-            self._variables.setdefault(one.name.casefold(), []).append(one)
+        for variable in schema.variables:
+            self._variables.setdefault(variable.name.casefold(), []).append(variable)
 
     def entity(self, name: Name) -> Entity:
         """The kind of unit of that name."""
-        known = [one.entity for one in self.schema.entities]
+        known = [entity.entity for entity in self.schema.entities]
         try:
             found = Entity.parse(name.text)
         except SpecError:
@@ -188,7 +188,7 @@ class Names:
                     name=reference.name.text,
                 ),
             )
-        levels = tuple(self._level(variable, one) for one in reference.levels)
+        levels = tuple(self._level(variable, level) for level in reference.levels)
         levels = levels or self.levels(variable)[:1]
         return Found(reference, variable, recoded, levels, named or own)
 
@@ -232,7 +232,7 @@ class Names:
         try:
             return self.schema.variable(name.text)
         except UnknownName as error:
-            unusable = {one.name for one in self.schema.variables if not one.is_axis}
+            unusable = {variable.name for variable in self.schema.variables if not variable.is_axis}
             known = [one for one in error.known if one not in unusable]
             known += [one.name for one in self._recoded.values()]
             refuse(self.source, name.at, unknown("variable", name.text, known))
@@ -241,9 +241,9 @@ class Names:
         levels = self.levels(variable)
         if name.text.casefold() == variable.name.casefold():
             return levels[0]
-        alike = [one for one in levels if one.name.casefold() == name.text.casefold()]
+        alike = [level for level in levels if level.name.casefold() == name.text.casefold()]
         exact = [one for one in alike if one.name == name.text]
         if not exact and len(alike) != 1:
-            known = [one.name for one in levels]
+            known = [level.name for level in levels]
             refuse(self.source, name.at, unknown("level", name.text, known, of=variable.name))
         return (exact or alike)[0]

@@ -87,7 +87,7 @@ class Program:
 
     def table(self, name: str) -> CommandTable | None:
         """The table of that name, in any case."""
-        for one in self.tables:
-            if one.name.casefold() == name.casefold():
-                return one
+        for table in self.tables:
+            if table.name.casefold() == name.casefold():
+                return table
         return None

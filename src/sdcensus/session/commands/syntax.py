@@ -162,4 +162,4 @@ class Script:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Its tables."""
-        return tuple(one for one in self.statements if isinstance(one, Table))
+        return tuple(statement for statement in self.statements if isinstance(statement, Table))

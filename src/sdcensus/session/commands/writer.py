@@ -38,8 +38,8 @@ def program_text(script: Script) -> str:
         'TABLE t AS COUNT OF person FOR age >= 15\\n'
     """
     lines = [] if script.rundef is None else [_rundef(script.rundef)]
-    for one in script.statements:
-        lines.append(_define(one) if isinstance(one, Define) else _table(one))
+    for statement in script.statements:
+        lines.append(_define(statement) if isinstance(statement, Define) else _table(statement))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -65,7 +65,7 @@ def condition_text(condition: Condition) -> str:
             return " AND ".join(map(_inner, parts))
         case Or(parts):
             return " OR ".join(
-                condition_text(one) if isinstance(one, And) else _inner(one) for one in parts
+                condition_text(part) if isinstance(part, And) else _inner(part) for part in parts
             )
 
 

@@ -194,7 +194,7 @@ def _make(
 
     def policy(smallest_group: int) -> str:
         return builder_policy(
-            tuple(one.name for one in census.schema.variables if one.is_axis),
+            tuple(variable.name for variable in census.schema.variables if variable.is_axis),
             store=STORE,
             plan=NATIONAL_PLAN_FILE,
             secret=SERVER_SECRET,
@@ -235,9 +235,9 @@ def noise_for(policy: Policy) -> PerturbationDesign:
         SpecError: No noise does.
     """
     limit = policy.online.recovery or LIMIT
-    opened = {one.entity: open_menu(policy, one.entity) for one in policy.schema.entities}
+    opened = {entity.entity: open_menu(policy, entity.entity) for entity in policy.schema.entities}
     menus = {of: menu for of, menu in opened.items() if menu is not None}
-    found = [needed(one, limit) for one in look_budgets(policy.schema, menus).values()]
+    found = [needed(budget, limit) for budget in look_budgets(policy.schema, menus).values()]
     return design_for(reduce(Requirement.also, found))
 
 

@@ -85,7 +85,7 @@ class DemoPublication(Confidential):
     @property
     def note(self) -> Text:
         """What the first way tells its readers about sums."""
-        return next(one for one in self.ways[0].table.notes if "sum" in one.show("en"))
+        return next(note for note in self.ways[0].table.notes if "sum" in note.show("en"))
 
 
 def publish_demonstration(

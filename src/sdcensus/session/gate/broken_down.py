@@ -213,7 +213,7 @@ def broken_down_in_tables(
     """
     found = []
     for of in Entity:
-        tables = [one for one in specs if one.of is of and one.measure is Measure.COUNT]
+        tables = [spec for spec in specs if spec.of is of and spec.measure is Measure.COUNT]
         if tables:
             progress("going through the tables", 0.0)
             found.append(
@@ -297,14 +297,14 @@ def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) 
     rows = store.rows(of)
     every = slice(0, rows)
     names = {parts.variable.name for kind in kinds for parts in kind.parts}
-    names |= {one.name for kind in kinds for one in kind.universe.variables}
+    names |= {variable.name for kind in kinds for variable in kind.universe.variables}
     schema = store.schema
     codes: Mapping[str, np.ndarray[tuple[int], np.dtype[np.uint32]]] = {
         name: np.ascontiguousarray(store.column(of, schema.variable(name))[every])
         for name in sorted(names)
     }
     households = None
-    entities = {one.entity for one in schema.entities}
+    entities = {entity.entity for entity in schema.entities}
     lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
     if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
         found = store.household_rows(of)[every]
@@ -360,7 +360,9 @@ def _levels_of(kind: KindOfCells) -> tuple[Axis, ...] | None:
     axes = []
     for parts in kind.parts:
         variable = parts.variable
-        own = [one for one in variable.levels() if f"{variable.name}@{one.name}" == parts.name]
+        own = [
+            level for level in variable.levels() if f"{variable.name}@{level.name}" == parts.name
+        ]
         if parts.name == variable.name:
             own = [variable.level()]
         if not own or (parts.group < 0).any():

@@ -223,7 +223,7 @@ def risks_of_tables(
     excused: list[Risk] = []
     shares: list[GroupShare] = []
     for of in Entity:
-        own = [one for one in specs if one.of is of and one.measure is Measure.COUNT]
+        own = [spec for spec in specs if spec.of is of and spec.measure is Measure.COUNT]
         more = [one for one in must_deliver if one.of is of and one.measure is Measure.COUNT]
         if not own and not more:
             continue
@@ -282,7 +282,7 @@ def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> Acce
                 ]
             )
         )
-    codes = tuple(dict.fromkeys(one.code.value for one in report.risks))
+    codes = tuple(dict.fromkeys(risk.code.value for risk in report.risks))
     return AcceptedRisk(accepted.name.strip(), " ".join(accepted.reason.split()), codes)
 
 
@@ -321,11 +321,11 @@ def _share(
 
 def _told(risks: Sequence[Risk]) -> list[str]:
     units: dict[str, list[str]] = {}
-    for one in risks:
-        units.setdefault(one.sentence, []).append(one.of.plural)
+    for risk in risks:
+        units.setdefault(risk.sentence, []).append(risk.of.plural)
     lines = [f"  {joined(plurals)}: {sentence}" for sentence, plurals in units.items()]
     lines.append("What would do, all of these:")
-    lines += [f"  - {remedy}" for remedy in dict.fromkeys(one.remedy for one in risks)]
+    lines += [f"  - {remedy}" for remedy in dict.fromkeys(risk.remedy for risk in risks)]
     return lines
 
 

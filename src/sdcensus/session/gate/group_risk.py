@@ -118,7 +118,7 @@ def small_group_lines(resolved: Resolved) -> Iterator[str]:
 
 def looks_of(resolved: Resolved) -> tuple[PlanLooks, ...]:
     """The noise of a plan against its look budget, by what is counted."""
-    counted = [one for one in resolved.specs() if one.measure is Measure.COUNT]
+    counted = [spec for spec in resolved.specs() if spec.measure is Measure.COUNT]
     return tuple(_looks(resolved, counted)) if counted else ()
 
 
@@ -133,8 +133,13 @@ def _looks(resolved: Resolved, specs: list[TableSpec]) -> Iterator[PlanLooks]:
 
 def _specs(resolved: Resolved) -> tuple[list[TableSpec], list[TableSpec]]:
     """The tables of the plan's own, and those of its programme."""
-    own = {spec.hash(): spec for one in resolved.products if one.own for spec in one.specs}
+    own = {
+        spec.hash(): spec for product in resolved.products if product.own for spec in product.specs
+    }
     programme = {
-        spec.hash(): spec for one in resolved.products if not one.own for spec in one.specs
+        spec.hash(): spec
+        for product in resolved.products
+        if not product.own
+        for spec in product.specs
     }
     return list(own.values()), list(programme.values())

@@ -55,7 +55,9 @@ def _offered(policy: Policy) -> dict[Entity, Mapping[str, Sequence[Level]]]:
             menu = menu_of(policy, policy.schema, of=spec.entity)
         except SpecError:  # nothing is offered of such units
             continue
-        offered[spec.entity] = {one.variable.name: one.levels for one in menu.variables}
+        offered[spec.entity] = {
+            variable.variable.name: variable.levels for variable in menu.variables
+        }
     return offered
 
 
@@ -186,7 +188,8 @@ def _fits(schema: Schema, spec: TableSpec) -> bool:
     used = [*(axis.variable for axis in spec.axes), *spec.universe.variables]
     return all(
         variable.name in known
-        and [one.code for one in variable.codes] == [one.code for one in known[variable.name].codes]
+        and [code.code for code in variable.codes]
+        == [code.code for code in known[variable.name].codes]
         for variable in used
     )
 

@@ -62,11 +62,11 @@ def changes_in_menu(
         progress: Told how far it is.
     """
     variables = menu.variables
-    units = changed.units_by(menu.of, [one.variable for one in variables])
+    units = changed.units_by(menu.of, [variable.variable for variable in variables])
     groups = {
         (at, level.name): (_codes(level, units.before[at]), _codes(level, units.after[at]))
-        for at, one in enumerate(variables)
-        for level in one.levels
+        for at, variable in enumerate(variables)
+        for level in variable.levels
     }
     tables, short = 0, list[tuple[str, int]]()
     for chosen in _tables(menu, progress):

@@ -133,7 +133,7 @@ class ChangedRecords(Confidential):
             weighted: Whether another weight is a difference too.
         """
         matched = self._match(of)
-        differ = [self._differing(of, one, matched) for one in variables]
+        differ = [self._differing(of, variable, matched) for variable in variables]
         heavier = np.zeros(0, dtype=np.int64)
         if weighted:
             heavier = self._differing_weights(of, matched)
@@ -142,11 +142,11 @@ class ChangedRecords(Confidential):
         rows_after = np.concatenate([matched.after[both], matched.added])
         size, gone, new = both.size, matched.removed.size, matched.added.size
         before, after = [], []
-        for one in variables:
-            old = self._old_leaves(of, one, rows_before)
-            if one in conditions and (old < 0).any():
-                raise _unknown_codes(one)
-            now = _leaves(self.new.column(of, one), rows_after)
+        for variable in variables:
+            old = self._old_leaves(of, variable, rows_before)
+            if variable in conditions and (old < 0).any():
+                raise _unknown_codes(variable)
+            now = _leaves(self.new.column(of, variable), rows_after)
             blank = np.zeros(max(gone, new), dtype=np.int64)
             before.append(np.concatenate([old, blank[:new]]))
             after.append(np.concatenate([now[:size], blank[:gone], now[size:]]))
@@ -235,7 +235,7 @@ def _identity_rules(store: CensusStore) -> tuple[object, ...]:
     return (
         schema.census.code,
         schema.keys.scope,
-        tuple((one.entity, one.id) for one in schema.entities),
+        tuple((entity.entity, entity.id) for entity in schema.entities),
     )
 
 
@@ -353,23 +353,23 @@ def _inside(spec: TableSpec, leaves: Sequence[Int64], size: int) -> Mask:
     universe = spec.universe
     if not universe.variables:
         return np.full(size, bool(universe.truth))
-    classes = tuple(kinds[one] for kinds, one in zip(universe.classes, leaves, strict=True))
+    classes = tuple(kinds[leaf] for kinds, leaf in zip(universe.classes, leaves, strict=True))
     return np.asarray(universe.truth[classes])
 
 
 def _listed(leaves: Sequence[Int64], blocks: _Blocks, size: int) -> Mask:
     """Whether units stand in a cell: those with a code that is gone are in totals only."""
     listed = np.ones(size, dtype=bool)
-    for one, (_, group) in zip(leaves, blocks, strict=True):
+    for leaf, (_, group) in zip(leaves, blocks, strict=True):
         if group.any():
-            listed &= one >= 0
+            listed &= leaf >= 0
     return listed
 
 
 def _cells(leaves: Sequence[Int64], blocks: _Blocks, weights: Sequence[int], size: int) -> Numbers:
     numbers = np.zeros(size, dtype=np.uint64)
-    for one, (start, group), weight in zip(leaves, blocks, weights, strict=True):
-        numbers += ((start + group) * weight).astype(np.uint64)[one]
+    for leaf, (start, group), weight in zip(leaves, blocks, weights, strict=True):
+        numbers += ((start + group) * weight).astype(np.uint64)[leaf]
     return numbers
 
 

@@ -119,15 +119,15 @@ class Comparison(Confidential):
         """Tables that are out and that this run does not publish, with their values."""
         with self._turn:
             if self._others is None:
-                here = {one.hash() for one in self._run.specs} or {
-                    one.spec_hash for one in self._lock.tables if one.plan == self._run.plan
+                here = {spec.hash() for spec in self._run.specs} or {
+                    table.spec_hash for table in self._lock.tables if table.plan == self._run.plan
                 }
                 self._others = tuple(
                     one
                     for one in self._registry.latest(without=here)
                     if one.has_values and one.series in ("", self._series)
                 )
-        return [(one, self._lock.table(one.spec_hash, self._series)) for one in self._others]
+        return [(other, self._lock.table(other.spec_hash, self._series)) for other in self._others]
 
 
 def _by_numbers(found: Differences, before: Making, now: Making) -> tuple[Numbers, int, int]:

@@ -288,7 +288,7 @@ class Guard(Confidential):
                 who was corrected.
         """
         run = self._run
-        changed = [one for one in changes if one.changed]
+        changed = [change for change in changes if change.changed]
         notes = words.notes(changes, self._left_out(changes), plan=run.plan)
         notes += coexistence_warnings(
             self.lock, self.registry, run.specs, run.methods, run.census.schema
@@ -309,7 +309,7 @@ class Guard(Confidential):
             return (*notes, *words.drawn_again(self._looks()))
         if not changed:
             done = None if run.revision is None else self.lock.event(run.revision, run.plan)
-            if run.rekey and done is None and any(one.known for one in changes):
+            if run.rekey and done is None and any(change.known for change in changes):
                 raise Refused(words.nothing_redrawn())
             if run.revision is not None and done is None and not groups.lowered:
                 notes += (f"The revision {run.revision!r} changes no published number.",)
@@ -317,7 +317,7 @@ class Guard(Confidential):
         if run.revision is None:
             raise Refused(words.would_change(changed))
         # Other plans of the office may take part in the same revision.
-        named = [one for one in self.lock.events if one.name == run.revision]
+        named = [event for event in self.lock.events if event.name == run.revision]
         if any(one.plan == run.plan or one.kind is not run.kind for one in named):
             raise Refused(words.name_used(run.revision))
         refusal = self._refusal(changed)
@@ -358,8 +358,11 @@ class Guard(Confidential):
 
     def _left_out(self, changes: Sequence[TableChanges]) -> tuple[LockedTable, ...]:
         """Tables that are out and are not part of this run."""
-        here = {*(one.hash() for one in self._run.specs), *(one.spec_hash for one in changes)}
-        own = [one for one in self.lock.tables if one.series == self._series]
+        here = {
+            *(spec.hash() for spec in self._run.specs),
+            *(change.spec_hash for change in changes),
+        }
+        own = [table for table in self.lock.tables if table.series == self._series]
         return tuple(one for one in own if one.spec_hash not in here)
 
     # ---------------------------------------------------------------------------- recording
@@ -375,14 +378,14 @@ class Guard(Confidential):
             Names in that folder, and where each file belongs in the folder of the office; empty
             if nothing is to be recorded. The registry's file comes first, the lock last.
         """
-        fresh = [one for one in changes if one.fresh]
+        fresh = [change for change in changes if change.fresh]
         if not fresh:
             return {}
         event = self._run.event(fresh, self.lock)
         batch = self.registry.batch()
         tables = {}
         # A revision publishes all tables from the new data, also those that stay as they are.
-        again = [one for one in changes if one.other_data and not one.fresh]
+        again = [change for change in changes if change.other_data and not change.fresh]
         for one in (*fresh, *(again if self._run.revision else ())):
             if one.fresh:
                 batch.take(one.entry)

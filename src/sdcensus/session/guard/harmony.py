@@ -162,7 +162,7 @@ def coexistence_warnings(
     """
     if not specs or not lock.tables:
         return ()
-    here = {one.hash() for one in specs}
+    here = {spec.hash() for spec in specs}
     series = lock.series_of(schema.census)
     others = [
         (one, _made(one, lock))
@@ -258,7 +258,7 @@ def _close_dates(lock: PublicationLock, schema: Schema, series: str) -> Iterator
     """Another census or register that refers to nearly the same date."""
     info = schema.census
     for date, census in dict.fromkeys(
-        (one.reference_date, one.census) for one in lock.makings if one.series != series
+        (making.reference_date, making.census) for making in lock.makings if making.series != series
     ):
         apart = days_apart(date, info.reference_date)
         if apart is not None and apart <= CLOSE_DAYS:
@@ -277,14 +277,14 @@ def _near_groups(others: Sequence[TableSpec], specs: Sequence[TableSpec]) -> Ite
         name
         for (of, name), blocks in now.items()
         if any(
-            _nearly(one, other)
-            for one in blocks
+            _nearly(block, other)
+            for block in blocks
             for other in before.get((of, name), ())
-            if one.group.size == other.group.size
+            if block.group.size == other.group.size
         )
     ]
     if names:
-        shown = ", ".join(dict.fromkeys(repr(one) for one in names))
+        shown = ", ".join(dict.fromkeys(repr(name) for name in names))
         yield (
             f"Groups or conditions of {shown} are nearly, but not quite, those of tables that were"
             " published before. The difference of two such groups can be few people: look at it"
@@ -296,7 +296,9 @@ def _groups(specs: Sequence[TableSpec]) -> dict[tuple[Entity, str], list[LeafBlo
     """The ways in which tables group the leaves of each variable, each once."""
     made: dict[tuple[Entity, str], dict[bytes, LeafBlock]] = {}
     for spec in specs:
-        variables: dict[str, Variable] = {one.name: one for one in spec.universe.variables}
+        variables: dict[str, Variable] = {
+            variable.name: variable for variable in spec.universe.variables
+        }
         variables |= {axis.variable.name: axis.variable for axis in spec.axes}
         for name, variable in variables.items():
             for block in leaf_blocks(spec, variable):

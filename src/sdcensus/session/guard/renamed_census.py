@@ -28,7 +28,7 @@ def renamed_from(
         people: Gives the mark of its people; called only if it is needed.
     """
     others = list(known)
-    if not others or any(one.series == series for one in others):
+    if not others or any(other.series == series for other in others):
         return None
     mark = people()
     if mark is None:

@@ -140,7 +140,7 @@ class ServingGuard:
     def _opening(self, now: ServedNumbers, kind: EventKind, own: str = "") -> Opening:
         """What is opened by an event: with a name of its own, or with that of the revision."""
         name = own or self.revision.name or ""
-        if not own and any(one.name == name for one in self.events):
+        if not own and any(event.name == name for event in self.events):
             raise Refused(serving_words.name_taken(name))
         return Opening(numbers=now, event=ServedEvent(name=name, kind=kind, series=now.series))
 
@@ -210,7 +210,7 @@ class ServingGuard:
         if before.secret_id == now.secret_id:
             if now.key_version <= before.key_version:
                 raise Refused(serving_words.same_key_version(before.key_version))
-            lookups = {one.parameters().get("lookup") for one in self.methods.values()}
+            lookups = {method.parameters().get("lookup") for method in self.methods.values()}
             if Lookup.ASCENDING.value in lookups:
                 raise Refused(guard_words.nothing_redrawn())
         if before.data_version != now.data_version:

@@ -21,11 +21,11 @@ def menu_text(menu: Menu) -> str:
         "of": menu.of.value,
         "dimensions": menu.dimensions,
         "variables": {
-            one.variable.name: {
-                "levels": sorted(level.name for level in one.levels),
-                "areas": sorted([name, sorted(levels)] for name, levels in one.finest_areas),
+            variable.variable.name: {
+                "levels": sorted(level.name for level in variable.levels),
+                "areas": sorted([name, sorted(levels)] for name, levels in variable.finest_areas),
             }
-            for one in menu.variables
+            for variable in menu.variables
         },
         "never": sorted(sorted(map(list, one)) for one in menu.never_together),
     }
@@ -40,20 +40,20 @@ def menu_of_text(text: str, schema: Schema) -> Menu | None:
     """
     try:
         content = parse_json(text)
-        known = {one.name: one for one in schema.variables}
+        known = {variable.name: variable for variable in schema.variables}
         variables = []
         for name, rules in content["variables"].items():
             variable = known.get(name)
             if variable is None:
                 continue
-            levels = tuple(one for one in variable.levels() if one.name in rules["levels"])
+            levels = tuple(level for level in variable.levels() if level.name in rules["levels"])
             areas = tuple((str(area), tuple(some)) for area, some in rules["areas"])
             if levels:
                 variables.append(MenuVariable(variable, levels, areas))
         if not variables:
             return None
         # A combination that is not there any more forbids nothing.
-        names = {one.variable.name for one in variables}
+        names = {variable.variable.name for variable in variables}
         never = tuple(
             tuple((str(name), str(level)) for name, level in one)
             for one in content["never"]

@@ -54,7 +54,7 @@ class ServedSeries:
         info = census.schema.census
         lock = read_lock(office)
         series, name = lock.series_of(info), publication_name(info, file)
-        out = [one for one in lock.tables if one.series == series]
+        out = [table for table in lock.tables if table.series == series]
         if not out:
             return cls()
         # Without what the plan says: that must be the same, and is compared below.
@@ -89,7 +89,7 @@ class ServedSeries:
         """Refuse a series that was published with set keys and large noise."""
         if self.lookup is None or not Lookup(self.lookup).is_set_key:
             return
-        if any((one.largest_deviation or 0) >= INDEPENDENT_FROM for one in methods.values()):
+        if any((method.largest_deviation or 0) >= INDEPENDENT_FROM for method in methods.values()):
             raise Refused(
                 f"The series is published with set keys (look-up {self.lookup!r}), which are not"
                 " served: equal groups of people have equal numbers in all tables. Served by"

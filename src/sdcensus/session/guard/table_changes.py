@@ -161,12 +161,14 @@ def by_area(
     """
     if not cells.size:
         return ByArea((), 0, 0)
-    at = next((at for at, one in enumerate(spec.axes) if one.variable.role is Role.GEOGRAPHY), None)
+    at = next(
+        (at for at, axis in enumerate(spec.axes) if axis.variable.role is Role.GEOGRAPHY), None
+    )
     names = [EVERYWHERE]
     place = np.zeros(cells.size, dtype=np.int64)
     if at is not None:
         axis = spec.axes[at]
-        names = [one.code if one.is_total else f"{one.level} {one.code}" for one in axis.codes]
+        names = [code.code if code.is_total else f"{code.level} {code.code}" for code in axis.codes]
         place = positions_on(spec.shape, at, cells)
     changed = np.bincount(place, minlength=len(names))
     short = np.zeros(len(names), dtype=np.int64)

@@ -101,7 +101,7 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
         changes: What was found about every table.
         before: The smallest group of what was published last; 0 for none.
     """
-    fresh = [one for one in changes if one.fresh]
+    fresh = [change for change in changes if change.fresh]
     now = max((one.provenance.smallest_group for one in fresh), default=before)
     if not fresh or now == before:
         return SmallestGroupWords(False)
@@ -117,8 +117,8 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
         note = f"{told}: {opened:,} cells are shown that were not."
         return SmallestGroupWords(True, refusal, (note,))
     tables = [one for one in fresh if one.hidden]
-    hidden = sum(one.hidden for one in tables)
-    lines = [f"{one.name}: {one.hidden:,} of {one.compared:,}" for one in tables[:_MOST]]
+    hidden = sum(table.hidden for table in tables)
+    lines = [f"{table.name}: {table.hidden:,} of {table.compared:,}" for table in tables[:_MOST]]
     more = f" and {len(tables) - _MOST:,} more tables" if len(tables) > _MOST else ""
     if not hidden:
         return SmallestGroupWords(False)
@@ -206,7 +206,7 @@ def not_counted(changed: Sequence[TableChanges], *, looks: int) -> str:
         [
             "The revision cannot be checked, because changed records cannot be counted for"
             f" {_tables(changed)}:",
-            *(f"  {one.rstrip('.')}." for one in reasons),
+            *(f"  {reason.rstrip('.')}." for reason in reasons),
             f"{UNTOUCHED} Where changed records cannot be counted, only re-keying is possible:"
             f" --revision NAME --rekey. {cost(looks)}",
         ]
@@ -257,19 +257,21 @@ def notes(
 ) -> tuple[str, ...]:
     """What the office should know besides."""
     made = []
-    same = [one for one in changes if one.known and not one.changed and one.other_data]
+    same = [
+        change for change in changes if change.known and not change.changed and change.other_data
+    ]
     if same:
         made.append(
             f"The data are others than when {_tables(same)} {'was' if len(same) == 1 else 'were'}"
             " published; the published numbers are the same."
         )
-    taken = sum(one.imported for one in changes)
+    taken = sum(change.imported for change in changes)
     if taken:
         made.append(
             f"{taken:,} numbers were taken over from earlier publications, because they are about"
             " the same records. Tables whose totals add up by their method may not add up there."
         )
-    here = {one.name for one in changes}
+    here = {change.name for change in changes}
     own = [one.name for one in left_out if one.plan == plan]
     altered = [one for one in own if one in here]
     if altered:
@@ -284,7 +286,7 @@ def notes(
             f"{_names(gone)} of earlier runs of {plan} {_are(len(gone))} no longer part of it. What"
             " was published stays published; later runs are still compared with it."
         )
-    contradicted = dict.fromkeys(name for one in changes for name, _ in one.contradicts)
+    contradicted = dict.fromkeys(name for change in changes for name, _ in change.contradicts)
     others = [one for one in contradicted if one not in here]
     if others:
         made.append(
@@ -293,7 +295,7 @@ def notes(
             f" records. Publish {'it' if len(others) == 1 else 'them'} anew in the same revision,"
             " or readers will find both."
         )
-    streamed = [one for one in changes if not one.values_kept]
+    streamed = [change for change in changes if not change.values_kept]
     if streamed:
         made.append(
             f"{_names([one.name for one in streamed])}: too large for the registry to keep the"

@@ -125,9 +125,9 @@ def budget_in(
 def menus_of(policy: Policy, *, role: str | UserRole = UserRole.PUBLIC) -> dict[Entity, Menu]:
     """The menus of all kinds of units that a role may ask for."""
     menus = {}
-    for one in policy.schema.entities:
+    for entity in policy.schema.entities:
         try:
-            menus[one.entity] = menu_of(policy, policy.schema, of=one.entity, role=role)
+            menus[entity.entity] = menu_of(policy, policy.schema, of=entity.entity, role=role)
         except SpecError:  # nothing is offered of such units
             continue
     return menus

@@ -91,8 +91,8 @@ def _axes(levels: Mapping[str, Level]) -> list[str]:
 def _joined(codes: Sequence[Int64], sizes: Sequence[int], length: int) -> Int64:
     """Positions along several axes as one."""
     found = np.zeros(length, dtype=np.int64)
-    for one, size in zip(codes, sizes, strict=True):
-        found = found * size + one
+    for code, size in zip(codes, sizes, strict=True):
+        found = found * size + code
     return found
 
 
@@ -107,19 +107,19 @@ def _collect(
 ) -> None:
     """Add all tables by these variables, at all their levels."""
     tables = [
-        dict(zip((one.variable.name for one in variables), chosen, strict=True))
-        for chosen in itertools.product(*(one.levels for one in variables))
+        dict(zip((variable.variable.name for variable in variables), chosen, strict=True))
+        for chosen in itertools.product(*(variable.levels for variable in variables))
     ]
-    tables = [one for one in tables if menu.allows(one)]
+    tables = [table for table in tables if menu.allows(table)]
     if not tables:
         return
-    names = dict.fromkeys([*levels, *(one.variable.name for one in variables)])
+    names = dict.fromkeys([*levels, *(variable.variable.name for variable in variables)])
     # The cells and every level of the tables can be told from the leaves.
     finest = {name: _finest(menu.variable(name), levels.get(name)) for name in names}
     positions, count = _filled(census.tabulate(*_axes(finest), of=menu.of))
     leaf = {name: _a_leaf(finest[name])[at] for name, at in zip(names, positions, strict=True)}
     codes = [level.group_array[leaf[name]] for name, level in levels.items()]
-    cell = place[_joined(codes, [len(one.codes) for one in levels.values()], count.size)]
+    cell = place[_joined(codes, [len(level.codes) for level in levels.values()], count.size)]
     for table in tables:
         own = [level.group_array[leaf[name]] for name, level in table.items()]
         sizes = [len(one.codes) for one in table.values()]

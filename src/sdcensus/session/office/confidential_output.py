@@ -89,7 +89,9 @@ def cell_tables(cube: AnyCube, language: str | None, told: Teller) -> Iterator[p
         numbers = dict(told(positions, values))
         check_names((column.name for column in columns), beside=numbers)
         arrays = word_arrays(columns, words, positions)
-        yield pa.table([*arrays, *numbers.values()], [*(one.name for one in columns), *numbers])
+        yield pa.table(
+            [*arrays, *numbers.values()], [*(column.name for column in columns), *numbers]
+        )
 
 
 def true_columns(values: Accumulators, weight_decimals: int) -> Columns:

@@ -53,7 +53,7 @@ def passes(policy: Policy, spec: TableSpec, role: str | UserRole) -> bool:
     A table of which every area is withheld does not pass.
     """
     reasons = code_reasons(policy, spec, role)
-    if any(one.refuses for one in reasons):
+    if any(reason.refuses for reason in reasons):
         return False
     areas, available = areas_shown(policy, spec, reasons)
     return not (reasons and areas and available == 0)
@@ -94,8 +94,8 @@ def name_of(variable: Variable) -> str:
 
 def area_use(policy: Policy, uses: tuple[Use, ...]) -> Use | None:
     """How a table uses areas: its geography, else its grid."""
-    names = [one.name for one in policy.areas]
-    found = [one for one in uses if one.variable.name in names]
+    names = [area.name for area in policy.areas]
+    found = [use for use in uses if use.variable.name in names]
     return min(found, key=lambda one: names.index(one.variable.name), default=None)
 
 
@@ -143,12 +143,12 @@ def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
 
 def _all_coarser(use: Use, limit: Level) -> bool:
     """Whether a table tells nothing apart that a level does not."""
-    return all(coarser_or_equal(one, limit.group_array) for one in use.partitions)
+    return all(coarser_or_equal(partition, limit.group_array) for partition in use.partitions)
 
 
 def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
-    names = {one.name for one in policy.areas}
-    areas = [one for one in uses if one.variable.name in names]
+    names = {area.name for area in policy.areas}
+    areas = [use for use in uses if use.variable.name in names]
     for use in uses:
         finest = policy.rule_of(use.variable.name).finest_area
         if finest is None:
@@ -171,7 +171,7 @@ def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
 
 
 def _together(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
-    used = {one.variable.name: one for one in uses}
+    used = {use.variable.name: use for use in uses}
     for combination in policy.never_together:
         if all(_held(policy, one, used.get(one.variable)) for one in combination):
             names = joined([str(one) for one in combination])
@@ -249,7 +249,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
 
 
 def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
-    used = {one.variable.name: one for one in uses}
+    used = {use.variable.name: use for use in uses}
     for detail in policy.decided.detail:
         area = used.get(detail.at.variable)
         fine = [
@@ -290,7 +290,7 @@ def _level_name(at: AtLevel) -> str:
 def _leaves(policy: Policy, at: AtLevel, codes: tuple[str, ...]) -> Mask:
     """The leaves of some codes of a level."""
     level = policy.level(at)
-    wanted = np.array([one.code in codes for one in level.codes], dtype=bool)
+    wanted = np.array([code.code in codes for code in level.codes], dtype=bool)
     return wanted[level.group_array]
 
 
@@ -318,7 +318,7 @@ def _hiding(
         same = coarser_or_equal(level.group_array, group)
         if same and coarser_or_equal(group, level.group_array):
             positions = np.unique(level.group_array[leaves & use.chosen])
-            codes = tuple(level.codes[one].code for one in positions)
+            codes = tuple(level.codes[position].code for position in positions)
             if codes:
                 withheld = (Withheld(use.variable.name, level.name, codes),)
                 yield replace(reason, withheld=withheld)
@@ -328,5 +328,7 @@ def positions_of(axis: Axis, withheld: Withheld) -> list[int]:
     """Where the withheld codes stand on an axis."""
     codes = set(withheld.codes)
     return [
-        at for at, one in enumerate(axis.codes) if one.level == withheld.level and one.code in codes
+        at
+        for at, code in enumerate(axis.codes)
+        if code.level == withheld.level and code.code in codes
     ]

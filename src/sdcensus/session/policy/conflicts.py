@@ -109,7 +109,7 @@ def _design(policy: Policy) -> Iterator[str]:
             "design: nothing is decided yet. Run sdcensus policy design, look at what it proposes,"
             " and keep its decisions."
         )
-    named = {one.variable for detail in rules.detail for one in detail.levels}
+    named = {level.variable for detail in rules.detail for level in detail.levels}
     for name in sorted(named):
         if not policy.rule_of(name).offered:
             yield f"design.detail: {name!r} is not offered anyway."

@@ -129,7 +129,7 @@ class DesignReport(Confidential):
                         f" the group less the others: {joined(one.alone)}. Withhold another one"
                         " there as well, or do not offer the level."
                     )
-        if self.categories and not any(one.codes for one in self.categories):
+        if self.categories and not any(category.codes for category in self.categories):
             yield f"Categories with fewer than {self.categories[0].minimum:,} people: none."
         for detail in self.detail:
             levels = joined([str(one) for one in detail.finest])
@@ -319,11 +319,13 @@ def _alone(variable: Variable, level: Level, held: Mask, below: Mask) -> tuple[s
 
 def _detail(policy: Policy, at: AtLevel, level: Level, counts: Int64) -> Iterator[DetailOf]:
     """How fine variables may be for the areas of a level, areas of the same detail together."""
-    named = dict.fromkeys(one.variable for entry in policy.design.detail for one in entry.levels)
+    named = dict.fromkeys(
+        level.variable for entry in policy.design.detail for level in entry.levels
+    )
     groups: dict[tuple[AtLevel, ...], list[str]] = {}
     for code, count in zip(level.codes, counts.tolist(), strict=True):
         limits = (_finest(policy, name, count) for name in named)
-        finest = tuple(one for one in limits if one is not None)
+        finest = tuple(limit for limit in limits if limit is not None)
         if finest:
             groups.setdefault(finest, []).append(code.code)
     for finest, codes in groups.items():
@@ -334,10 +336,10 @@ def _finest(policy: Policy, name: str, population: int) -> AtLevel | None:
     """The finest level of a variable for an area of that size; ``None`` where it is not limited."""
     variable = policy.schema.variable(name)
     entries = [
-        (entry.population, one)
+        (entry.population, level)
         for entry in policy.design.detail
-        for one in entry.levels
-        if one.variable == name
+        for level in entry.levels
+        if level.variable == name
     ]
     fitting = [entry for entry in entries if entry[0] <= population]
     if fitting:
@@ -345,7 +347,7 @@ def _finest(policy: Policy, name: str, population: int) -> AtLevel | None:
         is_leaf = policy.level(limit).name == variable.leaf_level
         return None if is_leaf else limit
     lowest = policy.level(min(entries, key=lambda entry: entry[0])[1]).group_array
-    coarser = [one for one in variable.levels() if strictly_coarser(one.group_array, lowest)]
+    coarser = [level for level in variable.levels() if strictly_coarser(level.group_array, lowest)]
     if not coarser:
         return None
     return AtLevel(name, min(coarser, key=lambda one: len(one.codes)).name)

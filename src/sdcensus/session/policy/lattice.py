@@ -56,7 +56,9 @@ class Versions:
         # Conditions that hang together are kept or left out together.
         self._apart = is_product(spec.universe)
         whole = tuple(tuple(level.name for level in axis.levels) for axis in spec.axes)
-        self.whole = Version(whole, frozenset(one.name for one in spec.universe.variables))
+        self.whole = Version(
+            whole, frozenset(variable.name for variable in spec.universe.variables)
+        )
 
     def spec_of(self, version: Version) -> TableSpec:
         """The table of a version."""
@@ -94,12 +96,12 @@ class Versions:
         seen = {self.whole}
 
         def push(versions: Iterator[Version]) -> None:
-            for one in versions:
-                if one not in seen:
-                    seen.add(one)
-                    missing = self._missing(one)
-                    cost = self._loss(one) + haste * missing
-                    heapq.heappush(waiting, (cost, len(seen), missing > 0, one))
+            for version in versions:
+                if version not in seen:
+                    seen.add(version)
+                    missing = self._missing(version)
+                    cost = self._loss(version) + haste * missing
+                    heapq.heappush(waiting, (cost, len(seen), missing > 0, version))
 
         push(self._below(self.whole))
         for _ in range(looked_at):
@@ -221,7 +223,10 @@ class Versions:
             for at, (axis, names) in enumerate(zip(self.spec.axes, version.levels, strict=True))
             if names
         }
-        costs = [*shown.values(), *(_CONDITION for one in version.conditions if one not in shown)]
+        costs = [
+            *shown.values(),
+            *(_CONDITION for condition in version.conditions if condition not in shown),
+        ]
         over = len(costs) - self._dimensions
         variables = sum(sorted(costs)[: int(over)]) if over > 0 else 0.0
         sizes = (
@@ -243,7 +248,7 @@ class Versions:
         variable = self.spec.axes[at].variable
         levels = [variable.level(name).group_array for name in fine]
         return all(
-            any(coarser_or_equal(variable.level(name).group_array, one) for one in levels)
+            any(coarser_or_equal(variable.level(name).group_array, level) for level in levels)
             for name in coarse
         )
 
@@ -256,8 +261,10 @@ def changes(spec: TableSpec, version: TableSpec) -> tuple[list[str], list[str], 
         other = kept.get(axis.variable.name)
         if other is None:
             dropped.append(axis.variable.name)
-        elif [one.name for one in other.levels] != [one.name for one in axis.levels]:
+        elif [level.name for level in other.levels] != [level.name for level in axis.levels]:
             coarser.append(axis.variable.name)
-    conditions = {one.name for one in version.universe.variables}
-    free = [one.name for one in spec.universe.variables if one.name not in conditions]
+    conditions = {variable.name for variable in version.universe.variables}
+    free = [
+        variable.name for variable in spec.universe.variables if variable.name not in conditions
+    ]
     return coarser, dropped, free

@@ -64,7 +64,7 @@ def ask(
     """
     reasons = code_reasons(policy, spec, role, cells=cells)
     if reasons:
-        strict = not any(one.refuses for one in reasons)
+        strict = not any(reason.refuses for reason in reasons)
 
         def enough(version: TableSpec) -> bool:
             return not strict or not code_reasons(policy, version, role)
@@ -198,7 +198,7 @@ def _by_numbers(
         *_universe_reasons(spec, table, rules, published),
     ]
     also: Callable[[TableSpec], bool] | None = None
-    if not any(one.refuses for one in reasons) and _shares(rules):
+    if not any(reason.refuses for reason in reasons) and _shares(rules):
         reasons += _share_reasons(shares_of(spec, table, published), rules)
     by_universe = rules.minimum_population is not None and not spec.universe.everything
     if published is not None and (_shares(rules) or by_universe):
@@ -308,7 +308,7 @@ def _universe_reasons(
         yield Reason(
             ReasonCode.SMALL_POPULATION,
             f"The condition chooses fewer than {limit} {spec.of.plural} by published numbers.",
-            variables=tuple(one.name for one in spec.universe.variables),
+            variables=tuple(variable.name for variable in spec.universe.variables),
             words="small-population.condition",
             values=(("limit", rules.minimum_population), ("units", spec.of.value)),
         )
@@ -366,7 +366,7 @@ def _across(rows: Mask, at: int, spec: TableSpec) -> Mask:
 def _nothing_left(verdict: Verdict) -> Verdict:
     """A table of which every area is withheld is refused."""
     if verdict.outcome is Outcome.WITHHELD and verdict.areas and verdict.available == 0:
-        reasons = tuple(replace(one, refuses=True) for one in verdict.reasons)
+        reasons = tuple(replace(reason, refuses=True) for reason in verdict.reasons)
         return replace(verdict, reasons=reasons)
     return verdict
 

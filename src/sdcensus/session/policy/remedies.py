@@ -71,9 +71,9 @@ def with_remedies(reasons: Iterable[Reason], remedies: tuple[Remedy, ...]) -> tu
         replace(
             reason,
             remedies=tuple(
-                one
-                for one in remedies
-                if not reason.variables or set(reason.variables) & set(one.variables)
+                remedy
+                for remedy in remedies
+                if not reason.variables or set(reason.variables) & set(remedy.variables)
             ),
         )
         for reason in reasons
@@ -88,7 +88,7 @@ def _remedy(
     areas: int | None,
 ) -> Remedy:
     coarser, dropped, free = changes(spec, version)
-    places = {one.name for one in policy.areas}
+    places = {area.name for area in policy.areas}
     kinds = [
         (RemedyKind.COARSER_AREA, [name for name in coarser if name in places]),
         (RemedyKind.FEWER_CATEGORIES, [name for name in coarser if name not in places]),
@@ -101,7 +101,7 @@ def _remedy(
         axis = version.axis(name)
         levels = joined([level.name for level in axis.levels])
         parts.append(f"show {name_of(axis.variable)} at the level {levels}")
-        steps.append(RemedyStep(StepKind.COARSER, name, tuple(one.name for one in axis.levels)))
+        steps.append(RemedyStep(StepKind.COARSER, name, tuple(level.name for level in axis.levels)))
     if len(dropped) > max(_MOST_LEFT_OUT, len(version.axes)):
         names = [name_of(axis.variable) for axis in version.axes]
         parts.append(f"of the axes keep only {joined(names)}")
@@ -111,7 +111,7 @@ def _remedy(
         parts.append(f"leave out {joined(names)}")
         steps += [RemedyStep(StepKind.LEAVE_OUT, name) for name in dropped]
     if free:
-        named = {one.name: one for one in spec.universe.variables}
+        named = {variable.name: variable for variable in spec.universe.variables}
         names = [name_of(named[name]) for name in free]
         parts.append(f"ask without the condition on {joined(names)}")
         steps += [RemedyStep(StepKind.WITHOUT_CONDITION, name) for name in free]

@@ -65,7 +65,7 @@ def needed_tables(policy: Policy, spec: TableSpec, rules: OnlineRules) -> tuple[
     """The published tables that decide about a table."""
     needed = []
     sizes = (rules.mean_cell_size, rules.mean_cell_size_of_table, rules.minimum_population)
-    if any(one is not None for one in sizes):
+    if any(size is not None for size in sizes):
         needed.append(population_spec(policy, spec))
     if rules.ones is not None or rules.ones_and_twos is not None:
         needed.append(unfiltered(spec))
@@ -171,7 +171,7 @@ def below_mean(population: Int64, cells: Int64, size: float) -> Mask:
     """Where the mean cell size lies below a limit, compared without floating point."""
     limit = Fraction(str(size))
     kinds, which = np.unique(cells, return_inverse=True)
-    least = [min(math.ceil(limit * int(one)), _MOST) for one in kinds]
+    least = [min(math.ceil(limit * int(kind)), _MOST) for kind in kinds]
     return np.asarray(population < np.array(least, dtype=np.int64)[which].reshape(cells.shape))
 
 

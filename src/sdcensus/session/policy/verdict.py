@@ -174,7 +174,7 @@ class Verdict:
     @property
     def outcome(self) -> Outcome:
         """Allowed, withheld in part, or refused."""
-        if any(one.refuses for one in self.reasons):
+        if any(reason.refuses for reason in self.reasons):
             return Outcome.REFUSED
         return Outcome.WITHHELD if self.reasons else Outcome.ALLOWED
 
@@ -190,7 +190,9 @@ class Verdict:
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """What would help, each once."""
-        found = {one.spec.hash(): one for reason in self.reasons for one in reason.remedies}
+        found = {
+            remedy.spec.hash(): remedy for reason in self.reasons for remedy in reason.remedies
+        }
         return tuple(found.values())
 
     @property
@@ -215,7 +217,7 @@ class Verdict:
             lines.append(f"{reason.sentence} [{reason.code}]")
             for one in reason.withheld:
                 lines.append(f"  {one.sentence}")
-        lines += [f"What would help: {one.sentence}" for one in self.remedies]
+        lines += [f"What would help: {remedy.sentence}" for remedy in self.remedies]
         return (*lines, *self.notes)
 
     def raise_if_refused(self) -> None:

@@ -178,7 +178,7 @@ def largest_private_household(census: Census, private: str = "") -> int:
             ``"household_kind == 1"``; without it, those of at most ``LARGEST_HOUSEHOLD`` persons.
     """
     schema, store = census.schema, census.records
-    kinds = {one.entity for one in schema.entities}
+    kinds = {entity.entity for entity in schema.entities}
     linked = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
     if store is None or not linked or not schema.path(Entity.PERSON, Entity.HOUSEHOLD):
         if private:

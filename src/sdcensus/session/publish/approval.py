@@ -99,7 +99,7 @@ def approve(
             )
         _check_documents(private)
         known = read_approvals(private, root)
-        if any(_key(one.name) == _key(who) for one in known.approvals):
+        if any(_key(approval.name) == _key(who) for approval in known.approvals):
             raise Refused(f"{who} has approved this already; a second person has to.")
         kept = (*known.approvals, Approval(who, _words(role), day))
         content: dict[str, Any] = {

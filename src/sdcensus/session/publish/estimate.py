@@ -102,7 +102,7 @@ class PlanCheck(Confidential):
     @property
     def cells(self) -> int:
         """How many cells are delivered."""
-        return sum(one.cells for one in self.products)
+        return sum(product.cells for product in self.products)
 
 
 def check_plan(
@@ -137,7 +137,7 @@ def check_plan(
     return PlanCheck(
         file=resolved.file,
         publication=resolved.publication,
-        products=tuple(_checked(one) for one in resolved.products),
+        products=tuple(_checked(product) for product in resolved.products),
         method=", ".join(dict.fromkeys(resolved.method(of).name for of in resolved.units())),
         policy="" if resolved.policy is None else resolved.policy.name,
         formats=tuple(resolved.output.formats),
@@ -179,7 +179,7 @@ def _axes(product: Product) -> tuple[str, ...]:
 
 def _writing(resolved: Resolved) -> float:
     """About how long one core works on files, besides counting, protecting and csv."""
-    cells = sum(_checked(one).cells for one in resolved.products)
+    cells = sum(_checked(product).cells for product in resolved.products)
     languages = max(len(resolved.output.languages), 1)
     seconds = sum(
         one.seconds_per_cell * (languages if one.each_language else 1)

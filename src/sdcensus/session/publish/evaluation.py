@@ -43,7 +43,7 @@ def evaluated(
 
 def row_to_json(row: EvaluationRow) -> dict[str, Any]:
     """A row as plain values; its number on the sheet is given later."""
-    stages = [{**asdict(one), "stage": one.stage.value} for one in row.stages]
+    stages = [{**asdict(stage), "stage": stage.stage.value} for stage in row.stages]
     return {
         "table": row.table,
         "variables": list(row.variables),

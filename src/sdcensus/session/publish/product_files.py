@@ -132,7 +132,7 @@ class Maker:
             with self._lock:
                 parts = self._parts[product.name]
                 parts[key] = (part, office)
-                complete = len(parts) == len({spec_key(one) for one in product.specs})
+                complete = len(parts) == len({spec_key(spec) for spec in product.specs})
             if complete:
                 self._finish(product, self._parts.pop(product.name))
 

@@ -191,7 +191,9 @@ class StatisticsProduct:
     @property
     def specs(self) -> tuple[TableSpec, ...]:
         """The tables that the figures stand in, each once."""
-        return tuple({id(one.spec): one.spec for one in self.table.statistics}.values())
+        return tuple(
+            {id(statistic.spec): statistic.spec for statistic in self.table.statistics}.values()
+        )
 
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The figures side by side, with the marks that the regulation asks for."""
@@ -200,10 +202,12 @@ class StatisticsProduct:
         size = (len(self.table.areas), len(self.table.statistics))
         values = np.zeros(size, dtype=np.int64)
         marks = np.zeros(size, dtype=np.uint8)
-        for at, one in enumerate(self.table.statistics):
-            part = found[id(one.spec)]
+        for at, statistic in enumerate(self.table.statistics):
+            part = found[id(statistic.spec)]
 
-            def column(array: npt.NDArray[Any], position: int = one.position) -> npt.NDArray[Any]:
+            def column(
+                array: npt.NDArray[Any], position: int = statistic.position
+            ) -> npt.NDArray[Any]:
                 chosen = array if array.ndim == 1 else array[:, position]
                 return np.take(chosen, areas)
 
@@ -249,8 +253,8 @@ class StatisticsProduct:
             column=self.table.column,
             label=self.table.label,
             positions=np.arange(count, dtype=np.int64),
-            codes=tuple(one.code for one in figures),
-            labels=tuple(one.label for one in figures),
+            codes=tuple(figure.code for figure in figures),
+            labels=tuple(figure.label for figure in figures),
             levels=(self.table.column,) * count,
             parents=(-1,) * count,
         )

@@ -56,18 +56,18 @@ def programme_names(programme: Programme, patterns: Sequence[str]) -> tuple[str,
     Raises:
         SpecError: A pattern chooses nothing; the nearest names are offered.
     """
-    named = [one.name for one in programme.hypercubes] + [GRID] * bool(programme.grid)
-    crossed = [one.name for one in programme.groups]
+    named = [hypercube.name for hypercube in programme.hypercubes] + [GRID] * bool(programme.grid)
+    crossed = [group.name for group in programme.groups]
     chosen: set[str] = set()
     left_out: set[str] = set()
     wrong = []
-    wanted = [one.strip() for one in patterns]
+    wanted = [pattern.strip() for pattern in patterns]
     for pattern in wanted if any(not one.startswith(EXCEPT) for one in wanted) else ["*", *wanted]:
         plain = pattern.removeprefix(EXCEPT).strip()
         among = crossed if plain.endswith(f".{ALL}") else [*named, *crossed * (plain != pattern)]
         found = {one for one in among if fnmatchcase(one, plain)}
         if not found:
-            known = [f"{one.group}.*" for one in programme.groups] + named + crossed
+            known = [f"{group.group}.*" for group in programme.groups] + named + crossed
             wrong.append(unknown(f"table of {programme.name}", plain, known))
         (left_out if plain != pattern else chosen).update(found)
     if wrong:
@@ -157,8 +157,8 @@ class _Maker:
     def hypercube(self, cube: Hypercube) -> tuple[PublishableTable, ...]:
         """A hypercube; nothing, and a note of what is lacking, if it cannot be made."""
         unit = self._unit(cube.unit.name, cube.name)
-        breakdowns = [self._choose(one, cube.name) for one in cube.dimensions]
-        chosen = [one for one in breakdowns if one]
+        breakdowns = [self._choose(dimension, cube.name) for dimension in cube.dimensions]
+        chosen = [breakdown for breakdown in breakdowns if breakdown]
         if unit is None or len(chosen) < len(breakdowns):
             return ()
         axes = [self._axis(one) for one in chosen]
@@ -167,7 +167,7 @@ class _Maker:
             return ()
         topics = [self._topic(one) for one in chosen]
         title = Text.of(
-            f"{cube.unit.label} by {joined([one[:1].lower() + one[1:] for one in topics])}"
+            f"{cube.unit.label} by {joined([topic[:1].lower() + topic[1:] for topic in topics])}"
         )
         return (
             PublishableTable(
@@ -183,8 +183,8 @@ class _Maker:
     def _unit(self, name: str, table: str) -> MappedUnit | None:
         unit = self.mapping.unit(name)
         of = self.programme.unit(name).of if unit is None else unit.of
-        if of not in {one.entity for one in self.schema.entities}:
-            has = joined([one.entity.plural for one in self.schema.entities])
+        if of not in {entity.entity for entity in self.schema.entities}:
+            has = joined([entity.entity.plural for entity in self.schema.entities])
             self._lacks(
                 table,
                 f"[units.{name}]: the census has no {of.plural}, only {has}. If some of these stand"
@@ -275,16 +275,18 @@ class _Maker:
             total=True,
         )
         place = _places(axis)
-        below = [(mapped.level_name(tree.depth_of(one.code)), one.code) for one in tree.codes[1:]]
+        below = [
+            (mapped.level_name(tree.depth_of(code.code)), code.code) for code in tree.codes[1:]
+        ]
         shown = [(TOTAL, TOTAL), *below]
         return axis, DeliveredAxis(
             column=name,
             label=tree.topic,
             positions=np.array([place[one] for one in shown], dtype=np.int64),
-            codes=tuple(one.code for one in tree.codes),
-            labels=tuple(one.label for one in tree.codes),
+            codes=tuple(code.code for code in tree.codes),
+            labels=tuple(code.label for code in tree.codes),
             levels=tuple(level for level, _ in shown),
-            parents=tuple(NO_PARENT if one < 0 else one for one in tree.parents),
+            parents=tuple(NO_PARENT if parent < 0 else parent for parent in tree.parents),
             total=0,
         )
 
@@ -297,7 +299,7 @@ class _Maker:
         nation = variable.level(NATION)
         stored = dict(geography.levels)
         areas = geography.areas(names, country)
-        levels = [variable.level(stored[one]) for one in names if one in stored]
+        levels = [variable.level(stored[name]) for name in names if name in stored]
         if levels:
             axis, top = make_axis(variable, levels, total=True), (TOTAL, TOTAL)
         else:  # an axis needs a level
@@ -371,8 +373,8 @@ class _Maker:
             column=_GRID_BREAKDOWN,
             label=Text.of("Grid cell of 1 km²"),
             positions=np.arange(size, dtype=np.int64),
-            codes=tuple(one.code for one in level.codes),
-            labels=tuple(one.label for one in level.codes),
+            codes=tuple(code.code for code in level.codes),
+            labels=tuple(code.label for code in level.codes),
             levels=(GRID_CELL,) * size,
             parents=(NO_PARENT,) * size,
             geography=True,
@@ -387,9 +389,9 @@ def _missing_text(programme: Programme, mapping: Mapping, names: tuple[str, ...]
     if finer:
         text += f" (it would also follow from {' or '.join(finer)})"
     coarser = [
-        one.breakdown.name
-        for one in mapping.breakdowns
-        if any(name in programme.finer(one.breakdown.name) for name in names)
+        breakdown.breakdown.name
+        for breakdown in mapping.breakdowns
+        if any(name in programme.finer(breakdown.breakdown.name) for name in names)
     ]
     if coarser:
         text += f"; the mapping has only {' and '.join(coarser)}, which is coarser"
@@ -397,4 +399,4 @@ def _missing_text(programme: Programme, mapping: Mapping, names: tuple[str, ...]
 
 
 def _places(axis: Axis) -> dict[tuple[str, str], int]:
-    return {(one.level, one.code): at for at, one in enumerate(axis.codes)}
+    return {(code.level, code.code): at for at, code in enumerate(axis.codes)}

@@ -32,7 +32,7 @@ class PublishableTable:
 
     def __post_init__(self) -> None:
         if not self.axes:
-            object.__setattr__(self, "axes", tuple(delivered_axis(one) for one in self.spec.axes))
+            object.__setattr__(self, "axes", tuple(delivered_axis(axis) for axis in self.spec.axes))
         if len(self.axes) != len(self.spec.axes):
             raise SpecError(f"{self.name}: every axis of the table is delivered, and no other.")
 

@@ -37,7 +37,7 @@ def check_names(names: Sequence[str], formats: Sequence[str], languages: Sequenc
         ...
         sdcensus.errors.SpecError: 'ages' and 'Ages' would both be written to 'Ages.about.json' ...
     """
-    owners = {_folded(one): -1 for one in _own_files(languages)}
+    owners = {_folded(file): -1 for file in _own_files(languages)}
     for at, name in enumerate(names):
         files = {one for format in formats for one in files_of(name, format, languages)}
         for file in sorted(files):

@@ -176,12 +176,12 @@ class Resolved(Confidential):
         return {
             "the plan": _digest([_file_digest(self.file), self.publication]),
             "the mapping": self._document_digest(self.plan.mapping),
-            "the tables": _digest([list(_told(one)) for one in self.products]),
+            "the tables": _digest([list(_told(product)) for product in self.products]),
             "the method": _digest(
                 [
                     method,
-                    [self.method(one).name for one in self.units()],
-                    [self.method(one).key_version for one in self.units()],
+                    [self.method(unit).name for unit in self.units()],
+                    [self.method(unit).key_version for unit in self.units()],
                 ]
             ),
             "the policy": _digest([policy, self._document_digest(named), self.role]),
@@ -242,7 +242,7 @@ def resolve(
         raise MissingExtra("formats", needed_for="The workbook of the evaluation")
     published, office = folders_of_plan(plan, out)
     products = planned_products(plan, opened.schema)
-    check_names([one.name for one in products], output.formats, output.languages)
+    check_names([product.name for product in products], output.formats, output.languages)
     policy = None
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
@@ -291,7 +291,7 @@ def _published_before(published: Path, own: Path) -> frozenset[str]:
     if not (own / OFFICE_FILE).is_file():
         return frozenset()
     tables = read_json(published / MANIFEST).get("tables", ())
-    return frozenset(str(one.get("name")) for one in tables if isinstance(one, dict))
+    return frozenset(str(table.get("name")) for table in tables if isinstance(table, dict))
 
 
 def _asked_version(plan: Plan) -> int | None:
@@ -359,8 +359,11 @@ def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:
     if not output.original_store or not output.evaluation:
         return None
     census = open_store(plan.path(output.original_store))
-    mine = {one.name: [code.code for code in one.codes] for one in schema.variables}
-    theirs = {one.name: [code.code for code in one.codes] for one in census.schema.variables}
+    mine = {variable.name: [code.code for code in variable.codes] for variable in schema.variables}
+    theirs = {
+        variable.name: [code.code for code in variable.codes]
+        for variable in census.schema.variables
+    }
     if mine != theirs:
         raise SpecError(
             f"{output.original_store} has other variables or code lists than the store of the plan."

@@ -381,7 +381,7 @@ def _check_published(resolved: Resolved, workplace: Workplace) -> None:
     known = read_json(workplace.own / OFFICE_FILE).get("plan") or {}
     path, digest = str(resolved.file.resolve()), _digest_of(resolved.file)
     workplace.check_published(
-        {one.name for one in resolved.products},
+        {product.name for product in resolved.products},
         same_plan=known.get("path") == path or known.get("sha256") == digest,
     )
 

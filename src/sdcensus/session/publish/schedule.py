@@ -336,8 +336,8 @@ class _Partitions:
         """The number of the partition into the base groups of an axis."""
         variable = axis.variable
         known = self._variables.setdefault(variable.name, variable)
-        if known is not variable and [one.code for one in known.codes] != [
-            one.code for one in variable.codes
+        if known is not variable and [code.code for code in known.codes] != [
+            code.code for code in variable.codes
         ]:
             raise SpecError(
                 f"Two tables have different code lists for {variable.name!r}. Make both for the"

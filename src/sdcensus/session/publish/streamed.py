@@ -187,7 +187,7 @@ class _Stream(Confidential):
         self, cube: SparseCube, method: CellMethod, axes: Sequence[DeliveredAxis], evaluate: bool
     ) -> None:
         self._cube, self._method, self._axes = cube, method, tuple(axes)
-        self.shape = tuple(len(one) for one in axes)
+        self.shape = tuple(len(axis) for axis in axes)
         self._exempt = method.exempt_cells(cube.spec)
         self._tally = Tally() if evaluate else None
         self._digests = (hashlib.blake2b(digest_size=32), hashlib.blake2b(digest_size=32))
@@ -237,10 +237,10 @@ class _Stream(Confidential):
 
     def digest(self) -> str:
         """A digest of codes and published numbers; equal where these are."""
-        head = [self._cube.spec.hash(), *([one.column, *one.codes] for one in self._axes)]
+        head = [self._cube.spec.hash(), *([axis.column, *axis.codes] for axis in self._axes)]
         whole = hashlib.blake2b(json.dumps(head).encode(), digest_size=32)
-        for one in self._digests:
-            whole.update(one.digest())
+        for digest in self._digests:
+            whole.update(digest.digest())
         return whole.hexdigest()
 
     def evaluation(self, name: str, unsafe: int) -> dict[str, Any] | None:

@@ -167,13 +167,13 @@ class Workplace:
             entry = _finished(_read_if_whole(path))
             if (
                 entry is not None
-                and all(one.fits(self.hidden) for one in entry.files)
+                and all(file.fits(self.hidden) for file in entry.files)
                 and usable(entry)
             ):
                 found[entry.name] = entry
             else:
                 _remove(path)
-        kept = {one.name for entry in found.values() for one in entry.files}
+        kept = {file.name for entry in found.values() for file in entry.files}
         for path in list(self.hidden.iterdir()):
             if path.name not in kept:
                 _remove(path)
@@ -183,7 +183,7 @@ class Workplace:
         """Note that a product is finished; its files are in the hidden folder."""
         content = {
             "name": product.name,
-            "files": [one.to_json() for one in product.files],
+            "files": [file.to_json() for file in product.files],
             "public": dict(product.public),
             "office": dict(product.office),
         }
@@ -230,7 +230,7 @@ class Workplace:
                 f"{folder} holds {strange[0]!r}, which is not of the publication. Move it away:"
                 " the folder is replaced as a whole."
             )
-        gone = [one for one in tables if one not in products]
+        gone = [table for table in tables if table not in products]
         if gone and not same_plan:
             more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
             raise OutputError(

@@ -48,7 +48,7 @@ class AreaLevel(Confidential):
     @property
     def filled(self) -> tuple[int, ...]:
         """The sizes of the areas that are not empty."""
-        return tuple(one for one in self.units if one)
+        return tuple(unit for unit in self.units if unit)
 
     @property
     def median(self) -> int:
@@ -109,7 +109,7 @@ def facts_of(census: Census) -> Facts:
         variables,
         _named(variables, _SEX),
         _named(variables, _AGE),
-        tuple(one for one in levels if one not in areas),
+        tuple(level for level in levels if level not in areas),
     )
 
 
@@ -133,9 +133,9 @@ def nested(areas: Sequence[AreaLevel]) -> tuple[AreaLevel, ...]:
     that are equally long the one with more areas is taken.
     """
     longest: list[tuple[AreaLevel, ...]] = []
-    for one in reversed(areas):
-        above = [row for row in longest if one.level.refines(row[0].level)]
-        longest.append((one, *max(above, key=_length, default=())))
+    for area in reversed(areas):
+        above = [row for row in longest if area.level.refines(row[0].level)]
+        longest.append((area, *max(above, key=_length, default=())))
     return max(longest, key=_length, default=())
 
 
@@ -146,7 +146,7 @@ def _length(row: tuple[AreaLevel, ...]) -> tuple[int, int]:
 def level_up_to(variable: Variable, most: int) -> Level:
     """The finest level of a variable with at most so many codes, else its coarsest."""
     levels = finest_first(variable.plain_levels)
-    return next((one for one in levels if len(one.codes) <= most), levels[-1])
+    return next((level for level in levels if len(level.codes) <= most), levels[-1])
 
 
 def axis_of(variable: Variable, level: Level) -> str:
@@ -156,7 +156,7 @@ def axis_of(variable: Variable, level: Level) -> str:
 
 def _main(schema: Schema) -> Entity:
     """Persons, or whatever else the census counts."""
-    kinds = [one.entity for one in schema.entities]
+    kinds = [entity.entity for entity in schema.entities]
     for kind in itertools.chain([Entity.PERSON], kinds):
         if kind in kinds and schema.usable(kind):
             return kind
@@ -173,8 +173,8 @@ def _count(census: Census, of: Entity) -> int:
 def _named(variables: tuple[Variable, ...], names: tuple[str, ...]) -> Variable | None:
     """A variable by its name, or by its label in any language."""
     for name in names:
-        for one in variables:
-            texts = [one.name, *(text for _, text in one.label.by_language)]
+        for variable in variables:
+            texts = [variable.name, *(text for _, text in variable.label.by_language)]
             if name in {text.casefold() for text in texts}:
-                return one
+                return variable
     return None

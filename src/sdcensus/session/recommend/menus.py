@@ -77,7 +77,7 @@ class BuilderMenu:
 
 def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
     """A policy for tables that the office makes: limits of detail by size."""
-    kinds = {one.entity for one in schema.entities}
+    kinds = {entity.entity for entity in schema.entities}
     together = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
     households = together and schema.path(Entity.PERSON, Entity.HOUSEHOLD) is not None
     made = Policy(
@@ -120,7 +120,7 @@ def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
     most = len(facts.variables) + bool(facts.areas)
     choices = sorted({min(one, most) for one in DIMENSIONS}, reverse=True)
     # One area alone is the whole country.
-    several = [one for one in facts.areas if len(one.units) > 1]
+    several = [area for area in facts.areas if len(area.units) > 1]
     for at, dimensions in enumerate(choices):
         nearest: tuple[float, Rejected] | None = None
         for narrow in (False, True) if dimensions <= NARROW_FROM else (False,):
@@ -171,15 +171,15 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
     tell most about a total. Age and sex stay.
     """
     schema = trial.policy.schema
-    own = [one for one in facts.variables if one.entity is facts.of]
+    own = [variable for variable in facts.variables if variable.entity is facts.of]
     left = int(len(own) * LEFT_OUT)
     while trial.burden.why:
-        of = max(trial.budgets, key=lambda one: one.asked.looks).of
+        of = max(trial.budgets, key=lambda budget: budget.asked.looks).of
         offered = [
-            one.variable
-            for one in menu_of(trial.policy, schema, of=of).variables
-            if one.variable not in area_variables(schema)
-            and one.variable not in (facts.age, facts.sex)
+            variable.variable
+            for variable in menu_of(trial.policy, schema, of=of).variables
+            if variable.variable not in area_variables(schema)
+            and variable.variable not in (facts.age, facts.sex)
         ]
         larger = [one for one in offered if one.entity is not of]
         if larger:
@@ -205,14 +205,14 @@ def _worth(variable: Variable) -> tuple[bool, int]:
 def _without(policy: Policy, variable: Variable, of: Entity) -> Policy:
     """The policy without a variable on tables of some units."""
     schema = policy.schema
-    rules = {one.variable: one for one in policy.variables}
+    rules = {variable.variable: variable for variable in policy.variables}
     rule = policy.rule_of(variable.name)
     units = tuple(
-        one.entity
-        for one in schema.entities
-        if one.entity is not of
-        and variable.entity in schema.lineage(one.entity)
-        and rule.offered_for(one.entity)
+        entity.entity
+        for entity in schema.entities
+        if entity.entity is not of
+        and variable.entity in schema.lineage(entity.entity)
+        and rule.offered_for(entity.entity)
     )
     # A variable that smaller units alone would still show is of no use to anybody.
     kept = variable.entity in units
@@ -238,7 +238,7 @@ def _with_fewer(
 
 def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: int) -> Policy:
     """The policy for everybody: up to so many variables, and no areas finer than these."""
-    rules = {one.variable: one for one in base.variables}
+    rules = {variable.variable: variable for variable in base.variables}
     for variable in area_variables(schema):
         old = rules.get(variable.name, VariableRule(variable=variable.name))
         if area is not None and variable.name == area.variable.name:
@@ -276,7 +276,7 @@ def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
     coarse = _for_sensitive(facts)
     for variable in facts.variables:
         levels = finest_first(variable.plain_levels)
-        fits = [one for one in levels if facts.units / len(one.codes) >= MEAN_CATEGORY]
+        fits = [level for level in levels if facts.units / len(level.codes) >= MEAN_CATEGORY]
         finest = fits[0] if fits else levels[-1]
         sensitive = variable.role is Role.SENSITIVE
         rule = VariableRule(
@@ -293,9 +293,9 @@ def _for_sensitive(facts: Facts) -> AtLevel | None:
     """The finest areas that are all large enough for what must not be known of anybody."""
     if not facts.areas:
         return None
-    for one in facts.areas:
-        if one.filled and min(one.filled) >= SENSITIVE_POPULATION:
-            return AtLevel(one.variable.name, one.level.name)
+    for area in facts.areas:
+        if area.filled and min(area.filled) >= SENSITIVE_POPULATION:
+            return AtLevel(area.variable.name, area.level.name)
     last = facts.areas[-1]
     return AtLevel(last.variable.name, last.level.name)
 

@@ -78,7 +78,7 @@ def noise_for(
     Raises:
         SpecError: No noise does.
     """
-    worst = max(budgets, key=lambda one: one.asked.looks)
+    worst = max(budgets, key=lambda budget: budget.asked.looks)
     looks = worst.asked.looks
     blocking = small is not None and small > SMALL_CELLS
     chosen: tuple[str, PerturbationDesign] | None = None
@@ -103,7 +103,7 @@ def noise_for(
         looks,
         best_guess(design),
         recovery_with(looks, design),
-        sum(given_away(one, design) for one in budgets),
+        sum(given_away(budget, design) for budget in budgets),
         tuple(_reasons(worst, small, design, limit)),
         tuple(rejected),
     )
@@ -112,10 +112,10 @@ def noise_for(
 def needs(budgets: tuple[LookBudget, ...], limit: float = LIMIT) -> Requirement:
     """What all budgets together ask for."""
     lines: dict[int, int] = {}
-    for one in budgets:
-        for parts, often in one.lines:
+    for budget in budgets:
+        for parts, often in budget.lines:
             lines[parts] = lines.get(parts, 0) + often
-    return required(max(one.asked.looks for one in budgets), limit, lines)
+    return required(max(budget.asked.looks for budget in budgets), limit, lines)
 
 
 def _why_not(
@@ -134,7 +134,7 @@ def _why_not(
             " and the"
             f" limit is {share_text(limit, digits=0)}"
         )
-    expected = sum(given_away(one, design) for one in budgets)
+    expected = sum(given_away(budget, design) for budget in budgets)
     if expected > ALPHA:
         return (
             f"{expected:.2g} sums are expected to give all their parts away, and the limit is"
@@ -199,7 +199,7 @@ class Burden:
 def burden_of(budgets: tuple[LookBudget, ...], most: float, limit: float = LIMIT) -> Burden:
     """How heavy the noise would be that withstands every budget."""
     wanted = needs(budgets, limit)
-    looks = max(one.asked.looks for one in budgets)
+    looks = max(budget.asked.looks for budget in budgets)
     ratio = wanted.variance / most
     if ratio > 1:
         return Burden(

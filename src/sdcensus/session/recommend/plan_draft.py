@@ -151,7 +151,7 @@ def _found(path: Path) -> Path | None:
 
 def _mappings(census: Census, *folders: Path) -> Iterator[tuple[Path, str]]:
     """Mapping documents that fit the census, and the programme of each."""
-    places = [one if one.suffix != ".store" else one.parent for one in folders]
+    places = [folder if folder.suffix != ".store" else folder.parent for folder in folders]
     seen: set[Path] = set()
     for folder in dict.fromkeys([*places, folders[-1].parent]):
         if not folder.is_dir():

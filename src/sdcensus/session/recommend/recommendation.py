@@ -179,7 +179,7 @@ def recommend(
     )
     if not tables:
         raise SpecError(_no_table(facts, chosen, given=policy is not None))
-    specs = [one.table.spec(census.schema) for one in tables]
+    specs = [table.table.spec(census.schema) for table in tables]
     budgets = menus or look_budget_of_tables(specs)
     progress("choosing noise", 0.0)
     noise = noise_for(budgets, small_share(census, tables), limit=chosen.online.recovery or LIMIT)
@@ -196,7 +196,7 @@ def recommend(
         tables,
         budgets,
         plan,
-        tuple(Advice(*one) for one in policy_reasons(chosen, facts, plan)),
+        tuple(Advice(*reason) for reason in policy_reasons(chosen, facts, plan)),
         (*noise.rejected, *rejected),
         tuple(cautions(facts, tables, noise, opened=wanted is Product.BUILDER)),
     )
@@ -345,8 +345,8 @@ def _finished(
     limits = policy.limits
     if not opened:
         limits = Limits(
-            dimensions=max(len(one.axes) for one in specs),
-            cells=cells_limit(max(one.cells for one in specs)),
+            dimensions=max(len(spec.axes) for spec in specs),
+            cells=cells_limit(max(spec.cells for spec in specs)),
         )
     return replace(policy, online=online, limits=limits)
 
@@ -366,7 +366,7 @@ def _plan(
     )
     return Plan(
         store="census.store",
-        tables=tuple(one.table for one in tables),
+        tables=tuple(table.table for table in tables),
         protect=Protection(method="cell-key", settings=settings, smallest_group=smallest),
         policy=PlanPolicy(file=POLICY_FILE if policy_file is None else str(policy_file)),
         output=PlanOutput(

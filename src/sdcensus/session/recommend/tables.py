@@ -99,7 +99,7 @@ def standard_tables(
         if wish.of not in by_entity:
             areas = facts.areas if wish.of is facts.of else nested(areas_of(census, wish.of))
             if most_areas is not None:
-                areas = tuple(one for one in areas if len(one.units) <= most_areas)
+                areas = tuple(area for area in areas if len(area.units) <= most_areas)
             total = census.tabulate(of=wish.of).held_for("a total")
             by_entity[wish.of] = areas, int(total.count.sum())
         areas, units = by_entity[wish.of]
@@ -123,9 +123,9 @@ def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
     ``None`` if no cell holds anybody.
     """
     small = filled = 0
-    for one in tables:
-        axes = [f"{axis}-total" for axis in one.table.by]
-        cube = census.tabulate(*axes, of=one.table.of)
+    for table in tables:
+        axes = [f"{axis}-total" for axis in table.table.by]
+        cube = census.tabulate(*axes, of=table.table.of)
         counts = cube.values.count
         small += int(np.count_nonzero((counts == 1) | (counts == 2)))
         filled += int(np.count_nonzero(counts))
@@ -150,7 +150,7 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         name = "-".join([variable.name, *(one[0].name for one in beside)])
         yield _Wish(name, facts.of, (own, *beside))
     places = area_variables(schema)
-    for kind in (one.entity for one in schema.entities):
+    for kind in (entity.entity for entity in schema.entities):
         if kind is facts.of:
             continue
         for variable in schema.usable(kind):
@@ -178,9 +178,9 @@ def _axis(
 def _borne(areas: Sequence[AreaLevel], cells: int, mean: float) -> list[AreaLevel]:
     """The levels with several areas of which nearly all bear a table, finest first."""
     return [
-        one
-        for one in areas
-        if len(one.units) > 1 and one.share_with(cells, mean) >= 1 - SPARSE_AREAS
+        area
+        for area in areas
+        if len(area.units) > 1 and area.share_with(cells, mean) >= 1 - SPARSE_AREAS
     ]
 
 

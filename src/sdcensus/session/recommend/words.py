@@ -106,7 +106,7 @@ def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[s
 def _variable_reasons(policy: Policy) -> Iterator[tuple[str, str]]:
     """The rules on variables; those that say the same about several of them together."""
     names: dict[tuple[str, str], list[str]] = {}
-    places = {one.name for one in policy.areas}
+    places = {area.name for area in policy.areas}
     for rule in policy.variables:
         if not rule.offered:
             why = (
@@ -117,7 +117,7 @@ def _variable_reasons(policy: Policy) -> Iterator[tuple[str, str]]:
             names.setdefault(("not offered", why), []).append(rule.variable)
             continue
         if rule.units is not None:
-            what = f"on tables of {', '.join(one.plural for one in rule.units)} only"
+            what = f"on tables of {', '.join(unit.plural for unit in rule.units)} only"
             names.setdefault((what, _WHY_UNITS), []).append(rule.variable)
         if rule.finest_area is not None:
             what = f"with areas down to {rule.finest_area} only"
@@ -167,11 +167,11 @@ def cautions(
         )
     if not facts.areas:
         yield "The schema has no geography, so all tables are about the country as a whole."
-    for one in facts.areas:
-        empty = len(one.units) - len(one.filled)
+    for area in facts.areas:
+        empty = len(area.units) - len(area.filled)
         if empty:
             areas = "area has" if empty == 1 else "areas have"
-            yield f"{one.axis}: {empty:,} {areas} no {facts.of.plural}; they are published as 0."
+            yield f"{area.axis}: {empty:,} {areas} no {facts.of.plural}; they are published as 0."
     if facts.age is None or facts.sex is None:
         missing = [name for name, one in (("age", facts.age), ("sex", facts.sex)) if one is None]
         yield (
@@ -188,7 +188,7 @@ def cautions(
 
 
 def _without_areas(tables: Sequence[TableDesign]) -> Iterator[str]:
-    whole = [one for one in tables if one.area is None]
+    whole = [table for table in tables if table.area is None]
     reasons = {
         True: "the policy refuses every level of areas that their cells bear.",
         False: "at every level too many areas would have sparse cells, or there is one area only.",
@@ -202,8 +202,8 @@ def _without_areas(tables: Sequence[TableDesign]) -> Iterator[str]:
 
 def _below(facts: Facts, population: int) -> str:
     parts = []
-    for one in facts.areas:
-        small = sum(0 < size < population for size in one.units)
+    for area in facts.areas:
+        small = sum(0 < size < population for size in area.units)
         if small:
-            parts.append(f"{small:,} of {len(one.units):,} areas of {one.axis}")
+            parts.append(f"{small:,} of {len(area.units):,} areas of {area.axis}")
     return f"here that is {', '.join(parts)}" if parts else "here all areas are larger"

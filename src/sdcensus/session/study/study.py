@@ -61,7 +61,7 @@ def scheme_candidates(
         zeros_known: Whether an intruder knows that empty cells are published as 0. The founding
             study takes it that nothing but the largest change is known.
     """
-    chosen = [member(NoiseDraw, "draw", one) for one in draws]
+    chosen = [member(NoiseDraw, "draw", draw) for draw in draws]
     found = []
     for design in {one.name: one for one in map(scheme, schemes)}.values():
         knowledge = Knowledge(max_deviation=design.max_deviation, zeros_known=zeros_known)
@@ -136,7 +136,7 @@ def compare_cubes(
     _check([cube.spec for cube in cubes], candidates)
     draw = np.random.default_rng(SEED) if generator is None else generator
     fresh: dict[int, Cube] = {}
-    if any(one.draw is NoiseDraw.INDEPENDENT for one in candidates):
+    if any(candidate.draw is NoiseDraw.INDEPENDENT for candidate in candidates):
         fresh = {at: with_fresh_keys(cube, draw) for at, cube in enumerate(counted)}
 
     persons = max(int(cube.count[interior(cube.spec)].sum()) for cube in cubes)
@@ -182,7 +182,9 @@ def compare_cubes(
             for at, cube in enumerate(cubes)
         ),
         candidates=tuple(candidates),
-        zeros_known=any(one.knowledge and one.knowledge.zeros_known for one in candidates),
+        zeros_known=any(
+            candidate.knowledge and candidate.knowledge.zeros_known for candidate in candidates
+        ),
     )
 
 
@@ -193,7 +195,7 @@ def _check(specs: Sequence[TableSpec], candidates: Sequence[Candidate]) -> None:
         raise SpecError("A study needs a method at least, such as the schemes CP1 and CP3.")
     if any(spec.measure is not Measure.COUNT for spec in specs):
         raise SpecError("A study compares counts of records; weighted tables are not compared.")
-    titles = [one.title for one in candidates]
+    titles = [candidate.title for candidate in candidates]
     for at, title in enumerate(titles):
         if title in titles[:at]:
             raise SpecError(f"Two methods of the study are called {title!r}. Give each a name.")

@@ -91,7 +91,7 @@ def read_tables(path: str | Path) -> tuple[str, ...]:
 def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
     """True counts and keys of the tables; those that are part of a larger one are rolled up."""
     made: dict[TableSpec, Cube] = {}
-    for spec in sorted(specs, key=lambda one: -one.cells):
+    for spec in sorted(specs, key=lambda spec: -spec.cells):
         if spec in made:
             continue
         larger = next((cube for cube in made.values() if _is_part(spec, cube.spec)), None)

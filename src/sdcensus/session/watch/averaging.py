@@ -180,14 +180,14 @@ class Averaging:
         information, partitions = 0.0, 0
         for source, weight in zip(target.sources, target.weights, strict=True):
             boxes = self._on_target(source, kind, asked.levels)
-            if any(_inside(here, one) for one in boxes):
+            if any(_inside(here, box) for box in boxes):
                 information += weight
                 partitions += 1
             else:
                 around.append((weight, boxes))
         # Slices that overlap with these cells leave fewer cells that are in all of them.
         for weight, boxes in sorted(around, key=lambda one: -one[0]):
-            overlaps = (both for one in boxes if (both := _cut(here, one)) is not None)
+            overlaps = (both for box in boxes if (both := _cut(here, box)) is not None)
             narrower = next(overlaps, None)
             if narrower is not None:
                 here = narrower
@@ -230,7 +230,7 @@ class Averaging:
             for kind in list(itertools.islice(self._looks, len(self._looks) - self._most // 2)):
                 del self._looks[kind]
         if len(self._targets) > self._most:
-            ranked = sorted(self._targets, key=lambda one: -self._targets[one].information)
+            ranked = sorted(self._targets, key=lambda target: -self._targets[target].information)
             self._targets = {one: self._targets[one] for one in ranked[: self._most // 2]}
 
 

@@ -156,7 +156,7 @@ class Levels:
         """The codes of a set, the first few by name; nothing for all of them."""
         if codes is None:
             return ""
-        known = [one.code for one in self.variable.level(level).codes]
+        known = [code.code for code in self.variable.level(level).codes]
         chosen = [code for at, code in enumerate(known) if codes >> at & 1]
         more = f" and {len(chosen) - most} more" if len(chosen) > most else ""
         return f"{self.variable.name}: {', '.join(chosen[:most])}{more}"

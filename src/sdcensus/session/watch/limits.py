@@ -59,14 +59,14 @@ class WatchLimits:
     entries: int = 300_000
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if (
                 not math.isfinite(value)
                 or value < 0
-                or (value == 0 and one.name != "longest_delay")
+                or (value == 0 and field.name != "longest_delay")
             ):
-                raise SpecError(f"The limit {one.name!r} of a watch is a number above 0.")
+                raise SpecError(f"The limit {field.name!r} of a watch is a number above 0.")
         if self.slow_from > 1:
             raise SpecError("Answers are slowed down from a share of a limit on: at most 1.")
 

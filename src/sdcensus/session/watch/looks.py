@@ -120,7 +120,9 @@ class Asked:
         # A condition that is no product of sets is told by its canonical form besides.
         self.odd = "" if is_product(spec.universe) else json.dumps(spec.universe.canonical())
         self.odd_share = _left_out(spec.universe) if self.odd else 0.0
-        self.odd_variables = [one.name for one in spec.universe.variables] if self.odd else []
+        self.odd_variables = (
+            [variable.name for variable in spec.universe.variables] if self.odd else []
+        )
         shown = {
             use.variable.name: tuple(sorted(levels[use.variable.name].named(one) for one in named))
             for use in self._uses
@@ -159,14 +161,14 @@ class Asked:
         if use.condition is None:
             return False
         levels = self.levels[use.variable.name]
-        shown = [] if use.axis is None else [levels.named(one) for one in use.axis.levels]
+        shown = [] if use.axis is None else [levels.named(level) for level in use.axis.levels]
         return not any(levels.says(one, use.condition) for one in shown)
 
     def _choices(self, use: Use) -> list[tuple[Pair, CodeSet]]:
         """At which levels a variable is looked at; an empty level for not at all."""
         name = use.variable.name
         levels = self.levels[name]
-        asked = [] if use.axis is None else [levels.named(one) for one in use.axis.levels]
+        asked = [] if use.axis is None else [levels.named(level) for level in use.axis.levels]
         total = use.axis is None or use.axis.total
         if use.condition is None:
             chosen: dict[str, CodeSet] = dict.fromkeys(asked)
@@ -235,7 +237,9 @@ class Asked:
 
     def box_of(self, target: Kind) -> Box:
         """The codes of a target that the question is about."""
-        chosen = {pair[0]: (pair[1], codes) for one in self._options for pair, codes in one[:1]}
+        chosen = {
+            pair[0]: (pair[1], codes) for option in self._options for pair, codes in option[:1]
+        }
         made: list[CodeSet] = []
         for name, level in target[1:]:
             fine, codes = chosen.get(name, ("", None))
@@ -249,8 +253,8 @@ class Asked:
     def _single_place(self) -> Walk | None:
         """The single place of a fine table that the question is about, if it is about one."""
         finest = [
-            max(one, key=lambda way: self.levels[way[0][0]].size(way[0][1]) if way[0][1] else 0)
-            for one in self._options
+            max(option, key=lambda way: self.levels[way[0][0]].size(way[0][1]) if way[0][1] else 0)
+            for option in self._options
         ]
         held = sorted(one for one in finest if one[0][1])
         cells = math.prod(self.levels[pair[0]].size(pair[1]) for pair, _ in held)

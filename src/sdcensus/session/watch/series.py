@@ -101,7 +101,7 @@ class Differencing:
             return 0, ""
         own.asked = True
         found = (0, "")
-        for name in dict.fromkeys(one[0] for one in own.choices):
+        for name in dict.fromkeys(choice[0] for choice in own.choices):
             mine = [(choice, levels) for one, choice, levels in own.choices if one == name]
             levels = mine[0][1]
             number = self._differences(levels.leaves, [choice for choice, _ in mine], levels)
@@ -170,7 +170,7 @@ class Scanning:
     def most(self) -> tuple[float, float]:
         """The longest walk, aged to its last step, and when that was."""
         return max(
-            ((one.count.value, one.count.at) for one in self._walks.values()), default=(0.0, 0.0)
+            ((walk.count.value, walk.count.at) for walk in self._walks.values()), default=(0.0, 0.0)
         )
 
     def seen(self, asked: Asked, at: float) -> Step | None:

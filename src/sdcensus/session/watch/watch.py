@@ -114,8 +114,8 @@ class Watch:
     def report(self) -> WatchReport:
         """What the staff sees: the accounts with the highest scores, and the last alarms."""
         with self._lock:
-            scores = [one.scores(self._latest) for one in self._accounts.values()]
-            scores.sort(key=lambda one: (-one.score, one.who))
+            scores = [account.scores(self._latest) for account in self._accounts.values()]
+            scores.sort(key=lambda score: (-score.score, score.who))
             return WatchReport(
                 everybody=self._everybody.scores(self._latest),
                 accounts=tuple(scores[:MOST_LISTED]),
@@ -154,7 +154,7 @@ class Watch:
         if len(self._accounts) <= most and self._entries <= entries:
             return
         ranked = sorted(
-            (one for one in self._accounts.values() if one is not current),
+            (account for account in self._accounts.values() if account is not current),
             key=lambda one: (round(one.score(self._latest), 1), one.last),
         )
         for one in ranked:

@@ -191,7 +191,9 @@ def _written(asked: object) -> str:
 
 def _told(site: Site, caller: Caller) -> Json:
     account = caller.account
-    windows = {one.what: one for one in site.quotas.windows(caller.who, site.rules(caller.role))}
+    windows = {
+        window.what: window for window in site.quotas.windows(caller.who, site.rules(caller.role))
+    }
     quota: Json = {}
     for what in ("tables", "cells"):
         one = windows.get(what)

@@ -123,20 +123,20 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
         "version": {"data": versions.data, "keys": versions.keys},
         "datasets": [
             {
-                "id": one.of.plural,
-                "label": one.label.show(language),
-                "variables": len(one.variables),
+                "id": population.of.plural,
+                "label": population.label.show(language),
+                "variables": len(population.variables),
                 "universes": [
                     {
                         "name": universe.name,
                         "label": universe.label.show(language) or universe.name,
                         "description": universe.description.show(language),
                     }
-                    for universe in one.universes
+                    for universe in population.universes
                 ],
                 "limits": {"variables": rules.dimensions, "cells": rules.cells},
             }
-            for one in site.catalogue.populations
+            for population in site.catalogue.populations
         ],
         "formats": told_formats(language),
         "start": site.catalogue.start.to_json(),
@@ -230,9 +230,9 @@ def _above(level: Level, above: Level) -> Parents:
 
 
 def _variable(population: Population, name: str) -> OfferedVariable:
-    for one in population.variables:
-        if one.variable.name == name:
-            return one
+    for variable in population.variables:
+        if variable.variable.name == name:
+            return variable
     raise not_found("unknown_variable", "unknown-name")
 
 
@@ -250,10 +250,10 @@ def _area_variable(population: Population, name: str | None) -> OfferedVariable:
 def _level(offered: OfferedVariable, name: str | None) -> Level:
     if name is None:
         return offered.default
-    for one in offered.levels:
-        if one.name == name:
-            return one
-    known = ", ".join(one.name for one in offered.levels)
+    for level in offered.levels:
+        if level.name == name:
+            return level
+    known = ", ".join(level.name for level in offered.levels)
     raise not_found("unknown_level", "unknown-name", known=known)
 
 
@@ -279,7 +279,7 @@ def _within(variable: Variable, level: Level, parent: str | None) -> set[int] | 
         return None
     name, _, wanted = parent.partition(":")
     above = variable.level(name)
-    places = {at for at, one in enumerate(above.codes) if one.code == wanted}
+    places = {at for at, code in enumerate(above.codes) if code.code == wanted}
     if not places:
         raise ApiError(404, "unknown_level", "unknown-name", values={"known": name})
     return {mine for mine, theirs in zip(level.group, above.group, strict=True) if theirs in places}

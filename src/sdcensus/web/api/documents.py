@@ -53,10 +53,10 @@ _JOB = part("job", {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"})
 
 def openapi(site: Site) -> Json:
     """The OpenAPI document of a server."""
-    populations = [one.of.plural for one in site.catalogue.populations]
+    populations = [population.of.plural for population in site.catalogue.populations]
     start = site.catalogue.start
     first = site.catalogue.populations[0]
-    names = [one.variable.name for one in first.variables]
+    names = [variable.variable.name for variable in first.variables]
     program = program_pattern(first.of.value, names)
     lang = query("lang", {"type": "string", "enum": list(site.settings.languages)}, "The language.")
     return {

@@ -86,7 +86,7 @@ def make_entry(
         spec_hash=answer.spec.hash(),
         cells=answer.cells,
         outcome=answer.verdict.outcome.value,
-        codes=tuple(one.code.value for one in answer.verdict.reasons),
+        codes=tuple(reason.code.value for reason in answer.verdict.reasons),
         refusal=refused,
         milliseconds=round(1_000 * (time.perf_counter() - started)),
     )
@@ -110,7 +110,7 @@ def refused_entry(service: TableService, asked: Asked, checked: Checked) -> Entr
         spec_hash=checked.spec.hash(),
         cells=checked.cells,
         outcome=checked.verdict.outcome.value,
-        codes=tuple(one.code.value for one in checked.verdict.reasons),
+        codes=tuple(reason.code.value for reason in checked.verdict.reasons),
         refusal=_refused(service, asked, checked.verdict),
     )
 

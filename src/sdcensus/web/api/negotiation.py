@@ -70,8 +70,8 @@ def accepted(header: str) -> str | None:
 def _range(text: str) -> tuple[str, float]:
     kind, *parameters = [part.strip().lower() for part in text.split(";")]
     quality = 1.0
-    for one in parameters:
-        name, _, value = one.partition("=")
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
         if name.strip() == "q":
             try:
                 quality = min(max(float(value), 0.0), 1.0)

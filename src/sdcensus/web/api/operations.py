@@ -112,7 +112,7 @@ def given(name: str, description: str, media_type: str = JSON) -> Json:
 
 def operation(summary: str, parameters: Sequence[Json], responses: Mapping[int, Json]) -> Json:
     """What an address does, with every way in which it can fail."""
-    made = {str(status): one for status, one in responses.items()}
+    made = {str(status): response for status, response in responses.items()}
     for status in _ALWAYS:
         failure = given("Error", _FAILURES[status])
         if status in (429, 503):

@@ -155,7 +155,7 @@ def _summary(site: Site) -> Json:
         "alarms": [_alarm(one) for one in site.database.alarms.all()],
         "watch": {
             "everybody": _score(report.everybody),
-            "accounts": [_score(one) for one in report.accounts],
+            "accounts": [_score(account) for account in report.accounts],
         },
         "versions": {
             **told_versions(site.service.versions),
@@ -184,13 +184,13 @@ def told_groups(gate: GateReport | None) -> Json | None:
         "limit": gate.limit,
         "units": [
             {
-                "of": one.of.plural,
-                "share": round(one.share, 6) if one.bounded else gate.limit,
-                "bounded": one.bounded,
-                "smallest_group": one.noise.smallest_group,
-                "definition_keys": one.noise.definition_keys,
+                "of": share.of.plural,
+                "share": round(share.share, 6) if share.bounded else gate.limit,
+                "bounded": share.bounded,
+                "smallest_group": share.noise.smallest_group,
+                "definition_keys": share.noise.definition_keys,
             }
-            for one in gate.shares
+            for share in gate.shares
         ],
     }
 

@@ -45,14 +45,14 @@ def told_versions(versions: Versions) -> Json:
 
 def told_reasons(verdict: Verdict, schema: Schema, language: str) -> list[Json]:
     """Why a table is refused or shown in part."""
-    return [_reason(one, schema, language) for one in verdict.reasons]
+    return [_reason(reason, schema, language) for reason in verdict.reasons]
 
 
 def told_remedies(
     verdict: Verdict, question: Question, schema: Schema, language: str
 ) -> list[Json]:
     """What would help, each with the question that it stands for."""
-    return [_remedy(one, question, schema, language) for one in verdict.remedies]
+    return [_remedy(remedy, question, schema, language) for remedy in verdict.remedies]
 
 
 def told_check(checked: Checked, schema: Schema, language: str) -> Json:
@@ -68,7 +68,7 @@ def told_check(checked: Checked, schema: Schema, language: str) -> Json:
         "outcome": verdict.outcome.value,
         "reasons": told_reasons(verdict, schema, language),
         "remedies": told_remedies(verdict, checked.question, schema, language),
-        "notes": [note_text(one, language, texts(language)) for one in verdict.notes],
+        "notes": [note_text(note, language, texts(language)) for note in verdict.notes],
     }
 
 
@@ -112,7 +112,7 @@ def _about(answer: Answer, versions: Versions, schema: Schema, language: str) ->
         "weak": weak,
         "example": told_example(answer, language),
         "own_groups": {
-            name: [{"label": one.label, "codes": list(one.codes)} for one in groups]
+            name: [{"label": group.label, "codes": list(group.codes)} for group in groups]
             for name, groups in question.groups
         },
         "versions": told_versions(versions),
@@ -133,7 +133,7 @@ def _reason(reason: Reason, schema: Schema, language: str) -> Json:
 
 def _remedy(remedy: Remedy, question: Question, schema: Schema, language: str) -> Json:
     return {
-        "kinds": [one.value for one in remedy.kinds],
+        "kinds": [kind.value for kind in remedy.kinds],
         "text": remedy_text(remedy, schema, language, texts(language)),
         "question": question_of(remedy, question).to_json(),
         "available": remedy.available,

@@ -85,7 +85,7 @@ class Patience(_Base):
             (b"cache-control", b"no-store"),
             (b"connection", b"close"),
         ]
-        lines = [b"%s: %s" % one for one in headers]
+        lines = [b"%s: %s" % header for header in headers]
         status = HTTPStatus(error.status)
         first = f"HTTP/1.1 {status.value} {status.phrase}".encode("ascii")
         self.transport.write(b"\r\n".join([first, *lines, b"", b""]) + body)

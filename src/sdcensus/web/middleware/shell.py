@@ -48,7 +48,7 @@ class Shell:
         # Ids of requests are names, and no secrets.
         self._random = random.Random()
         self._hosts = settings.bare_hosts
-        self._domains = tuple(one[1:] for one in self._hosts if one.startswith("*."))
+        self._domains = tuple(host[1:] for host in self._hosts if host.startswith("*."))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
