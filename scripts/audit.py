@@ -54,7 +54,8 @@ def told(name: str, answer: dict[str, Any] | None) -> tuple[int, list[str]]:
         ]
     packages = answer.get("dependencies", [])
     lines = [
-        f"{name}: {package['name']} {package['version']} has a known vulnerability, {vulnerability['id']}"
+        f"{name}: {package['name']} {package['version']} has a known vulnerability,"
+        f" {vulnerability['id']}"
         f" ({_mended(vulnerability)})."
         for package in packages
         for vulnerability in package.get("vulns", [])

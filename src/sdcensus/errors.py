@@ -38,9 +38,9 @@ def told(words: str, english: str, /, **values: Told) -> Sentence:
         >>> told("has", "{name!r} has {count:,}: {some}.", name="sex", count=2, some=("1", "2"))
         "'sex' has 2: 1, 2."
     """
-    made = Sentence(english.format_map({name: _shown(value) for name, value in values.items()}))
-    made.words, made.values = words, MappingProxyType(values)
-    return made
+    sentence = Sentence(english.format_map({name: _shown(value) for name, value in values.items()}))
+    sentence.words, sentence.values = words, MappingProxyType(values)
+    return sentence
 
 
 def _shown(value: Told) -> Told:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sdcensus.attack import Assumptions, AttackResult, run_attacks
-from sdcensus.attack.claims import Claims
+from sdcensus.attack.claims import CellClaims
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.publication import PublishedTable
 from sdcensus.model.published.table import Table
@@ -29,7 +29,7 @@ def differencing(*tables: PublishedTable) -> AttackResult:
     return run_attacks(tables, known, attacks=["differencing"]).results[0]
 
 
-def claimed(one: Claims) -> dict[tuple[int, ...], int]:
+def claimed(one: CellClaims) -> dict[tuple[int, ...], int]:
     places = np.stack(np.unravel_index(one.cells, one.spec.shape), axis=1).tolist()
     return {tuple(at): low for at, low in zip(places, one.lower.tolist(), strict=True)}
 

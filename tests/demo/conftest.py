@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sdcensus.demo import make_country, write_country
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from tests.demo.reading import Written
 
 
@@ -15,6 +15,6 @@ def island(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 @pytest.fixture(scope="session")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Census:
+def large(tmp_path_factory: pytest.TempPathFactory) -> DemoCensus:
     """A country that is large enough to count rare things; never written."""
-    return Census(make_country(190_000), seed=5)
+    return DemoCensus(make_country(190_000), seed=5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdcensus.demo import PRESETS, Country, make_country, study_axes, study_shape
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from sdcensus.errors import SpecError, UnknownName
 
 #: Interior cells and persons of the founding study, two- to five-way (E20, Table 9).
@@ -34,7 +34,7 @@ def test_presets_have_the_sizes_of_the_study() -> None:
     assert sizes == {"small-island": 47_142, "mid-country": 303_222, "large-island": 2_200_000}
 
 
-def _study_cube(census: Census) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _study_cube(census: DemoCensus) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Persons by the axes of the study, counted from the records themselves."""
     country = census.country
     tree = next(tree for tree in census.questionnaire["birthplace"].trees if tree.name == "study")
@@ -69,7 +69,7 @@ def _study_cube(census: Census) -> np.ndarray[tuple[int, ...], np.dtype[np.int64
 )
 def test_presets_are_about_as_sparse_as_the_countries_of_the_study(preset: str) -> None:
     country = PRESETS[preset]
-    cube = _study_cube(Census(country, seed=2021))
+    cube = _study_cube(DemoCensus(country, seed=2021))
     assert cube.sum() == country.persons
     three_way, four_way = cube.sum(axis=(3, 4)), cube.sum(axis=4)
     for cells, (zeros, small) in zip(

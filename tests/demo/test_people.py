@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from tests.demo.reading import Column, Written
 
 Value = TypeVar("Value", bound=np.generic)
@@ -240,7 +240,7 @@ def test_mothers_count_the_children_at_home(island: Written) -> None:
 
 
 @pytest.fixture(scope="module")
-def conditions(large: Census) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def conditions(large: DemoCensus) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """For each piece of a larger country: districts of all persons, and of those with it."""
     found = []
     for piece in large.pieces():
@@ -262,6 +262,6 @@ def test_the_rare_condition_is_rare_and_clusters(
     assert by_district[:few].sum() > 0.3 * ill.size
 
 
-def test_pieces_follow_each_other_and_leave_nothing_out(large: Census) -> None:
+def test_pieces_follow_each_other_and_leave_nothing_out(large: DemoCensus) -> None:
     eds = [ed for piece in large.pieces() for ed in piece]
     assert eds == list(range(large.country.eds))

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sdcensus.demo.words import Draws, Shares, Units, philox, share_out
+from sdcensus.demo.words import DemoUnits, Draws, Shares, philox, share_out
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_philox_gives_the_published_words(
     assert [int(word) for word in found] == words
 
 
-def _units(count: int) -> Units:
-    return Units(np.full(count, 3, np.int32), np.arange(count, dtype=np.int32))
+def _units(count: int) -> DemoUnits:
+    return DemoUnits(np.full(count, 3, np.int32), np.arange(count, dtype=np.int32))
 
 
 def test_a_draw_depends_on_the_unit_and_not_on_its_company() -> None:
@@ -47,8 +47,8 @@ def test_a_draw_depends_on_the_unit_and_not_on_its_company() -> None:
 
 def test_draws_differ_by_seed_purpose_district_and_number() -> None:
     units = _units(1000)
-    elsewhere = Units(units.ed + np.int32(1), units.number)
-    later = Units(units.ed, units.number + np.int32(1))
+    elsewhere = DemoUnits(units.ed + np.int32(1), units.number)
+    later = DemoUnits(units.ed, units.number + np.int32(1))
     streams = [
         Draws(7).words("age", units),
         Draws(8).words("age", units),

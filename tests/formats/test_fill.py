@@ -16,10 +16,10 @@ from sdcensus.errors import DocumentError, InputError, OutputError
 from sdcensus.formats.fill import Filled, fill_template
 from sdcensus.formats.fill.package import calculated_anew
 from sdcensus.formats.fill.placeholders import (
+    CellReference,
     Chosen,
     Placeholder,
     PlaceholderError,
-    Reference,
     parse,
 )
 from sdcensus.formats.write import write_delivered
@@ -115,15 +115,15 @@ def mistakes(tmp_path: Path, published: Path, *texts: str) -> str:
 def test_placeholders_are_parsed() -> None:
     assert parse("{a}") == [Placeholder("a")]
     assert parse("{a: x = 1, y@l=@B}") == [
-        Placeholder("a", (Chosen("x", "", "1"), Chosen("y", "l", Reference("B"))))
+        Placeholder("a", (Chosen("x", "", "1"), Chosen("y", "l", CellReference("B"))))
     ]
     assert parse('{a: x="1, 2}", y=@$C$4, z=@7}') == [
         Placeholder(
             "a",
             (
                 Chosen("x", "", "1, 2}"),
-                Chosen("y", "", Reference("C", 4)),
-                Chosen("z", "", Reference("", 7)),
+                Chosen("y", "", CellReference("C", 4)),
+                Chosen("z", "", CellReference("", 7)),
             ),
         )
     ]

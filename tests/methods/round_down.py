@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sdcensus.methods.listed_cells import ListedCells
-from sdcensus.methods.method import CellMethod, Kind, Outcome
+from sdcensus.methods.method import CellMethod, MethodKind, MethodOutcome
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.method.parameter import Parameter, ValueKind
@@ -22,7 +22,7 @@ class RoundDown(CellMethod):
     floor: int = 5
 
     name: ClassVar[str] = "round-down"
-    kind: ClassVar[Kind] = Kind.ROUNDS
+    kind: ClassVar[MethodKind] = MethodKind.ROUNDS
     summary: ClassVar[str] = "Every count becomes the multiple below it."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -48,6 +48,6 @@ class RoundDown(CellMethod):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """Round every cell on its own."""
-        return Outcome(cells.count // self.floor * self.floor)
+        return MethodOutcome(cells.count // self.floor * self.floor)

@@ -16,7 +16,7 @@ from python_calamine import CalamineWorkbook
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.published.table import Table
 from sdcensus.report.assessment.files import (
     PAGE,
@@ -211,4 +211,4 @@ def test_assess_takes_what_a_method_gives_back() -> None:
     assert alone.assessment.utility == made.assessment.utility
     assert isinstance(cube, Cube)
     assert isinstance(protected.table, Table)
-    assert made.assessment.utility_in(Part.ALL) is not None
+    assert made.assessment.utility_in(TablePart.ALL) is not None

@@ -6,7 +6,7 @@ import itertools
 
 from hypothesis import given, strategies as st
 
-from sdcensus.report.labels import Place, Point, place_labels, text_width
+from sdcensus.report.labels import LabelPlace, Point, place_labels, text_width
 
 WIDTH, HEIGHT = 370.0, 210.0
 NAMES = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")
@@ -14,7 +14,7 @@ NAMES = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")
 Box = tuple[float, float, float, float]
 
 
-def box_of(point: Point, place: Place) -> Box:
+def box_of(point: Point, place: LabelPlace) -> Box:
     half = point.height / 2
     return place.x, place.y - half, place.x + point.width, place.y + half
 

@@ -8,7 +8,7 @@ import pytest
 
 from sdcensus.report import page as shell
 from sdcensus.report.charts import SHADES, altair_library, as_svg
-from sdcensus.report.page import RUNNING_STAMP, Cell, Tile, Tone, shades
+from sdcensus.report.page import RUNNING_STAMP, PageCell, Tile, Tone, shades
 from tests.report.reading import read_page
 
 
@@ -35,7 +35,7 @@ def everything(stamp: str | None) -> str:
             shell.table(
                 "A table",
                 ["name", "a", "b"],
-                [["x <y>", Cell("1", Tone.BAD), "2"], ["z", Cell("–", Tone.SOFT), "4"]],
+                [["x <y>", PageCell("1", Tone.BAD), "2"], ["z", PageCell("–", Tone.SOFT), "4"]],
                 groups=[("", 1), ("both", 2)],
                 picked=[1],
             ),

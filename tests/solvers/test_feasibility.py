@@ -20,7 +20,7 @@ from sdcensus.solvers import highs
 from sdcensus.solvers.feasibility import exact_intervals
 from sdcensus.solvers.glop import Glop
 from sdcensus.solvers.pdlp import Pdlp
-from sdcensus.solvers.program import Program, Status
+from sdcensus.solvers.program import LinearProgram, Status
 from sdcensus.solvers.table_program import TableProgram
 from tests.methods.nearly_additive import spec_of, specs, variable
 
@@ -98,7 +98,7 @@ def test_linear_intervals_are_those_of_a_program_over_all_cells(
     found = exact_intervals(spec, lower, upper)
     rows = constraints(spec)
     far = np.where(upper >= UNBOUNDED, np.inf, upper).reshape(-1)
-    program = Program(
+    program = LinearProgram(
         cost=np.zeros(spec.cells),
         lower=lower.reshape(-1).astype(np.float64),
         upper=far.astype(np.float64),

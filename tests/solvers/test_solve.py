@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.solvers.program import Program, Status
+from sdcensus.solvers.program import LinearProgram, Status
 from sdcensus.solvers.solve import Solver, solve
 
 
@@ -24,10 +24,10 @@ def program(
     lower: float = 0,
     upper: float = 9,
     integer: bool = True,
-) -> Program:
+) -> LinearProgram:
     full = np.array(matrix, dtype=np.float64).reshape(len(row_lower), len(cost))
     rows, columns = np.nonzero(full)
-    return Program(
+    return LinearProgram(
         cost=np.array(cost, dtype=np.float64),
         lower=np.full(len(cost), float(lower)),
         upper=np.full(len(cost), float(upper)),
@@ -101,7 +101,7 @@ def test_a_program_without_rows_or_without_variables_is_solved(solver: Solver) -
 
 
 @st.composite
-def small_programs(draw: st.DrawFn) -> Program:
+def small_programs(draw: st.DrawFn) -> LinearProgram:
     width, height = draw(st.integers(1, 4)), draw(st.integers(0, 3))
     number = st.integers(-4, 4).map(float)
     cost = draw(st.lists(number, min_size=width, max_size=width))
@@ -113,7 +113,7 @@ def small_programs(draw: st.DrawFn) -> Program:
 
 
 @given(small_programs())
-def test_the_optimum_is_what_trying_everything_finds(small: Program) -> None:
+def test_the_optimum_is_what_trying_everything_finds(small: LinearProgram) -> None:
     best = _by_trying(small)
     answer = solve(small)
     assert answer.optimal == (best is not None)
@@ -122,7 +122,7 @@ def test_the_optimum_is_what_trying_everything_finds(small: Program) -> None:
 
 
 @given(small_programs())
-def test_solvers_agree(small: Program) -> None:
+def test_solvers_agree(small: LinearProgram) -> None:
     pytest.importorskip("ortools")
     one, other = solve(small, "highs"), solve(small, "cp-sat")
     assert one.status is other.status
@@ -130,7 +130,7 @@ def test_solvers_agree(small: Program) -> None:
         assert one.objective == other.objective
 
 
-def _by_trying(small: Program) -> float | None:
+def _by_trying(small: LinearProgram) -> float | None:
     full = np.zeros((small.height, small.width))
     full[small.rows, small.columns] = small.values
     costs = []
@@ -181,7 +181,7 @@ def test_names_and_steps_are_checked() -> None:
 
 @pytest.mark.parametrize("wrong", ["lower", "values", "row_upper", "columns"])
 def test_programs_that_do_not_fit_together_are_refused(wrong: str) -> None:
-    parts = {name: getattr(program(*BAG), name) for name in Program.__dataclass_fields__}
+    parts = {name: getattr(program(*BAG), name) for name in LinearProgram.__dataclass_fields__}
     parts[wrong] = parts[wrong][:-1] if wrong != "columns" else np.array([0, 1, 7])
     with pytest.raises(SpecError):
-        Program(**parts)
+        LinearProgram(**parts)

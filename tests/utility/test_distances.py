@@ -18,7 +18,7 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
@@ -126,7 +126,9 @@ def test_spearman_has_ties_in_the_middle(true: npt.NDArray[np.int64], seed: int)
 def test_parts_make_up_the_whole(pair: tuple[Cube, Table]) -> None:
     cube, table = pair
     whole = utility_of(cube, table)
-    inner, outer = (utility_of(cube, table, part) for part in (Part.INTERIOR, Part.MARGINS))
+    inner, outer = (
+        utility_of(cube, table, part) for part in (TablePart.INTERIOR, TablePart.MARGINS)
+    )
     assert inner.cells == cube.spec.base_cells
     for name in ("cells", "nonzero", "small_cells", "false_zeros", "false_nonzeros"):
         assert getattr(whole, name) == getattr(inner, name) + getattr(outer, name)
@@ -137,9 +139,9 @@ def test_parts_make_up_the_whole(pair: tuple[Cube, Table]) -> None:
     assert whole.max_deviation == largest
 
 
-@given(cubes_with_tables(), st.sampled_from(Part), st.sampled_from(Base))
+@given(cubes_with_tables(), st.sampled_from(TablePart), st.sampled_from(Base))
 def test_a_sparse_table_has_the_figures_of_the_whole_one(
-    pair: tuple[Cube, Table], part: Part, base: Base
+    pair: tuple[Cube, Table], part: TablePart, base: Base
 ) -> None:
     cube, table = pair
     held = utility_of(*sparse(cube, table), part, base)
@@ -152,9 +154,9 @@ def test_a_sparse_table_has_the_figures_of_the_whole_one(
     assert mixed.figures() == whole.figures()
 
 
-@given(cubes_with_tables(), st.sampled_from(Part), st.sampled_from(Base))
+@given(cubes_with_tables(), st.sampled_from(TablePart), st.sampled_from(Base))
 def test_what_is_no_number_is_none_and_has_a_reason(
-    pair: tuple[Cube, Table], part: Part, base: Base
+    pair: tuple[Cube, Table], part: TablePart, base: Base
 ) -> None:
     made = utility_of(*pair, part, base)
     for name, value in made.figures().items():
@@ -185,7 +187,7 @@ def test_a_table_of_one_cell_is_its_own_interior() -> None:
 
 def test_a_table_without_totals_has_no_margins_to_measure() -> None:
     cube = two_way([[1, 2], [3, 4]], totals=False)
-    made = utility_of(cube, exactly(cube), Part.MARGINS)
+    made = utility_of(cube, exactly(cube), TablePart.MARGINS)
     assert made.cells == 0
     assert made.mean_absolute_distance is None
 
@@ -269,7 +271,7 @@ def test_levels_that_do_not_nest_have_no_interior_but_can_be_measured_whole() ->
     cube = island_cube("age@class+half", "sex")
     assert utility_of(cube, exactly(cube)).hellinger == 0
     with pytest.raises(SpecError, match="do not nest"):
-        utility_of(cube, exactly(cube), Part.INTERIOR)
+        utility_of(cube, exactly(cube), TablePart.INTERIOR)
 
 
 @pytest.mark.parametrize("option", [{"part": "inner"}, {"base": "every"}, {"small": 0}])

@@ -11,7 +11,7 @@ import pytest
 
 from sdcensus.model.policy.policy import Limits, RoleRules, UserRole
 from sdcensus.model.progress import Progress
-from sdcensus.web.caching import Busy, ByteCache, Flights, key_of
+from sdcensus.web.caching import ByteCache, CacheBusy, Flights, key_of
 from sdcensus.web.jobs import Jobs
 from sdcensus.web.quotas import DAY, HOUR, Attempts, QuotaExceeded, Quotas
 from tests.session.answer.services import service
@@ -268,7 +268,7 @@ def test_flights_hand_errors_to_everybody_who_waits() -> None:
             broken = flights.start(b"a", lambda progress: 1 // 0)
             assert flights.start(b"a", lambda progress: 2) is broken
             slow = flights.start(b"b", slowly)
-            with pytest.raises(Busy):
+            with pytest.raises(CacheBusy):
                 flights.start(b"c", lambda progress: 4)
             for _ in range(2):
                 with pytest.raises(ZeroDivisionError):

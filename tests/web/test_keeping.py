@@ -17,7 +17,7 @@ import pytest
 from sdcensus.errors import QuestionError
 from sdcensus.model.spec.question import Question
 from sdcensus.session.watch import Watch
-from sdcensus.web.database import COMMAND_LINE, Action, Database, Entry as AuditEntry
+from sdcensus.web.database import COMMAND_LINE, Action, AuditEntry as AuditEntry, Database
 from sdcensus.web.housekeeping import tidy
 from sdcensus.web.threads import Threads
 from tests.session.answer.services import service

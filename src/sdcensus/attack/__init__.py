@@ -15,7 +15,7 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.attack.assumptions import Assumptions as Assumptions
-    from sdcensus.attack.claims import AttackResult as AttackResult, Claims as Claims
+    from sdcensus.attack.claims import AttackResult as AttackResult, CellClaims as CellClaims
     from sdcensus.attack.groups.claims import GroupClaims as GroupClaims, Traits as Traits
     from sdcensus.attack.keys.known_noise import KnownNoise as KnownNoise
     from sdcensus.attack.programme import (

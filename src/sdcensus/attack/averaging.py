@@ -28,9 +28,9 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64, Mask
+from sdcensus.attack.claims import AttackResult, CellClaims, Float64, Int64, Mask
 from sdcensus.attack.keys.gaps import learn
-from sdcensus.attack.pieces import Index, Piece, Tiling, pieces_of, tiling
+from sdcensus.attack.pieces import Index, Piece, PieceTiling, pieces_of, tiling
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
@@ -88,7 +88,7 @@ def attack_averaging(
     """Claim every count whose average is reckoned right with the probability that is asked for."""
     variances, missing = variances_of(targets, assumptions)
     usable = [target for target in targets if target.name in variances]
-    claims: list[Claims] = []
+    claims: list[CellClaims] = []
     examined: list[tuple[str, Int64]] = []
     best, cells = 0.0, 0
     found = averages(usable, variances, zeros_known=assumptions.zeros_known, progress=progress)
@@ -102,10 +102,11 @@ def attack_averaging(
         said.append(
             f"An intruder who averages {named(usable)} and claims what he reckons to get right with"
             f" a probability of {share_text(assumptions.limit, digits=0)} or more names"
-            f" {sum(claim.count for claim in claims):,} of {cells:,} different counts. The best chance"
+            f" {sum(claim.count for claim in claims):,} of {cells:,} different counts."
+            " The best chance"
             f" that he reckons with is {share_text(best, digits=0)}."
         )
-    kinds = len({one.key for one in pieces_of(usable)})
+    kinds = len({piece.key for piece in pieces_of(usable)})
     if len(found) < kinds:
         said.append(
             f"Tables as many as these have too many looks to add up all of them: cells of the"
@@ -132,7 +133,7 @@ def variances_of(
                 " variance."
             )
             continue
-        found.update((one.name, variance) for one in family)
+        found.update((target.name, variance) for target in family)
     return found, missing
 
 
@@ -175,7 +176,7 @@ def averages(
     return [made[number] for number in sorted(made)]
 
 
-def _best(piece: Piece, tilings: Sequence[Tiling]) -> list[Tiling]:
+def _best(piece: Piece, tilings: Sequence[PieceTiling]) -> list[PieceTiling]:
     """As many looks as can be held; few parts make a good one, and their mean decides."""
     most = max(1, min(MOST_LOOKS, _MOST_HELD // max(piece.values.size, 1)))
     return sorted(tilings, key=lambda tiling: float(tiling.parts.mean()))[:most]
@@ -193,7 +194,7 @@ class _Look:
         mark: A number that is equal for equal sets of published values.
     """
 
-    tiling: Tiling
+    tiling: PieceTiling
     variance: float
     value: Float64
     precision: Float64
@@ -201,7 +202,7 @@ class _Look:
 
 
 def _average(
-    piece: Piece, tilings: Sequence[Tiling], variances: dict[str, float], *, zeros_known: bool
+    piece: Piece, tilings: Sequence[PieceTiling], variances: dict[str, float], *, zeros_known: bool
 ) -> Averages:
     looks = [
         _look(tiling, variances[tiling.fine.target.name], zeros_known=zeros_known)
@@ -267,7 +268,7 @@ def _not_by_chance(agree: float, keys: Int64, together: Float64, here: Mask, ste
     return min(1.0, max(0.0, 1 - near / agree))
 
 
-def _look(one: Tiling, variance: float, *, zeros_known: bool) -> _Look:
+def _look(one: PieceTiling, variance: float, *, zeros_known: bool) -> _Look:
     values = one.fine.values
     parts = one.parts
     noisy = parts
@@ -311,7 +312,7 @@ def rounded(averages: Averages, *, zeros_known: bool = True) -> Int64:
     return np.maximum(np.rint(averages.estimate), least).astype(np.int64)
 
 
-def _claims(one: Averages, assumptions: Assumptions) -> list[Claims]:
+def _claims(one: Averages, assumptions: Assumptions) -> list[CellClaims]:
     probability = one.probability
     chosen = (one.precision > 0) & (probability >= assumptions.limit)
     if not chosen.any():
@@ -319,7 +320,7 @@ def _claims(one: Averages, assumptions: Assumptions) -> list[Claims]:
     piece = one.piece
     value = rounded(one, zeros_known=assumptions.zeros_known)[chosen]
     return [
-        Claims(
+        CellClaims(
             NAME,
             piece.target.name,
             piece.target.table.spec,

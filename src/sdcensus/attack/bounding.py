@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult, Claims, Int64, Mask, merged
+from sdcensus.attack.claims import AttackResult, CellClaims, Int64, Mask, merged
 from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.targets import Target, each_of, families, named
 from sdcensus.model.inference.intervals import Intervals, shuttle
@@ -93,17 +93,17 @@ def attack_intervals(
             result = merged(result, AttackResult(NAME, (), (said,)))
             done += len(family)
             continue
-        claims: list[Claims] = []
+        claims: list[CellClaims] = []
         wrong: list[str] = []
-        for one in family:
+        for target in family:
             progress("feasibility intervals", done / len(targets))
-            found = intervals_of(one, belief.knowledge)
-            if not found.contradictory and one.table.spec.cells <= assumptions.linear_cells:
-                found = _linear(found)
-            if found.contradictory:
-                wrong.append(one.name)
+            intervals = intervals_of(target, belief.knowledge)
+            if not intervals.contradictory and target.table.spec.cells <= assumptions.linear_cells:
+                intervals = _linear(intervals)
+            if intervals.contradictory:
+                wrong.append(target.name)
             else:
-                claims += _claims(one, belief.knowledge, found)
+                claims += _claims(target, belief.knowledge, intervals)
             done += 1
         said = _sentence(family, belief, claims, wrong)
         one_result = AttackResult(NAME, tuple(claims), (said,), examined=every_cell(family))
@@ -125,7 +125,7 @@ def _linear(found: Intervals) -> Intervals:
     return exact_intervals(found.spec, found.lower, found.upper)
 
 
-def _claims(target: Target, knowledge: Knowledge, found: Intervals) -> list[Claims]:
+def _claims(target: Target, knowledge: Knowledge, found: Intervals) -> list[CellClaims]:
     """Cells that are settled, without those that were before any sum was looked at."""
     lower, upper = knowledge.bounds(target.table)
     narrowed = (found.lower > lower) | (found.upper < upper)
@@ -138,21 +138,21 @@ def claims_at(
     lower: Int64,
     upper: Int64,
     where: Mask,
-) -> list[Claims]:
+) -> list[CellClaims]:
     """Claims about the cells of a mask; none where it is empty."""
     cells = np.flatnonzero(where.reshape(-1))
     if not cells.size:
         return []
     bounds = (lower.reshape(-1)[cells], upper.reshape(-1)[cells])
-    return [Claims(attack, target.name, target.table.spec, cells, *bounds)]
+    return [CellClaims(attack, target.name, target.table.spec, cells, *bounds)]
 
 
 def _sentence(
-    family: Sequence[Target], belief: Believed, claims: Sequence[Claims], wrong: Sequence[str]
+    family: Sequence[Target], belief: Believed, claims: Sequence[CellClaims], wrong: Sequence[str]
 ) -> str:
     exact = sum(int(claim.exact.sum()) for claim in claims)
     narrow = sum(claim.count for claim in claims) - exact
-    cells = sum(one.table.spec.cells for one in family)
+    cells = sum(target.table.spec.cells for target in family)
     text = (
         f"{belief.scope}, and who has {each_of(family)}, settles {exact:,} of {cells:,} cells"
         " exactly by how they add up"

@@ -37,7 +37,7 @@ class Subtracted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Claims:
+class CellClaims:
     """What one attack says about cells of one table.
 
     Attributes:
@@ -97,7 +97,7 @@ class AttackResult:
     """
 
     attack: str
-    claims: tuple[Claims, ...] = ()
+    claims: tuple[CellClaims, ...] = ()
     sentences: tuple[str, ...] = ()
     figures: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
     examined: tuple[tuple[str, Int64], ...] = ()
@@ -144,7 +144,7 @@ def exact_claims(
     attack: str,
     specs: Mapping[str, TableSpec],
     rows: Mapping[str, Sequence[tuple[int, int, float]]],
-) -> tuple[Claims, ...]:
+) -> tuple[CellClaims, ...]:
     """Claims of one count each: for each table by name its cells, the counts, and how sure.
 
     Args:
@@ -158,5 +158,5 @@ def exact_claims(
             value = np.array([count for _, count, _ in entries], dtype=np.int64)
             cells = np.array([cell for cell, _, _ in entries], dtype=np.int64)
             sure = np.array([probability for _, _, probability in entries], dtype=np.float64)
-            made.append(Claims(attack, table, specs[table], cells, value, value.copy(), sure))
+            made.append(CellClaims(attack, table, specs[table], cells, value, value.copy(), sure))
     return tuple(made)

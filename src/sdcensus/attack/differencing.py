@@ -15,8 +15,8 @@ import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.bounding import Believed, believed, intervals_of
-from sdcensus.attack.claims import AttackResult, Claims, Int64, Mask, Subtracted
-from sdcensus.attack.pieces import Index, Piece, Tiling, nesting_of, pieces_of
+from sdcensus.attack.claims import AttackResult, CellClaims, Int64, Mask, Subtracted
+from sdcensus.attack.pieces import Index, Piece, PieceTiling, nesting_of, pieces_of
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.spec.headings import joined
@@ -49,15 +49,15 @@ def attack_differencing(
             said.append(f"No differences with {named(family)}: {belief.reason}.")
             continue
         for one in family:
-            found = intervals_of(one, belief.knowledge)
-            if found.contradictory:
+            intervals = intervals_of(one, belief.knowledge)
+            if intervals.contradictory:
                 wrong.append(one)
             else:
-                bounds[one.name] = _Bounds(found.lower.reshape(-1), found.upper.reshape(-1))
-        fitting = [one for one in family if one.name in bounds]
+                bounds[one.name] = _Bounds(intervals.lower.reshape(-1), intervals.upper.reshape(-1))
+        fitting = [target for target in family if target.name in bounds]
         if fitting:
             beliefs.append((fitting, belief))
-    claims: list[Claims] = []
+    claims: list[CellClaims] = []
     pairs = apparent = 0
     usable = [target for target in targets if target.name in bounds]
     pieces = pieces_of(usable)
@@ -108,7 +108,7 @@ def _scope(beliefs: Sequence[tuple[Sequence[Target], Believed]]) -> str:
     )
 
 
-def _nested(small: Piece, large: Piece) -> Tiling | None:
+def _nested(small: Piece, large: Piece) -> PieceTiling | None:
     """How cells of one piece lie in cells of another with a rest of one variable.
 
     All other variables are the same, so that each difference is about one group of codes.
@@ -123,31 +123,33 @@ def _nested(small: Piece, large: Piece) -> Tiling | None:
         if inner is None:  # the inner cells are not restricted where the outer ones are
             return None
         if outer is None:
-            one = Nesting(
+            nesting = Nesting(
                 np.zeros(inner.size, dtype=np.int64),
                 np.array([inner.size]),
                 np.array([bool((inner.group >= 0).all())]),
             )
         else:
-            one = nesting_of(inner, outer)
-        if not (one.parts > 0).any():
+            nesting = nesting_of(inner, outer)
+        if not (nesting.parts > 0).any():
             return None
-        if not one.whole[one.parts > 0].all():
+        if not nesting.whole[nesting.parts > 0].all():
             rests += 1
-        elif outer is None or (one.parts > 1).any():
+        elif outer is None or (nesting.parts > 1).any():
             return None
-        maps[name] = one
+        maps[name] = nesting
     if rests != 1:
         return None
-    return Tiling(small, large, tuple(maps[side.variable] for side in large.sides))
+    return PieceTiling(small, large, tuple(maps[side.variable] for side in large.sides))
 
 
-def _differences(found: Tiling, bounds: dict[str, _Bounds]) -> tuple[list[Claims], int, int]:
+def _differences(
+    found: PieceTiling, bounds: dict[str, _Bounds]
+) -> tuple[list[CellClaims], int, int]:
     """Claims about the differences of one pair of pieces; how many there are; small ones."""
     small, large = found.fine, found.coarse
     inner, outer = bounds[small.target.name], bounds[large.target.name]
     # Where the rest lies in a variable of the inner cells alone, every outer cell has one.
-    everywhere = all(one.whole[one.parts > 0].all() for one in found.maps)
+    everywhere = all(nesting.whole[nesting.parts > 0].all() for nesting in found.maps)
     rest = np.asarray(found.whole if everywhere else ~found.whole)
     some: Mask = (found.parts > 0) & rest & large.known
     some &= found.summed((~small.known).astype(np.int64)) == 0
@@ -160,7 +162,7 @@ def _differences(found: Tiling, bounds: dict[str, _Bounds]) -> tuple[list[Claims
     if not settled.any():
         return [], int(some.sum()), apparent
     chosen = np.flatnonzero(settled.reshape(-1))
-    claims = Claims(
+    claims = CellClaims(
         NAME,
         large.target.name,
         large.target.table.spec,
@@ -173,7 +175,7 @@ def _differences(found: Tiling, bounds: dict[str, _Bounds]) -> tuple[list[Claims
     return [claims], int(some.sum()), apparent
 
 
-def _subtracted(found: Tiling, chosen: Int64) -> Subtracted:
+def _subtracted(found: PieceTiling, chosen: Int64) -> Subtracted:
     """The cells that are taken away from each chosen one."""
     small = found.fine
     holder = found.holder().reshape(-1)

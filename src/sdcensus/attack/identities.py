@@ -96,14 +96,14 @@ def attack_identities(
     progress("identities between units", 0.1)
     ties = seen_ties(pairs, variances)
     chosen = [pair for pair in pairs if _tied_cells(pair, ties) is not None]
-    looked_through = [one for one in usable if _shows(one, chosen, ties)]
+    looked_through = [target for target in usable if _shows(target, chosen, ties)]
     found = averages(
         looked_through,
         variances,
         zeros_known=assumptions.zeros_known,
         progress=progress,
     )
-    by_key = {one.piece.key: one for one in found}
+    by_key = {averages.piece.key: averages for averages in found}
     examined: dict[tuple[str, int], None] = {}
     # Of several tables of persons that show the same households, the best is taken.
     best: dict[tuple[str, int], tuple[float, int]] = {}
@@ -123,7 +123,7 @@ def attack_identities(
     for (table, cell), (probability, value) in best.items():
         if probability >= assumptions.limit:
             rows.setdefault(table, []).append((cell, value, probability))
-    claims = exact_claims(NAME, {one.name: one.table.spec for one in usable}, rows)
+    claims = exact_claims(NAME, {target.name: target.table.spec for target in usable}, rows)
     count = sum(claim.count for claim in claims)
     said_of_ties = _sentence(ties, looked_through, count, len(examined), assumptions)
     figures = MappingProxyType({"codes that tie units": len(ties), "counts": len(examined)})
@@ -169,7 +169,7 @@ def _pairs(pieces: Sequence[Piece]) -> Iterator[_Pair]:
 def _holds(upper: Piece, lower: Piece) -> bool:
     """Whether units of the one are of a kind that holds those of the other."""
     kinds = list(Entity)
-    larger, smaller = (kinds.index(one.target.table.spec.of) for one in (upper, lower))
+    larger, smaller = (kinds.index(piece.target.table.spec.of) for piece in (upper, lower))
     return larger > smaller
 
 
@@ -257,7 +257,7 @@ def _said_numbers(piece: Piece, side: Side) -> list[int | None]:
     spec = piece.target.table.spec
     name = side.variable.rsplit(" ", 1)[0]
     known = [axis.variable for axis in spec.axes] + list(spec.universe.variables)
-    variable = next(one for one in known if one.name == name)
+    variable = next(variable for variable in known if variable.name == name)
     numbers: list[int | None] = []
     for code in range(side.size):
         leaves = np.flatnonzero(side.group == code)

@@ -139,7 +139,7 @@ class Index:
         if most_more is None:
             return found
         most = len(coarse.variables) + most_more
-        return [one for one in found if len(one.variables) <= most]
+        return [piece for piece in found if len(piece.variables) <= most]
 
 
 def _same_values(piece: Piece, other: Piece) -> bool:
@@ -239,7 +239,7 @@ def nesting_of(fine: Side, coarse: Side) -> Nesting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tiling:
+class PieceTiling:
     """Which cells of a finer piece lie in each cell of a coarser one.
 
     Attributes:
@@ -254,13 +254,13 @@ class Tiling:
     @property
     def whole(self) -> Mask:
         """Which coarser cells are made up of finer ones without a rest."""
-        return _outer([one.whole for one in self.maps], np.logical_and)
+        return _outer([nesting.whole for nesting in self.maps], np.logical_and)
 
     @property
     def parts(self) -> Int64:
         """How many finer cells each coarser one holds."""
         free = [side.size for side in self.fine.sides if side.variable not in self.coarse.variables]
-        made = _outer([one.parts for one in self.maps], np.multiply).astype(np.int64)
+        made = _outer([nesting.parts for nesting in self.maps], np.multiply).astype(np.int64)
         return made * int(np.prod(free, dtype=np.int64))
 
     def holder(self) -> Int64:
@@ -270,10 +270,10 @@ class Tiling:
         names = [side.variable for side in self.fine.sides]
         found = np.zeros(sizes, dtype=np.int64)
         outside = np.zeros(sizes, dtype=bool)
-        for at, (side, one) in enumerate(zip(self.coarse.sides, self.maps, strict=True)):
+        for at, (side, nested) in enumerate(zip(self.coarse.sides, self.maps, strict=True)):
             along = [1] * len(sizes)
             along[names.index(side.variable)] = -1
-            group = one.group.reshape(along)
+            group = nested.group.reshape(along)
             found += group * int(np.prod(shape[at + 1 :], dtype=np.int64))
             outside |= group < 0
         return np.where(outside, -1, found)
@@ -284,20 +284,20 @@ class Tiling:
             if self.fine.sides[at].variable not in self.coarse.variables:
                 values = values.sum(axis=at)
         names = [s.variable for s in self.fine.sides if s.variable in self.coarse.variables]
-        for side, one in zip(self.coarse.sides, self.maps, strict=True):
+        for side, nested in zip(self.coarse.sides, self.maps, strict=True):
             at = names.index(side.variable)
             if side in self.fine.sides:  # every set is one of the finer ones, or holds no leaf
-                there = one.whole.reshape([-1 if n == at else 1 for n in range(values.ndim)])
+                there = nested.whole.reshape([-1 if n == at else 1 for n in range(values.ndim)])
                 values = np.where(there, values, 0)
                 continue
-            held = np.flatnonzero(one.group >= 0)
+            held = np.flatnonzero(nested.group >= 0)
             taken = np.take(values, held, axis=at)
-            values = regroup(taken, at, one.group[held], side.size, Combine.SUM, 0)
+            values = regroup(taken, at, nested.group[held], side.size, Combine.SUM, 0)
         order = [names.index(side.variable) for side in self.coarse.sides]
         return np.asarray(values).transpose(order)
 
 
-def tiling(fine: Piece, coarse: Piece) -> Tiling | None:
+def tiling(fine: Piece, coarse: Piece) -> PieceTiling | None:
     """How a finer piece makes up cells of a coarser one; ``None`` if it makes up no cell."""
     if fine.context != coarse.context or not coarse.variables <= fine.variables:
         return None
@@ -309,11 +309,11 @@ def tiling(fine: Piece, coarse: Piece) -> Tiling | None:
         finer = fine.side(side.variable)
         if finer is None:
             return None
-        one = nesting_of(finer, side)
-        if not one.whole.any():
+        nesting = nesting_of(finer, side)
+        if not nesting.whole.any():
             return None
-        maps.append(one)
-    return Tiling(fine, coarse, tuple(maps))
+        maps.append(nesting)
+    return PieceTiling(fine, coarse, tuple(maps))
 
 
 def _outer(vectors: Sequence[npt.NDArray[Any]], combine: np.ufunc) -> npt.NDArray[Any]:

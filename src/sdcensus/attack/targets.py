@@ -62,11 +62,16 @@ def targets_of(tables: Sequence[PublishedTable]) -> tuple[tuple[Target, ...], tu
 
 
 def _target(one: PublishedTable) -> Target:
-    made = one.provenance
+    provenance = one.provenance
     making: tuple[str, ...] = ()
-    if made is not None:
-        making = (made.method, made.method_version, made.fingerprint, str(made.key_version))
-    data = f"{one.table.spec.of}:{'' if made is None else made.data_version}"
+    if provenance is not None:
+        making = (
+            provenance.method,
+            provenance.method_version,
+            provenance.fingerprint,
+            str(provenance.key_version),
+        )
+    data = f"{one.table.spec.of}:{'' if provenance is None else provenance.data_version}"
     return Target(one.name, one.table.whole(), data, making)
 
 
@@ -75,7 +80,7 @@ def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:
     found: dict[tuple[str, ...], list[Target]] = {}
     for target in targets:
         found.setdefault((target.data, *target.making), []).append(target)
-    return tuple(tuple(one) for one in found.values())
+    return tuple(tuple(targets) for targets in found.values())
 
 
 def scope(targets: Sequence[Target]) -> str:

@@ -147,13 +147,13 @@ class Connection:
         asked = {"variable": variable, "level": level, "search": search, "parent": parent}
         given = [(name, value) for name, value in asked.items() if value is not None]
         path = f"/datasets/{_part(of)}/areas"
-        found: list[CodeOfLevel] = []
+        code_of_levels: list[CodeOfLevel] = []
         while True:
-            page = [*given, ("limit", str(PAGE)), ("offset", str(len(found)))]
+            page = [*given, ("limit", str(PAGE)), ("offset", str(len(code_of_levels)))]
             total, areas = areas_of(self._get(path, page, language))
-            found += areas
-            if not areas or len(found) >= total:
-                return tuple(found)
+            code_of_levels += areas
+            if not areas or len(code_of_levels) >= total:
+                return tuple(code_of_levels)
 
     # ------------------------------------------------------------ tables
 

@@ -46,15 +46,15 @@ def format_of(named: str | None, target: Path, formats: Sequence[DownloadFormat]
         >>> format_of(None, Path("table.px"), [px]) == format_of("px", Path("folder"), [px]) == px
         True
     """
-    names = [one.name for one in formats]
+    names = [download_format.name for download_format in formats]
     if named is not None:
         if named not in names:
             raise UnknownName("format", str(named), known=names)
         return formats[names.index(named)]
     # The longest ending first: .sdmx.csv is no .csv.
-    for one in sorted(formats, key=lambda one: -len(one.ending)):
-        if target.name.lower().endswith(one.ending):
-            return one
+    for download_format in sorted(formats, key=lambda one: -len(one.ending)):
+        if target.name.lower().endswith(download_format.ending):
+            return download_format
     raise SpecError(
         f"Say in which format: format= one of {', '.join(names)}, or a file that ends like one."
     )

@@ -217,7 +217,9 @@ class Transport:
             return
         self._cache[key] = (mark, received)
         self._cache.move_to_end(key)
-        while sum(len(one.content) for _, one in self._cache.values()) > self.largest_cache:
+        while (
+            sum(len(received.content) for _, received in self._cache.values()) > self.largest_cache
+        ):
             self._cache.popitem(last=False)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdcensus.demo.country import Country
 from sdcensus.demo.documents.lists import make_questionnaire
-from sdcensus.demo.documents.questionnaire import Question, Questionnaire
+from sdcensus.demo.documents.questionnaire import DemoQuestion, Questionnaire
 from sdcensus.demo.land.borders import Ground
 from sdcensus.demo.land.geography import Geography, make_geography
 from sdcensus.demo.people import shares_people as tables
@@ -31,7 +31,7 @@ from sdcensus.demo.people.work import (
     make_schooling,
     make_work,
 )
-from sdcensus.demo.words import MILLION, Bools, Draws, Ints, Units
+from sdcensus.demo.words import MILLION, Bools, DemoUnits, Draws, Ints
 
 #: Districts are made together until this many persons are reached.
 PERSONS_AT_ONCE = 200_000
@@ -48,7 +48,7 @@ OF_WORK = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Records:
+class DemoRecords:
     """The records of some enumeration districts: positions in the code lists, by variable."""
 
     homes: Homes
@@ -63,7 +63,7 @@ class Records:
     columns: dict[str, Ints]
 
 
-class Census:
+class DemoCensus:
     """A whole country: what is the same for all records, and the records in pieces."""
 
     def __init__(self, country: Country, seed: int) -> None:
@@ -84,7 +84,7 @@ class Census:
         for start, end in zip(starts, [*starts[1:], self.country.eds], strict=True):
             yield range(int(start), int(end))
 
-    def records(self, piece: range) -> Records:
+    def records(self, piece: range) -> DemoRecords:
         """All records of the enumeration districts of a piece."""
         draws, geography = self.draws, self.geography
         eds = np.arange(piece.start, piece.stop, dtype=np.int32)
@@ -122,7 +122,7 @@ class Census:
         given, surname = self._names(scene)
         easting, northing = self._ground.points(homes.buildings, draws)
         columns = homes.of_building | homes.of_dwelling | homes.of_household
-        return Records(
+        return DemoRecords(
             homes=homes,
             households=households,
             people=people,
@@ -135,7 +135,7 @@ class Census:
             columns=columns | families.household | person,
         )
 
-    def _leave_out(self, columns: dict[str, Ints], units: Units, reticent: Bools) -> None:
+    def _leave_out(self, columns: dict[str, Ints], units: DemoUnits, reticent: Bools) -> None:
         """Some do not answer; in reticent households most do not."""
         for name, column in columns.items():
             rate = tables.NOT_STATED.get(name)
@@ -169,7 +169,7 @@ class Census:
         return given.astype(np.int32), np.where(shares, of_home, own).astype(np.int32)
 
 
-def _asked(question: Question, column: Ints) -> tuple[Bools, int]:
+def _asked(question: DemoQuestion, column: Ints) -> tuple[Bools, int]:
     """Who was asked a question, and the position of "not stated"."""
     if question.continuous:
         return column != MONEY_NOT_APPLICABLE, MONEY_NOT_STATED

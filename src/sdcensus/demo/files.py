@@ -187,7 +187,7 @@ class ParquetWriter:
         self._temporary.remove()
 
 
-class Together:
+class LinkedFiles:
     """Several files that appear together, or not at all."""
 
     def __init__(self) -> None:

@@ -87,7 +87,7 @@ def _fill_choices(
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class DemoUnits:
     """The units that draws are for: the district of each, and its number in the district."""
 
     ed: Ints
@@ -96,12 +96,12 @@ class Units:
     def __len__(self) -> int:
         return self.ed.size
 
-    def take(self, where: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Units:
+    def take(self, where: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> DemoUnits:
         """Some of the units."""
-        return Units(self.ed[where], self.number[where])
+        return DemoUnits(self.ed[where], self.number[where])
 
     @classmethod
-    def counted(cls, ed: Ints, counts: npt.NDArray[np.integer]) -> Units:
+    def counted(cls, ed: Ints, counts: npt.NDArray[np.integer]) -> DemoUnits:
         """``counts`` units in each district of ``ed``, numbered from 0 in each."""
         return cls(np.repeat(ed, counts).astype(np.int32), runs(counts))
 
@@ -168,13 +168,13 @@ class Draws:
         low, high = self.seed & 0xFFFFFFFF, self.seed >> 32 & 0xFFFFFFFF
         return np.array([low, high, _stream(purpose)], dtype=np.uint64)
 
-    def words(self, purpose: str, units: Units) -> Words:
+    def words(self, purpose: str, units: DemoUnits) -> Words:
         """One word of 32 bits for each unit."""
         out = np.empty(len(units), dtype=np.uint32)
         _fill_words(self._key(purpose), units.ed, units.number, out)
         return out
 
-    def choose(self, purpose: str, units: Units, shares: Shares, *given: npt.ArrayLike) -> Ints:
+    def choose(self, purpose: str, units: DemoUnits, shares: Shares, *given: npt.ArrayLike) -> Ints:
         """The position of a category for each unit, by the shares under its conditions."""
         out = np.empty(len(units), dtype=np.int32)
         row = shares.rows(given)
@@ -183,12 +183,12 @@ class Draws:
         _fill_choices(self._key(purpose), units.ed, units.number, row, shares.bounds, out)
         return out
 
-    def below(self, purpose: str, units: Units, size: int | npt.NDArray[np.integer]) -> Ints:
+    def below(self, purpose: str, units: DemoUnits, size: int | npt.NDArray[np.integer]) -> Ints:
         """A whole number from 0 to ``size`` - 1 for each unit."""
         product = self.words(purpose, units).astype(np.int64) * size
         return (product >> 32).astype(np.int32)
 
-    def happens(self, purpose: str, units: Units, per_million: npt.ArrayLike) -> Bools:
+    def happens(self, purpose: str, units: DemoUnits, per_million: npt.ArrayLike) -> Bools:
         """Whether something happens that happens to ``per_million`` units in a million."""
         word: Bools = self.below(purpose, units, MILLION) < np.asarray(per_million)
         return word

@@ -9,13 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from sdcensus.demo.country import Country, study_axes
 from sdcensus.demo.documents.eu_documents import MAPPING_FILE, eu_documents
-from sdcensus.demo.documents.layout import Layout
+from sdcensus.demo.documents.layout import ColumnLayout
 from sdcensus.demo.documents.questionnaire import FILES
 from sdcensus.demo.documents.schema_text import MARK, code_files, schema_text
-from sdcensus.demo.files import CsvWriter, ParquetWriter, RecordWriter, Together
+from sdcensus.demo.files import CsvWriter, LinkedFiles, ParquetWriter, RecordWriter
 from sdcensus.demo.land.maps import extent_of_grid, write_map
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.progress import Progress
@@ -109,7 +109,7 @@ def _write(
     folder: Path, country: Country, seed: int, file_format: DemoFormat, tell: Progress
 ) -> DemoFiles:
     tell("Drawing the island", 0.0)
-    census = Census(country, seed)
+    census = DemoCensus(country, seed)
     schema = folder / "schema.toml"
     # The mark comes first: a run that is stopped leaves a folder that may be written over.
     _write_text(schema, f"{MARK}\n")
@@ -121,11 +121,11 @@ def _write(
     with map_file.open("w", encoding="utf-8", newline="\n") as file:
         write_map(file, census)
 
-    layout = Layout(census)
+    layout = ColumnLayout(census)
     paths = {file: folder / f"{file}s.{file_format}" for file in FILES}
     make = CsvWriter if file_format is DemoFormat.CSV else ParquetWriter
     records = dict.fromkeys((*FILES, "family"), 0)
-    with Together() as together:
+    with LinkedFiles() as together:
         writers: dict[str, RecordWriter] = {}
         for name, path in paths.items():
             writers[name] = make(path, layout.fields(name))
@@ -152,7 +152,9 @@ def _write(
     )
 
 
-def _pieces(census: Census, layout: Layout, writers: dict[str, RecordWriter]) -> Iterator[_Piece]:
+def _pieces(
+    census: DemoCensus, layout: ColumnLayout, writers: dict[str, RecordWriter]
+) -> Iterator[_Piece]:
     """Make the pieces on two threads and hand them out in order."""
 
     def make(eds: range) -> _Piece:

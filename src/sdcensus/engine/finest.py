@@ -11,8 +11,8 @@ from sdcensus.engine.needs import Needs
 from sdcensus.engine.records import (
     HOUSEHOLD_COLUMN,
     KEY_COLUMN,
+    QuerySource,
     Register,
-    Source,
     register_universe,
     summed,
 )
@@ -48,7 +48,7 @@ Integers = npt.NDArray[Any]
 
 def finest_plan(
     register: Register,
-    source: Source,
+    source: QuerySource,
     request: Tabulate,
     needs: Needs,
     origin: Origin,
@@ -79,14 +79,14 @@ def finest_plan(
         truth=truth,
         key=KEY_COLUMN,
         key_space=origin.key_space,
-        sums=tuple(source.values[one.name] for one in summed(needs)),
+        sums=tuple(source.values[variable.name] for variable in summed(needs)),
         household=HOUSEHOLD_COLUMN if request.households else None,
     )
 
 
 def parquet_source(
     census: ParquetCensus, request: Tabulate, needs: Needs, relation: str, dialect: Dialect
-) -> Source:
+) -> QuerySource:
     """The records of an exported census that a request needs, as a query over its files.
 
     Args:
@@ -98,19 +98,19 @@ def parquet_source(
     """
     of, name = request.spec.of, dialect.name
     leaves = {code.name: f"leaf_{at}" for at, code in enumerate(needs.codes)}
-    values = {one.name: f"value_{at}" for at, one in enumerate(summed(needs))}
+    values = {variable.name: f"value_{at}" for at, variable in enumerate(summed(needs))}
     wanted = [f"{name(census.dataset(of).key.name)} AS {name(KEY_COLUMN)}"]
     wanted += [
         f"{name(census.codes(of, code))} AS {name(leaves[code.name])}" for code in needs.codes
     ]
     # A missing amount adds nothing to a sum.
     wanted += [
-        f"coalesce({name(census.values(of, one))}, 0) AS {name(values[one.name])}"
-        for one in summed(needs)
+        f"coalesce({name(census.values(of, variable))}, 0) AS {name(values[variable.name])}"
+        for variable in summed(needs)
     ]
     if request.households:
         wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
-    return Source(
+    return QuerySource(
         relation=f"(SELECT {', '.join(wanted)} FROM {relation})", leaves=leaves, values=values
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sdcensus.engine.finest import parquet_source
 from sdcensus.engine.needs import Needs
-from sdcensus.engine.records import Source
+from sdcensus.engine.records import QuerySource
 from sdcensus.engine.requests import Tabulate
 from sdcensus.engine.sql import DUCKDB
 from sdcensus.model.cube.cube import Origin
@@ -48,7 +48,9 @@ class ParquetRecords:
         """How many records of a kind there are, by the manifest."""
         return self._census.rows(entity)
 
-    def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
+    def hand_over(
+        self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
+    ) -> QuerySource:
         """The query over the files; their names travel as data."""
         relation = connection.read_parquet(self._census.files(request.spec.of))
         relation.create_view("files")

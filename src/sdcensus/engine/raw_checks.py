@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sdcensus.engine.raw_encoding import Encoding
 from sdcensus.engine.raw_files import RawFile
-from sdcensus.engine.raw_frames import Frames, Reference, Wanted
+from sdcensus.engine.raw_frames import FrameReference, Frames, WantedColumns
 from sdcensus.engine.raw_query import FileQuery, column_of
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import Problem, ProblemKind
@@ -79,7 +79,7 @@ class Checks:
         )
         if frames.home(parent) is parent:  # units without a file are those that are named
             known = (
-                f"WITH known AS (SELECT id FROM ({frames.frame(parent, Wanted())}) AS p"
+                f"WITH known AS (SELECT id FROM ({frames.frame(parent, WantedColumns())}) AS p"
                 " WHERE id IS NOT NULL) "
             )
             nowhere = f"{link} IS NOT NULL AND {link} NOT IN (SELECT id FROM known)"
@@ -129,10 +129,10 @@ class Checks:
         located = f"SELECT part, row FROM ({compared}) AS u WHERE {wrong}"
         return self._located(frames, query.file, located, ProblemKind.NOT_CONSTANT, columns)
 
-    def reference_persons(self, reference: Reference, text: str) -> list[Problem]:
+    def reference_persons(self, reference: FrameReference, text: str) -> list[Problem]:
         """Each household has exactly one."""
         frames = Frames(self._schema, self._files)
-        households = frames.frame(Entity.HOUSEHOLD, Wanted())
+        households = frames.frame(Entity.HOUSEHOLD, WantedColumns())
         persons = frames.reference_persons(reference)
         count = self._count(
             f"SELECT count(*) FROM ({households}) AS h LEFT JOIN ({persons}) AS p ON p.home = h.id"

@@ -62,7 +62,8 @@ def distinct_values(
         names = [f"k{at}" for at in range(len(some))]
         query = (
             f"SELECT GROUPING({', '.join(names)}) AS which, {', '.join(names)}, count(*) AS n"
-            f" FROM {source} AS f GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in names)})"
+            f" FROM {source} AS f"
+            f" GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in names)})"
         )
         rows = connection.sql(query, params=parameters.values).to_arrow_table()
         every = (1 << len(some)) - 1

@@ -36,7 +36,7 @@ _ENCODINGS = {
 _LARGEST_INTEGER_PRECISION = 18
 
 
-class Kind(StrEnum):
+class RawFileKind(StrEnum):
     """What a column delivers."""
 
     TEXT = "text"
@@ -47,12 +47,12 @@ class Kind(StrEnum):
 
 #: How a stored column becomes what is delivered; ``{}`` is the column.
 _DELIVERED = {
-    Kind.TEXT: "CAST({} AS VARCHAR)",
-    Kind.INTEGER: "CAST({} AS BIGINT)",
+    RawFileKind.TEXT: "CAST({} AS VARCHAR)",
+    RawFileKind.INTEGER: "CAST({} AS BIGINT)",
     # Data frames write "no value" as NaN. DuckDB's own test for NaN believes the statistics of a
     # parquet file, which leave NaN out; its text does not lie.
-    Kind.FLOAT: "CAST(nullif(CAST(CAST({} AS DOUBLE) AS VARCHAR), 'nan') AS DOUBLE)",
-    Kind.DECIMAL: "CAST({} AS VARCHAR)",
+    RawFileKind.FLOAT: "CAST(nullif(CAST(CAST({} AS DOUBLE) AS VARCHAR), 'nan') AS DOUBLE)",
+    RawFileKind.DECIMAL: "CAST({} AS VARCHAR)",
 }
 
 
@@ -82,7 +82,7 @@ class _Piece:
 
     path: Path
     names: tuple[str, ...]
-    kinds: Mapping[str, Kind | None]
+    kinds: Mapping[str, RawFileKind | None]
     delimiter: str = ""
     encoding: str = ""
     skip: int = 0
@@ -142,7 +142,7 @@ class RawFile:
         except OSError:
             return ()
 
-    def kind(self, column: str) -> Kind:
+    def kind(self, column: str) -> RawFileKind:
         """What a column delivers, in all the files alike."""
         kinds = set()
         for piece in self._pieces:
@@ -151,7 +151,7 @@ class RawFile:
                     f"{piece.path.name}: {unknown('column', column, piece.names)}"
                     f" Set `column` in the schema where [files.{self._name}] calls it so."
                 )
-            kind = piece.kinds.get(column, Kind.TEXT)
+            kind = piece.kinds.get(column, RawFileKind.TEXT)
             if kind is None:
                 raise InputError(
                     f"{piece.path.name}: the column {column!r} holds times, lists or structures,"
@@ -161,16 +161,16 @@ class RawFile:
             kinds.add(kind)
         if len(kinds) == 1:
             return kinds.pop()
-        if Kind.TEXT in kinds:
+        if RawFileKind.TEXT in kinds:
             raise InputError(
                 f"{self.name} and the files that belong to it: column {column!r} is text in some"
                 " and a number in others. Write it in the same way in all of them."
             )
-        return Kind.FLOAT
+        return RawFileKind.FLOAT
 
     def decimal_mark(self, column: str) -> str:
         """The mark of texts is that of the file; a number has none until it is written."""
-        return self._decimal if self.kind(column) is Kind.TEXT else "."
+        return self._decimal if self.kind(column) is RawFileKind.TEXT else "."
 
     def relation(
         self, columns: Sequence[str], parameters: Parameters, *, numbered: bool = False
@@ -223,21 +223,21 @@ def _parquet_piece(path: Path) -> _Piece:
     return _Piece(path, tuple(schema.names), {one.name: _kind(one.type) for one in schema})
 
 
-def _kind(stored: pa.DataType) -> Kind | None:
+def _kind(stored: pa.DataType) -> RawFileKind | None:
     """What a stored type delivers; ``None`` for types that only the loader can read."""
     types = pa.types
     if types.is_dictionary(stored):
         return _kind(stored.value_type)
     if types.is_integer(stored) or types.is_boolean(stored):
-        return Kind.INTEGER
+        return RawFileKind.INTEGER
     if types.is_floating(stored):
-        return Kind.FLOAT
+        return RawFileKind.FLOAT
     if types.is_decimal(stored):
         small = stored.scale <= 0 and stored.precision <= _LARGEST_INTEGER_PRECISION
-        return Kind.INTEGER if small else Kind.DECIMAL
+        return RawFileKind.INTEGER if small else RawFileKind.DECIMAL
     if types.is_nested(stored) or (types.is_temporal(stored) and not types.is_date(stored)):
         return None
-    return Kind.TEXT
+    return RawFileKind.TEXT
 
 
 def _csv_piece(path: Path, source: FileSource) -> _Piece:

@@ -30,7 +30,7 @@ REFERENCE = "reference"
 
 
 @dataclass(slots=True)
-class Wanted:
+class WantedColumns:
     """What a frame is to hold besides the ids of its units.
 
     Attributes:
@@ -50,7 +50,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class FrameReference:
     """Who the reference person of a household is: a registered condition over its leaves."""
 
     variables: tuple[Variable, ...]
@@ -74,7 +74,7 @@ class Frames:
         files: Mapping[Entity, RawFile],
         *,
         differing: Collection[Entity] = (),
-        reference: Reference | None = None,
+        reference: FrameReference | None = None,
     ) -> None:
         self.schema = schema
         self.parameters = Parameters()
@@ -126,7 +126,7 @@ class Frames:
         }
         return [declared.get(column) for column in columns]
 
-    def frame(self, entity: Entity, wanted: Wanted) -> str:
+    def frame(self, entity: Entity, wanted: WantedColumns) -> str:
         """A query with a row for each unit of a kind."""
         query = self.query(entity)
         schema = self.schema
@@ -138,13 +138,17 @@ class Frames:
             selected[leaf_name(leaf, schema)] = query.leaf(leaf)
         for value in wanted.values.values():
             selected[value_name(value, schema)] = query.value(value)
-        for one in wanted.borrowed.values():
-            there = f"{self.link_of(query, entity, one.entity)} IS NOT NULL"
-            if one.is_axis:
-                selected[leaf_name(one, schema)] = f"CASE WHEN {there} THEN {query.leaf(one)} END"
-            if one.continuous:
-                selected[value_name(one, schema)] = f"CASE WHEN {there} THEN {query.value(one)} END"
-            selected[link_name(one.entity)] = self.link_of(query, entity, one.entity)
+        for variable in wanted.borrowed.values():
+            there = f"{self.link_of(query, entity, variable.entity)} IS NOT NULL"
+            if variable.is_axis:
+                selected[leaf_name(variable, schema)] = (
+                    f"CASE WHEN {there} THEN {query.leaf(variable)} END"
+                )
+            if variable.continuous:
+                selected[value_name(variable, schema)] = (
+                    f"CASE WHEN {there} THEN {query.value(variable)} END"
+                )
+            selected[link_name(variable.entity)] = self.link_of(query, entity, variable.entity)
         existing = None if derived else schema.keys.column_of(entity)
         if wanted.key and existing is not None:
             selected["key"] = query.key(existing.column, existing.digits)
@@ -170,7 +174,7 @@ class Frames:
         prefix = self.parameters.add("".join(f"{part}|" for part in code))
         return f"{key_function(entity)}(CAST({prefix} AS VARCHAR) || id)"
 
-    def reference_persons(self, reference: Reference) -> str:
+    def reference_persons(self, reference: FrameReference) -> str:
         """For each household with a reference person: how many it has, and a key of theirs."""
         persons = self.records(
             Entity.PERSON, leaves=reference.variables, home=Entity.HOUSEHOLD, key=True
@@ -266,13 +270,13 @@ class _Tree:
 
     def __init__(self, frames: Frames, of: Entity) -> None:
         self._frames, self._of = frames, of
-        self.nodes: dict[tuple[Entity, ...], Wanted] = {(): Wanted()}
+        self.nodes: dict[tuple[Entity, ...], WantedColumns] = {(): WantedColumns()}
 
-    def node(self, path: tuple[Entity, ...]) -> Wanted:
+    def node(self, path: tuple[Entity, ...]) -> WantedColumns:
         """What is wanted at the end of a path; every step on the way gets its link."""
         for steps in range(len(path)):
             self.nodes[path[:steps]].links.setdefault(path[steps])
-            self.nodes.setdefault(path[: steps + 1], Wanted())
+            self.nodes.setdefault(path[: steps + 1], WantedColumns())
         return self.nodes[path]
 
     def alias(self, path: tuple[Entity, ...]) -> str:

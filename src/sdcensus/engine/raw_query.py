@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdcensus.engine.raw_files import Kind, Parameters, RawFile
+from sdcensus.engine.raw_files import Parameters, RawFile, RawFileKind
 from sdcensus.engine.sql import DUCKDB
 from sdcensus.errors import InputError, SpecError
 from sdcensus.model.schema.entity import Entity
@@ -84,18 +84,18 @@ class FileQuery:
         """One part of an id as text; null where it is empty."""
         kind = self.file.kind(column)
         name = self.column(column)
-        if kind is Kind.TEXT:
+        if kind is RawFileKind.TEXT:
             if not self._blanks:
                 self._blanks = self._parameters.add(BLANKS)
             return f"nullif(trim({name}, {self._blanks}), '')"
-        if width is None or kind is Kind.DECIMAL:
-            what = "decimal numbers" if kind is Kind.DECIMAL else "numbers"
+        if width is None or kind is RawFileKind.DECIMAL:
+            what = "decimal numbers" if kind is RawFileKind.DECIMAL else "numbers"
             raise InputError(
                 f"{self.file.name}: the id column {column!r} holds {what}, whose text is not fixed."
                 f' Declare how wide it is written: [variable.{column}] role = "record-id", width ='
                 " 4; or store it as text."
             )
-        whole = name if kind is Kind.INTEGER else f"CAST({name} AS BIGINT)"
+        whole = name if kind is RawFileKind.INTEGER else f"CAST({name} AS BIGINT)"
         # lpad would cut off what is too long.
         text = f"CAST({whole} AS VARCHAR)"
         return f"lpad({text}, CAST(greatest({width:d}, length({text})) AS INTEGER), '0')"
@@ -104,9 +104,9 @@ class FileQuery:
         """Whether a part of an id cannot be used."""
         part = self.part(column, width)
         wrong = f"contains({part}, chr(124)) OR starts_with({part}, '-')"
-        if self.file.kind(column) is not Kind.TEXT and width is not None:
+        if self.file.kind(column) is not RawFileKind.TEXT and width is not None:
             wrong += f" OR length({part}) > {width:d}"
-        if self.file.kind(column) is Kind.FLOAT:
+        if self.file.kind(column) is RawFileKind.FLOAT:
             name = self.column(column)
             wrong += f" OR {name} != trunc({name})"
         return f"coalesce({wrong}, false)"
@@ -114,7 +114,9 @@ class FileQuery:
     def key(self, column: str, digits: int | None) -> str:
         """Keys that another system drew; null where one cannot be used."""
         name, kind = self.column(column), self.file.kind(column)
-        text = name if kind in (Kind.TEXT, Kind.DECIMAL) else f"CAST({name} AS VARCHAR)"
+        text = (
+            name if kind in (RawFileKind.TEXT, RawFileKind.DECIMAL) else f"CAST({name} AS VARCHAR)"
+        )
         if digits is not None:
             return f"{DECIMAL_KEY}(trim({text}), {digits:d})"
         modulus = self._schema.keys.space.modulus

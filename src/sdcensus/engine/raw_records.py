@@ -13,7 +13,7 @@ from sdcensus.engine.needs import Needs
 from sdcensus.engine.raw_checks import Checks
 from sdcensus.engine.raw_encoding import Encoding, distinct_values, encode, encode_coordinate
 from sdcensus.engine.raw_files import RawFile
-from sdcensus.engine.raw_frames import REFERENCE, Frames, Reference, takes_reference_keys
+from sdcensus.engine.raw_frames import REFERENCE, FrameReference, Frames, takes_reference_keys
 from sdcensus.engine.raw_query import (
     DECIMAL_KEY,
     column_of,
@@ -22,7 +22,7 @@ from sdcensus.engine.raw_query import (
     map_name,
     value_name,
 )
-from sdcensus.engine.records import Source, register_universe, registering, summed
+from sdcensus.engine.records import QuerySource, register_universe, registering, summed
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
 from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
@@ -98,13 +98,15 @@ class FileRecords(Confidential):
     def _current(self) -> tuple[object, ...]:
         return tuple(file.fingerprint() for file in self._files.values())
 
-    def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
+    def hand_over(
+        self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
+    ) -> QuerySource:
         """Check and encode what the request needs; the query over it."""
         self.check_unchanged()
         schema, of = self._schema, request.spec.of
         reference = self._reference(connection, of)
         also = () if reference is None else reference.variables
-        named = {one.name: one for one in (*needs.codes, *summed(needs), *also)}
+        named = {variable.name: variable for variable in (*needs.codes, *summed(needs), *also)}
         variables = tuple(named.values())
         self._check_secret(of, reference)
         self._register_functions(connection)
@@ -120,14 +122,14 @@ class FileRecords(Confidential):
             key=True,
             household=request.households,
         )
-        return Source(
+        return QuerySource(
             relation=f"({query})",
             leaves={code.name: leaf_name(code, schema) for code in needs.codes},
-            values={one.name: value_name(one, schema) for one in summed(needs)},
+            values={variable.name: value_name(variable, schema) for variable in summed(needs)},
             parameters=frames.parameters.used_in(query),
         )
 
-    def _reference(self, connection: DuckDBPyConnection, of: Entity) -> Reference | None:
+    def _reference(self, connection: DuckDBPyConnection, of: Entity) -> FrameReference | None:
         """Who is a reference person, where households are counted and take the keys of those."""
         schema = self._schema
         if of is not Entity.HOUSEHOLD or not takes_reference_keys(schema):
@@ -135,9 +137,9 @@ class FileRecords(Confidential):
         condition = universe_of(schema.keys.reference_person, schema)
         leaves = {variable.name: leaf_name(variable, schema) for variable in condition.variables}
         mapped = register_universe(registering(connection), condition, leaves, prefix=REFERENCE)
-        return Reference(condition.variables, mapped)
+        return FrameReference(condition.variables, mapped)
 
-    def _check_secret(self, of: Entity, reference: Reference | None) -> None:
+    def _check_secret(self, of: Entity, reference: FrameReference | None) -> None:
         keyed = {of} if reference is None else {of, Entity.PERSON}
         spec = self._schema.entity(of)
         read = spec.derived_from is None and self._schema.keys.column_of(of) is not None
@@ -156,7 +158,7 @@ class FileRecords(Confidential):
                 )
 
     def _kinds(
-        self, request: Tabulate, variables: Sequence[Variable], reference: Reference | None
+        self, request: Tabulate, variables: Sequence[Variable], reference: FrameReference | None
     ) -> list[Entity]:
         """The kinds of units that the records pass through, the counted one first."""
         schema, of = self._schema, request.spec.of
@@ -166,8 +168,8 @@ class FileRecords(Confidential):
         if request.households:
             wanted.append(Entity.HOUSEHOLD)
         for start in starts:
-            for one in wanted:
-                kinds += schema.path(start, one) or ()
+            for entity in wanted:
+                kinds += schema.path(start, entity) or ()
         return list(dict.fromkeys(kinds))
 
     def _encode(self, connection: DuckDBPyConnection, variables: Sequence[Variable]) -> None:
@@ -241,7 +243,7 @@ class FileRecords(Confidential):
         of: Entity,
         kinds: list[Entity],
         variables: Sequence[Variable],
-        reference: Reference | None,
+        reference: FrameReference | None,
     ) -> set[Entity]:
         """Refuse files that do not fit; the kinds whose rows do not agree about their units."""
         schema = self._schema
@@ -287,7 +289,7 @@ class FileRecords(Confidential):
             text = schema.keys.reference_person
             once(("reference",), partial(checks.reference_persons, reference, text))
         refuse_if(
-            (one for mark in asked for one in self._problems.get(mark, ())),
+            (problem for mark in asked for problem in self._problems.get(mark, ())),
             self._on_problem,
             afterwards="",
             otherwise="count such values as 'not stated' with on_problem = \"missing\"",

@@ -34,7 +34,7 @@ KEY_COLUMN, HOUSEHOLD_COLUMN = "key", "household"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class QuerySource:
     """Encoded records as a relation that a query can read once.
 
     Attributes:
@@ -61,7 +61,9 @@ class Records(Protocol):
     def origin(self) -> Origin:
         """Where the numbers of the cubes come from."""
 
-    def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
+    def hand_over(
+        self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
+    ) -> QuerySource:
         """Make the records that a request needs known to DuckDB."""
 
     def check_unchanged(self) -> None:
@@ -101,7 +103,9 @@ class StoreRecords:
         """How many records of a kind there are."""
         return self._store.rows(entity)
 
-    def hand_over(self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs) -> Source:
+    def hand_over(
+        self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
+    ) -> QuerySource:
         """Register a stream of the columns that the request needs."""
         store, of = self._store, request.spec.of
         leaves = {code.name: f"leaf_{at}" for at, code in enumerate(needs.codes)}
@@ -112,12 +116,12 @@ class StoreRecords:
         columns[KEY_COLUMN] = Column(store.record_keys(of), (), 0), np.dtype(np.int64)
         if request.households:
             columns[HOUSEHOLD_COLUMN] = store.household_rows(of), np.dtype(np.int64)
-        values = {one.name: f"value_{at}" for at, one in enumerate(summed(needs))}
+        values = {variable.name: f"value_{at}" for at, variable in enumerate(summed(needs))}
         for variable in summed(needs):
             column = store.values(of, variable).without_blanks(NO_VALUE)
             columns[values[variable.name]] = column, np.dtype(np.int64)
         connection.register("records", _stream(columns, store.rows(of)))
-        return Source(relation=DUCKDB.name("records"), leaves=leaves, values=values)
+        return QuerySource(relation=DUCKDB.name("records"), leaves=leaves, values=values)
 
 
 def summed(needs: Needs) -> tuple[Variable, ...]:

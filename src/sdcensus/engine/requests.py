@@ -54,7 +54,7 @@ class Tabulate:
             Can.SUMS: bool(self.sums),
             Can.HOUSEHOLDS: self.households,
         }
-        return frozenset(one for one, asked in wanted.items() if asked)
+        return frozenset(can for can, asked in wanted.items() if asked)
 
 
 class Engine(Protocol):

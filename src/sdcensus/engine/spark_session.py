@@ -231,8 +231,8 @@ def java_version(text: str) -> int | None:
         >>> java_version('openjdk version "17.0.15" 2025-04-15'), java_version('"1.8.0_392"')
         (17, 8)
     """
-    found = re.search(r'"(\d+)(?:\.(\d+))?', text)
-    if found is None:
+    match = re.search(r'"(\d+)(?:\.(\d+))?', text)
+    if match is None:
         return None
-    first, second = int(found[1]), int(found[2] or 0)
+    first, second = int(match[1]), int(match[2] or 0)
     return second if first == 1 else first

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.ingest.encode import ranked_digests
-from sdcensus.ingest.reading import Parts
+from sdcensus.ingest.reading import ColumnParts
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.kernels.keys.links import RowIndex
@@ -32,7 +32,7 @@ _WRITE_ROWS = 1 << 21
 
 
 @dataclass(slots=True)
-class Records:
+class ArrangedRecords:
     """The records of one kind: where they stand in the parts, and in which order they will lie.
 
     Attributes:
@@ -44,7 +44,7 @@ class Records:
         place: At which place of the store each record comes.
     """
 
-    parts: Parts
+    parts: ColumnParts
     digests: npt.NDArray[np.uint64]
     rows: UInt32 | None = None
     links: dict[Entity, UInt32] = field(default_factory=dict)
@@ -68,13 +68,13 @@ class Records:
 
 def link_records(
     schema: Schema,
-    parts: dict[Entity, Parts],
+    parts: dict[Entity, ColumnParts],
     secret: bytes,
     log: ProblemLog,
     progress: Progress,
-) -> dict[Entity, Records]:
+) -> dict[Entity, ArrangedRecords]:
     """Make the records of every kind and find the parent of each, parents first."""
-    records: dict[Entity, Records] = {}
+    records: dict[Entity, ArrangedRecords] = {}
     members: dict[tuple[Entity, Entity], UInt32] = {}
     entities = schema.top_down
     for at, entity in enumerate(entities):
@@ -87,7 +87,7 @@ def link_records(
             digests = parts[entity].read(DIGEST_COLUMN)
             if spec.from_content:
                 digests = ranked_digests(digests, secret=secret, tag=entity.tag)
-            records[entity] = Records(parts[entity], digests)
+            records[entity] = ArrangedRecords(parts[entity], digests)
             _check_unique(records[entity], spec.id, log)
     for entity, own in records.items():
         for parent in schema.parents(entity):
@@ -100,14 +100,14 @@ def link_records(
     return records
 
 
-def _check_unique(records: Records, columns: tuple[str, ...], log: ProblemLog) -> None:
+def _check_unique(records: ArrangedRecords, columns: tuple[str, ...], log: ProblemLog) -> None:
     first = RowIndex(records.digests).first
     again = np.flatnonzero((first != np.arange(first.size)) & (records.digests != 0))
     _add_by_file(log, ProblemKind.DUPLICATE_ID, records.parts, again, " + ".join(columns))
 
 
 def _add_by_file(
-    log: ProblemLog, kind: ProblemKind, parts: Parts, rows: Integers, column: str
+    log: ProblemLog, kind: ProblemKind, parts: ColumnParts, rows: Integers, column: str
 ) -> None:
     """Report rows of the parts as rows of the files that they come from."""
     starts = np.array([first for _, first, _ in parts.pieces], dtype=np.int64)
@@ -116,7 +116,7 @@ def _add_by_file(
         log.add(kind, name, column, rows[piece == at] - first + number)
 
 
-def _derive(parts: Parts, entity: Entity) -> tuple[Records, UInt32]:
+def _derive(parts: ColumnParts, entity: Entity) -> tuple[ArrangedRecords, UInt32]:
     """One record for each distinct id in the rows of another kind, and each row's record."""
     digests = parts.read(link_column(entity))
     first = RowIndex(digests).first
@@ -125,14 +125,14 @@ def _derive(parts: Parts, entity: Entity) -> tuple[Records, UInt32]:
     number = np.full(first.size, NO_ROW, dtype=np.uint32)
     number[rows] = np.arange(rows.size, dtype=np.uint32)
     member = np.where(held, number[first], NO_ROW)
-    return Records(parts, digests[rows], rows), member
+    return ArrangedRecords(parts, digests[rows], rows), member
 
 
 def _link(
     schema: Schema,
     entity: Entity,
     parent: Entity,
-    records: dict[Entity, Records],
+    records: dict[Entity, ArrangedRecords],
     members: dict[tuple[Entity, Entity], UInt32],
     log: ProblemLog,
 ) -> UInt32:
@@ -153,7 +153,7 @@ def _link(
     return found
 
 
-def _link_part(own: Records, entity: Entity, parent: Entity) -> str:
+def _link_part(own: ArrangedRecords, entity: Entity, parent: Entity) -> str:
     """The column of the parts with the digests of the parents."""
     name = link_column(parent)
     through = f"{link_column(entity)}{name}"
@@ -163,7 +163,7 @@ def _link_part(own: Records, entity: Entity, parent: Entity) -> str:
 def _check_constant(
     schema: Schema,
     entity: Entity,
-    own: Records,
+    own: ArrangedRecords,
     members: dict[tuple[Entity, Entity], UInt32],
     log: ProblemLog,
 ) -> None:
@@ -193,7 +193,7 @@ def _check_constant(
         _add_by_file(log, ProblemKind.NOT_CONSTANT, own.parts, held[differs], column)
 
 
-def order_records(schema: Schema, records: dict[Entity, Records]) -> None:
+def order_records(schema: Schema, records: dict[Entity, ArrangedRecords]) -> None:
     """Put the records in order of area, and below it in the order of what holds them."""
     geography = schema.geography
     for entity in schema.top_down:
@@ -224,7 +224,7 @@ def _stable_order(key: Integers, order: UInt32) -> UInt32:
 
 
 def write_records(
-    schema: Schema, records: dict[Entity, Records], writer: StoreWriter, progress: Progress
+    schema: Schema, records: dict[Entity, ArrangedRecords], writer: StoreWriter, progress: Progress
 ) -> None:
     """Write every column in the order of the store."""
     work: list[tuple[Entity, str, Integers]] = []
@@ -259,7 +259,7 @@ def write_records(
         list(threads.map(write, work))
 
 
-def _keys(schema: Schema, entity: Entity, own: Records) -> Integers:
+def _keys(schema: Schema, entity: Entity, own: ArrangedRecords) -> Integers:
     if KEY_COLUMN in own.parts.types and own.rows is None:
         return own.column(KEY_COLUMN)
     return record_keys(own.digests, modulus=schema.keys.space.modulus)
@@ -277,7 +277,7 @@ def _ordered(values: Integers, order: UInt32) -> Iterator[Integers]:
 
 
 def _inherited_area(
-    schema: Schema, entity: Entity, records: dict[Entity, Records]
+    schema: Schema, entity: Entity, records: dict[Entity, ArrangedRecords]
 ) -> tuple[Variable, Integers] | None:
     """The finest area of records that inherit it: nearly every table asks for it."""
     geography = schema.geography

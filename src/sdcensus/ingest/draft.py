@@ -176,7 +176,9 @@ def _named(files: list[DraftFile]) -> list[DraftFile]:
         )
     kept = [file for file in files if file not in left_out]
     if left_out:
-        kept[0].notes.append(f"Records left out: {', '.join(one.title for one in left_out)}.")
+        kept[0].notes.append(
+            f"Records left out: {', '.join(draft_file.title for draft_file in left_out)}."
+        )
     return kept
 
 
@@ -184,7 +186,11 @@ def _id_of(file: DraftFile, files: list[DraftFile]) -> list[str]:
     """The columns that identify a record: if possible, those of what holds it and some more."""
     candidates = [name for name, profile in file.profiles.items() if may_identify_units(profile)]
     order = list(Entity)
-    above = [one for one in files if order.index(one.entity) > order.index(file.entity)]
+    above = [
+        draft_file
+        for draft_file in files
+        if order.index(draft_file.entity) > order.index(file.entity)
+    ]
     for other in sorted(above, key=lambda one: order.index(one.entity)):
         shared = other.id or _id_of(other, files)
         if shared and set(shared) <= set(candidates):

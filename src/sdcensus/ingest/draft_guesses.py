@@ -47,7 +47,7 @@ class Guess:
 
     def of_kind(self, kind: CodeKind) -> list[str]:
         """The missing codes of one kind."""
-        return [code for code, one in self.missing.items() if one is kind]
+        return [code for code, code_kind in self.missing.items() if code_kind is kind]
 
 
 def concepts(profile: Profile) -> set[Concept]:
@@ -87,39 +87,41 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
     """
     about = concepts(profile)
     if not profile.filled:
-        made = Guess(left_out=True, notes=["The column is empty."])
+        guess = Guess(left_out=True, notes=["The column is empty."])
     elif geography:
-        made = _classification(profile)
-        made.role = Role.GEOGRAPHY
-        made.notes.append(
+        guess = _classification(profile)
+        guess.role = Role.GEOGRAPHY
+        guess.notes.append(
             "guessed: the geography. Add labels, and a column 'parent' for the levels above."
         )
     elif profile.column.value_labels:
-        made = _labelled(profile, about)
+        guess = _labelled(profile, about)
     elif (Concept.PERSONAL_NAME in about and not profile.number) or Concept.CONTACT in about:
-        made = _identifier("guessed from its name: it is read and never stored.")
+        guess = _identifier("guessed from its name: it is read and never stored.")
     elif in_id:
-        made = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
+        guess = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
     elif Concept.WEIGHT in about and profile.number and not profile.empty:
-        made = Guess(role=Role.WEIGHT, decimals=_decimals(profile, 6), notes=["guessed: a weight."])
+        guess = Guess(
+            role=Role.WEIGHT, decimals=_decimals(profile, 6), notes=["guessed: a weight."]
+        )
     elif profile.whole:
-        made = _whole_numbers(profile, about)
+        guess = _whole_numbers(profile, about)
     elif profile.number:
-        made = _amount(profile, {})
+        guess = _amount(profile, {})
     else:
-        made = _text(profile)
-    if about & {Concept.SEX, Concept.AGE} and made.role is None and not made.left_out:
-        made.role = Role.KEY
-    if Concept.SIZE in about and (made.codes is not None or made.range is not None):
-        made.notes.append(
+        guess = _text(profile)
+    if about & {Concept.SEX, Concept.AGE} and guess.role is None and not guess.left_out:
+        guess.role = Role.KEY
+    if Concept.SIZE in about and (guess.codes is not None or guess.range is not None):
+        guess.notes.append(
             'if it is the number of persons inside, say so: counts = "persons". Tables of both'
             " units are then checked for it."
         )
     if (in_id or geography) and profile.column.kind is ColumnKind.INTEGER:
-        made.width = min(max(profile.longest, 1), 100)
-        made.notes.append("check 'width': how many digits the id has, with zeros in front.")
-    _say_what_empty_means(profile, made)
-    return made
+        guess.width = min(max(profile.longest, 1), 100)
+        guess.notes.append("check 'width': how many digits the id has, with zeros in front.")
+    _say_what_empty_means(profile, guess)
+    return guess
 
 
 def _say_what_empty_means(profile: Profile, made: Guess) -> None:
@@ -178,16 +180,16 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         return _range_or_amount(profile, values, missing, about)
     added = [other for other in others if _may_be_shown(other, (counts or {})[other])]
     codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
-    made = Guess(codes={**codes, **{one: labels.get(one, "") for one in missing}}, missing=missing)
+    guess = Guess(codes={**codes, **{one: labels.get(one, "") for one in missing}}, missing=missing)
     if not any(code not in missing for code in codes):
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
-        made.notes.append(f"some codes have no label in the file: {_NO_LABEL}.")
+        guess.notes.append(f"some codes have no label in the file: {_NO_LABEL}.")
     if len(added) < len(others):
-        made.notes.append(_LEFT_OUT)
+        guess.notes.append(_LEFT_OUT)
     if missing:
-        made.notes.append("guessed from labels: which codes are missing codes.")
-    return made
+        guess.notes.append("guessed from labels: which codes are missing codes.")
+    return guess
 
 
 def _missing_by_label(labels: Mapping[str, str]) -> dict[str, CodeKind]:
@@ -215,10 +217,10 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     missing = {} if Concept.AREA in about else _missing_at_the_top(numbers)
     valid = [number for number in numbers if str(number) not in missing]
     if Concept.AGE not in about and len(valid) <= _FEW_NUMBERS:
-        made = Guess(codes={str(number): str(number) for number in numbers}, missing=missing)
-        made.notes.append("the labels are missing: write what the codes mean.")
-        _note_missing(made)
-        return made
+        guess = Guess(codes={str(number): str(number) for number in numbers}, missing=missing)
+        guess.notes.append("the labels are missing: write what the codes mean.")
+        _note_missing(guess)
+        return guess
     if Concept.AREA in about or _is_classification(profile, valid):
         return _classification(profile)
     return _range_or_amount(profile, valid, missing, about)
@@ -236,10 +238,10 @@ def _range_or_amount(
     outside = all(not _is_whole(one) or not low <= int(one) <= high for one in missing)
     if high - low > _LONGEST_RANGE or not outside:
         return _amount(profile, missing)
-    made = Guess(range=(low, high), missing=missing)
-    made.notes.append("guessed: the range. Write all numbers that are possible.")
-    _note_missing(made)
-    return made
+    guess = Guess(range=(low, high), missing=missing)
+    guess.notes.append("guessed: the range. Write all numbers that are possible.")
+    _note_missing(guess)
+    return guess
 
 
 def _note_missing(made: Guess) -> None:
@@ -288,9 +290,9 @@ def _classification(profile: Profile) -> Guess:
     missing = _missing_by_label(codes)
     if len(missing) == len(codes):
         return _identifier("check what this column holds.")
-    made = Guess(codes=codes, missing=missing)
-    made.notes.append("the codes are those in the file. Add labels, and codes that do not occur.")
-    return made
+    guess = Guess(codes=codes, missing=missing)
+    guess.notes.append("the codes are those in the file. Add labels, and codes that do not occur.")
+    return guess
 
 
 # ---------------------------------------------------------------- text
@@ -311,10 +313,10 @@ def _text(profile: Profile) -> Guess:
     missing = _missing_by_label({one: one for one in shown})
     if len(missing) == len(shown):
         return _identifier(note)
-    made = Guess(codes={one: one for one in sorted(shown)}, missing=missing)
+    guess = Guess(codes={one: one for one in sorted(shown)}, missing=missing)
     if len(shown) < len(counts):
-        made.notes.append(_LEFT_OUT)
-    return made
+        guess.notes.append(_LEFT_OUT)
+    return guess
 
 
 def _code_like(profile: Profile) -> bool:

@@ -147,11 +147,11 @@ class SchemaWriter:
                 self._say(f"id = {toml(file.id)}  # guessed: no two records have the same")
             holder = next(
                 (
-                    one
-                    for one in sorted(files, key=lambda file: order.index(file.entity))
-                    if order.index(one.entity) > order.index(file.entity)
-                    and one.id
-                    and set(one.id) <= set(file.profiles)
+                    draft_file
+                    for draft_file in sorted(files, key=lambda file: order.index(file.entity))
+                    if order.index(draft_file.entity) > order.index(file.entity)
+                    and draft_file.id
+                    and set(draft_file.id) <= set(file.profiles)
                 ),
                 None,
             )

@@ -127,26 +127,26 @@ _NOT_STATED = re.compile(
 
 def concepts_of(name: str, label: str = "") -> set[Concept]:
     """What a column may be about, by its name; its label counts where the name says nothing."""
-    found = _concepts(words_of(name))
-    return found or {
+    concepts = _concepts(words_of(name))
+    return concepts or {
         concept for concept in _concepts(words_of(label)) if concept is not Concept.NUMBER
     }
 
 
 def _concepts(words: list[str]) -> set[Concept]:
-    found = {
+    concepts = {
         concept for concept, known in _CONCEPTS.items() if any(word in known for word in words)
     }
     for left, right in pairwise(words):
         pair = _PAIRS.get((left, right))
         if pair is not None:
-            found.add(pair)
+            concepts.add(pair)
     if _NO_PLACE & set(words):  # estado civil
-        found.discard(Concept.AREA)
+        concepts.discard(Concept.AREA)
     last = words[-1] if words else ""
     if last.endswith("id") and len(last) > 3:  # personid
-        found.add(Concept.NUMBER)
-    return found
+        concepts.add(Concept.NUMBER)
+    return concepts
 
 
 def numbers_persons(name: str) -> bool:

@@ -74,7 +74,7 @@ class _Search:
         self.store = store
         self.schema: Schema = store.schema
         self.holds, self.each = holds, each
-        self.declared = [one for one in declared if (one.holds, one.each) == (holds, each)]
+        self.declared = [tie for tie in declared if (tie.holds, tie.each) == (holds, each)]
         self.rows = store.rows(each)
         self.place = _rows_above(store, holds, each)
         self.there = self.place != NO_ROW

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.ingest.arrange import Records, link_records, order_records, write_records
+from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
 from sdcensus.ingest.maps import CensusMap
 from sdcensus.ingest.reading import read_files
@@ -78,13 +78,13 @@ def load_census(
         schema = with_missing_codes(schema)
     log = ProblemLog()
     with writing(out, replace=replace) as writer:
-        for one in maps:
-            writer.write_map(one.variable, one.content)
+        for census_map in maps:
+            writer.write_map(census_map.variable, census_map.content)
         rows = _build(schema, writer, secret, on_problem, log, progress)
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
-    notes = tuple(one.note for one in maps if one.note)
+    notes = tuple(census_map.note for census_map in maps if census_map.note)
     identities = undeclared_identities(CensusStore.open(out), progress)
     return LoadReport(out, rows, log.problems(), notes, identities)
 
@@ -119,7 +119,7 @@ def _refuse_if(log: ProblemLog, on_problem: OnProblem) -> None:
 
 def _finish(
     schema: Schema,
-    records: Mapping[Entity, Records],
+    records: Mapping[Entity, ArrangedRecords],
     writer: StoreWriter,
     secret: Secret,
     on_problem: OnProblem,
@@ -137,7 +137,11 @@ def _finish(
 
 
 def _report(
-    log: ProblemLog, kind: ProblemKind, records: Records, rows: npt.NDArray[np.int64], column: str
+    log: ProblemLog,
+    kind: ProblemKind,
+    records: ArrangedRecords,
+    rows: npt.NDArray[np.int64],
+    column: str,
 ) -> None:
     by_file: dict[str, list[int]] = {}
     for row in rows.tolist():
@@ -150,7 +154,7 @@ def _report(
 def _take_reference_keys(
     schema: Schema,
     store: CensusStore,
-    records: Mapping[Entity, Records],
+    records: Mapping[Entity, ArrangedRecords],
     writer: StoreWriter,
     log: ProblemLog,
 ) -> None:

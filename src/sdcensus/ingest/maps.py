@@ -55,7 +55,7 @@ def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
     Raises:
         InputError: A file is no map of its geography.
     """
-    found = []
+    census_maps = []
     for variable in schema.variables:
         if not variable.map:
             continue
@@ -77,8 +77,8 @@ def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
         missing = tuple(code for code in valid if code not in shown)
         if any(len(shape.points) > MOST_POINTS for shape in shapes.values()):
             content = _for_screens(shapes)
-        found.append(CensusMap(variable.name, content, missing, path.name))
-    return tuple(found)
+        census_maps.append(CensusMap(variable.name, content, missing, path.name))
+    return tuple(census_maps)
 
 
 def _for_screens(shapes: Mapping[str, Shapes]) -> bytes:

@@ -44,7 +44,7 @@ _FARTHEST = 1e15
 
 
 @dataclass(slots=True)
-class Parts:
+class ColumnParts:
     """Columns of one file's rows, appended batch by batch to files of their own."""
 
     folder: Path
@@ -82,9 +82,9 @@ class _Task:
 
 def read_files(
     schema: Schema, folder: Path, secret: bytes, log: ProblemLog, progress: Progress
-) -> dict[Entity, Parts]:
+) -> dict[Entity, ColumnParts]:
     """Read every file of the schema; the parts are by the entity whose records the rows are."""
-    by_entity: dict[Entity, Parts] = {}
+    by_entity: dict[Entity, ColumnParts] = {}
     for file in schema.files:
         if file.entity in by_entity:
             raise SpecError(
@@ -93,7 +93,7 @@ def read_files(
             )
         place = folder / f"{file.entity}.parts"
         place.mkdir()
-        by_entity[file.entity] = Parts(place)
+        by_entity[file.entity] = ColumnParts(place)
         _read_file(schema, file, by_entity[file.entity], secret, log, progress)
     return by_entity
 
@@ -101,7 +101,7 @@ def read_files(
 def _read_file(
     schema: Schema,
     file: CensusFile,
-    parts: Parts,
+    parts: ColumnParts,
     secret: bytes,
     log: ProblemLog,
     progress: Progress,
@@ -169,7 +169,7 @@ class _Tasks:
         schema: Schema,
         file: CensusFile,
         reader: Reader,
-        parts: Parts,
+        parts: ColumnParts,
         secret: bytes,
         log: ProblemLog,
     ) -> None:

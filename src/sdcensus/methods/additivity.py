@@ -11,7 +11,7 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.exchanges import by_exchange
-from sdcensus.methods.method import Int64, Kind, Method, Step, member
+from sdcensus.methods.method import Int64, Method, MethodKind, Step, member
 from sdcensus.model.cube.interior import adds_up, interior, with_totals
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.rows import Perturbation
@@ -70,7 +70,7 @@ class Additivity(Step):
     solver: Solver | str = Solver.HIGHS
 
     name: ClassVar[str] = "additivity"
-    kind: ClassVar[Kind] = Kind.ADDS_UP
+    kind: ClassVar[MethodKind] = MethodKind.ADDS_UP
     summary: ClassVar[str] = "The smallest change after which all totals are sums."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(

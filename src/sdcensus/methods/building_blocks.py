@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError, UnknownName
-from sdcensus.methods.method import AnySecret, Kind, Method
+from sdcensus.methods.method import AnySecret, Method, MethodKind
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import AnyCube
@@ -247,7 +247,7 @@ class LargeAreasExact(Method):
     area: str | None = None
 
     name: ClassVar[str] = "large-areas-exact"
-    kind: ClassVar[Kind] = Kind.PERTURBS
+    kind: ClassVar[MethodKind] = MethodKind.PERTURBS
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, Method):

@@ -30,10 +30,10 @@ from sdcensus.methods.method import (
     KEY_VERSION,
     CellMethod,
     Int64,
-    Kind,
     Mask,
+    MethodKind,
+    MethodOutcome,
     Numbers,
-    Outcome,
     UInt32,
     check_key_version,
     check_secret,
@@ -44,7 +44,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, strength
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
@@ -127,7 +127,7 @@ class CellKey(CellMethod):
     _described: dict[str, object] = field(init=False, default_factory=dict)
 
     name: ClassVar[str] = "cell-key"
-    kind: ClassVar[Kind] = Kind.PERTURBS
+    kind: ClassVar[MethodKind] = MethodKind.PERTURBS
     summary: ClassVar[str] = "A small random change of each count, the same in every table."
     takes: ClassVar[tuple[Parameter, ...]] = (*NOISE, LOOKUP, *_PARAMETERS, KEY_VERSION)
 
@@ -227,9 +227,9 @@ class CellKey(CellMethod):
         return name if name in SCHEMES else None
 
     @property
-    def support(self) -> Support | None:
+    def support(self) -> DeviationSupport | None:
         """That of the perturbation, unless empty cells have one of their own."""
-        return None if self.zeros is Zeros.PERTURB else Support.of(self.perturbation)
+        return None if self.zeros is Zeros.PERTURB else DeviationSupport.of(self.perturbation)
 
     def exempting(self, tables: Sequence[TableSpec]) -> CellKey:
         """The same method, which publishes the cells of these tables exactly as well."""
@@ -301,7 +301,7 @@ class CellKey(CellMethod):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """Look every cell up; weighted counts take the mean weight of their records."""
         ready = self._ready(origin)
         published = ready.publish(cells.count, cells.key, ready.definitions(spec, origin, listed))
@@ -309,7 +309,7 @@ class CellKey(CellMethod):
             self._perturb_zeros(published, cells, spec, origin)
         if spec.measure is Measure.WEIGHTED:
             published = _weighted(cells, published, spec)
-        return Outcome(published)
+        return MethodOutcome(published)
 
     def audit(self, cube: AnyCube) -> Audit:
         """True counts with the keys that were looked up."""

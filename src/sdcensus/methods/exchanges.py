@@ -15,7 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.perturbation.additivity import LONGEST_RUN, Grid, Runs, exchange, scattered
+from sdcensus.kernels.perturbation.additivity import (
+    LONGEST_RUN,
+    ExchangeRuns,
+    Grid,
+    exchange,
+    scattered,
+)
 from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.spec.axis import Axis, Block
@@ -157,7 +163,7 @@ def _grid(places: Sequence[_Place]) -> Grid:
     return Grid(sizes, blocks, offsets, salts)
 
 
-def _runs(place: _Place, *, turn: int) -> Runs:
+def _runs(place: _Place, *, turn: int) -> ExchangeRuns:
     """The base groups of an axis in runs within each code above them.
 
     Groups that are too long for one run are cut elsewhere in every round.
@@ -178,4 +184,4 @@ def _runs(place: _Place, *, turn: int) -> Runs:
             lowest = np.minimum.reduceat(group[members], starts[:-1])
             highest = np.maximum.reduceat(group[members], starts[:-1])
             shared[:, block] = lowest == highest
-    return Runs(members, starts, shared)
+    return ExchangeRuns(members, starts, shared)

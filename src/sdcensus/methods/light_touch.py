@@ -20,8 +20,8 @@ from sdcensus.methods.look_up import (
 from sdcensus.methods.method import (
     KEY_VERSION,
     AnySecret,
-    Kind,
-    Outcome,
+    MethodKind,
+    MethodOutcome,
     TableMethod,
     check_key_version,
     check_secret,
@@ -31,7 +31,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.perturbation.design import PerturbationDesign
@@ -62,7 +62,7 @@ class LightTouch(TableMethod):
     key_version: int = 1
 
     name: ClassVar[str] = "light-touch"
-    kind: ClassVar[Kind] = Kind.PERTURBS
+    kind: ClassVar[MethodKind] = MethodKind.PERTURBS
     summary: ClassVar[str] = "Interior cells change by one at most; totals are their sums."
     takes: ClassVar[tuple[Parameter, ...]] = (*NOISE, LOOKUP, KEY_VERSION)
 
@@ -106,9 +106,9 @@ class LightTouch(TableMethod):
         return self.perturbation
 
     @property
-    def support(self) -> Support | None:
+    def support(self) -> DeviationSupport | None:
         """That of the perturbation, for interior cells."""
-        return Support.of(self.perturbation)
+        return DeviationSupport.of(self.perturbation)
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
@@ -135,7 +135,7 @@ class LightTouch(TableMethod):
             cautions=tuple(cautions),
         )
 
-    def publish(self, cube: Cube) -> Outcome:
+    def publish(self, cube: Cube) -> MethodOutcome:
         """Look the interior cells up, and add everything else up."""
         # The ellipsis keeps a table of one cell an array.
         inside: Any = (*interior(cube.spec), ...)
@@ -146,7 +146,7 @@ class LightTouch(TableMethod):
             cube.key[inside],
             None if definition is None else definition[inside],
         )
-        return Outcome(with_totals(cube.spec, inner))
+        return MethodOutcome(with_totals(cube.spec, inner))
 
     def audit(self, cube: AnyCube) -> Audit:
         """True counts with the keys that were looked up."""

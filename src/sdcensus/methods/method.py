@@ -24,7 +24,7 @@ from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
-from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.options import Option, option
@@ -79,7 +79,7 @@ def mask_of(numbers: Numbers, spec: TableSpec) -> Mask:
     return mask.reshape(spec.shape)
 
 
-class Kind(StrEnum):
+class MethodKind(StrEnum):
     """What a method or step does to a table; pipelines are checked by it."""
 
     PERTURBS = "adds noise"
@@ -94,7 +94,7 @@ class Method(ABC):
     __slots__ = ()
 
     name: ClassVar[str]
-    kind: ClassVar[Kind]
+    kind: ClassVar[MethodKind]
     #: What it does, in one sentence.
     summary: ClassVar[str] = ""
     #: What may be said about it: command line, plans, help and documents follow from this.
@@ -181,7 +181,7 @@ class Method(ABC):
         return None
 
     @property
-    def support(self) -> Support | None:
+    def support(self) -> DeviationSupport | None:
         """Which counts lead to which value, where that says more than the largest deviation."""
         return None
 
@@ -282,7 +282,7 @@ class Method(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class MethodOutcome:
     """What is published for some cells: values, and flags where some have none."""
 
     published: Int64
@@ -301,7 +301,7 @@ class CellMethod(Method):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """What is published for these cells; an array of any shape in, the same shape out.
 
         Args:
@@ -376,7 +376,7 @@ class CellMethod(Method):
         return SparseTable(cube.spec, np.concatenate(numbers), np.concatenate(published))
 
 
-def _put_exactly(outcome: Outcome, exact: Int64, at: Any) -> None:
+def _put_exactly(outcome: MethodOutcome, exact: Int64, at: Any) -> None:
     """Put the true values of exempt cells into an outcome that nobody has seen yet."""
     outcome.published[at] = exact[at]
     if outcome.flags is not None:
@@ -389,7 +389,7 @@ class TableMethod(Method):
     __slots__ = ()
 
     @abstractmethod
-    def publish(self, cube: Cube) -> Outcome:
+    def publish(self, cube: Cube) -> MethodOutcome:
         """What is published for the cells of a cube."""
 
     def protect(self, cube: AnyCube) -> Protected:
@@ -405,7 +405,7 @@ class Step(ABC):
     __slots__ = ()
 
     name: ClassVar[str]
-    kind: ClassVar[Kind]
+    kind: ClassVar[MethodKind]
     summary: ClassVar[str] = ""
     takes: ClassVar[tuple[Parameter, ...]] = ()
     version: ClassVar[int] = 1

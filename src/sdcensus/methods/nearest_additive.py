@@ -13,7 +13,7 @@ from sdcensus.methods.exchanges import by_exchange, cell_hashes, distance, weigh
 from sdcensus.model.cube.constraints import aggregation
 from sdcensus.model.cube.interior import interior, is_interior, with_totals
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.solvers.program import Program
+from sdcensus.solvers.program import LinearProgram
 from sdcensus.solvers.solve import Solver, solve
 
 Int64 = npt.NDArray[np.int64]
@@ -116,7 +116,7 @@ class _Model:
             whole=whole,
         )
 
-    def program(self, pieces: Sequence[int] = ()) -> Program:
+    def program(self, pieces: Sequence[int] = ()) -> LinearProgram:
         """How near can a table be?
 
         Variables: pieces of the increase and of the decrease of each cell, by how much each margin
@@ -150,7 +150,7 @@ class _Model:
         more = self._pieces(lengths, np.full(size, self.most))
         less = self._pieces(lengths, np.minimum(self.now, self.most))
         margins = np.tile(self.most // self.costs, 2)
-        return Program(
+        return LinearProgram(
             cost=_real(np.ones(changes), self.costs, self.costs, np.zeros(kept)),
             lower=np.zeros(changes + 2 * tall + kept),
             upper=_real(*more, *less, margins, np.ones(kept)),
@@ -171,7 +171,7 @@ class _Model:
             for start, length in zip(starts.tolist(), lengths, strict=True)
         ]
 
-    def choice(self, nearest: int) -> Program:
+    def choice(self, nearest: int) -> LinearProgram:
         """Which of the tables that are as near as that?"""
         program = self.program(_PIECES)
         costs = [

@@ -155,12 +155,12 @@ class _Relation:
 
 def _relations(axis: Axis) -> list[_Relation]:
     """What should add up along an axis, from every level to every coarser one."""
-    found = []
+    relations = []
     for at, coarse in enumerate(axis.blocks):
         for fine in axis.blocks[:at]:
             if nests(fine, coarse):
-                found += list(_between(fine, coarse))
-    return found
+                relations += list(_between(fine, coarse))
+    return relations
 
 
 def _between(fine: Block, coarse: Block) -> Iterator[_Relation]:

@@ -16,8 +16,8 @@ from sdcensus.methods.method import (
     KEY_VERSION,
     AnySecret,
     CellMethod,
-    Kind,
-    Outcome,
+    MethodKind,
+    MethodOutcome,
     UInt32,
     check_key_version,
     check_secret,
@@ -72,7 +72,7 @@ class PerUnitDeviations(CellMethod):
     totals: Totals | str = Totals.ADDED
 
     name: ClassVar[str] = "per-unit-deviations"
-    kind: ClassVar[Kind] = Kind.PERTURBS
+    kind: ClassVar[MethodKind] = MethodKind.PERTURBS
     summary: ClassVar[str] = "A few units of each count are left out or counted three times."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -145,7 +145,7 @@ class PerUnitDeviations(CellMethod):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """Draw the deviation of every cell on its own."""
         distinct, row_of_cell = distinct_counts(cells.count)
         rows: list[tuple[range, list[int]]] = [(range(1), [LARGEST_MODULUS])]
@@ -158,7 +158,7 @@ class PerUnitDeviations(CellMethod):
         moved = publish(row_of_cell, cells.key, ready, rule=HASHED, hash_key=self._hash_key)
         moved -= row_of_cell
         moved += cells.count
-        return Outcome(moved)
+        return MethodOutcome(moved)
 
     def protect(self, cube: AnyCube) -> Protected:
         """Publish every cell, or the interior cells and their sums."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.method import AnySecret, Kind, Mask, Method, Numbers, Step
+from sdcensus.methods.method import AnySecret, Mask, Method, MethodKind, Numbers, Step
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
@@ -45,7 +45,7 @@ class Pipeline(Method):
     steps: tuple[Step, ...]
 
     name: ClassVar[str] = "pipeline"
-    kind: ClassVar[Kind] = Kind.PERTURBS
+    kind: ClassVar[MethodKind] = MethodKind.PERTURBS
 
     def __init__(self, first: Method, *steps: Step | list[Step] | tuple[Step, ...]) -> None:
         """Take the method and its steps, one by one or as a list; a pipeline may go on."""
@@ -124,7 +124,7 @@ class Pipeline(Method):
         claims = self.first.claims()
         for step in self.steps:
             claims = step.claims_after(claims)
-        withholds = any(step.kind is Kind.WITHHOLDS for step in self.steps)
+        withholds = any(step.kind is MethodKind.WITHHOLDS for step in self.steps)
         if withholds and self.first.has_exact_cells:
             claims = replace(claims, cautions=(*claims.cautions, _EXACT))
         # Steps look at a whole table: absent cells of a sparse one have no number to change.
@@ -169,33 +169,33 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
             raise SpecError(_second_method(step, kinds, names[-1]))
         if not isinstance(step, Step):
             raise SpecError("After its method a pipeline has steps, such as Additivity.")
-        if Kind.WITHHOLDS in kinds and step.kind is not Kind.WITHHOLDS:
+        if MethodKind.WITHHOLDS in kinds and step.kind is not MethodKind.WITHHOLDS:
             raise SpecError(
                 f"{step.name!r} cannot come after {names[-1]!r}: it would need the numbers that"
                 f" are withheld. Put {step.name!r} first."
             )
-        if step.kind is Kind.ADDS_UP and first.exempt_tables:
+        if step.kind is MethodKind.ADDS_UP and first.exempt_tables:
             raise SpecError(
                 f"{step.name!r} would change cells that are exempt and have to be published"
                 " exactly. Leave the exemption out, or the step."
             )
-        if step.kind is Kind.ADDS_UP and adds_up:
+        if step.kind is MethodKind.ADDS_UP and adds_up:
             raise SpecError(f"{step.name!r} changes nothing: the table adds up already.")
-        if step.kind is Kind.ADDS_UP and Kind.ROUNDS in kinds:
+        if step.kind is MethodKind.ADDS_UP and MethodKind.ROUNDS in kinds:
             raise SpecError(
                 f"{step.name!r} after {first.name!r} would leave numbers that are no multiples of"
                 " the base. Rounded numbers that add up need controlled rounding, which this"
                 " version does not have."
             )
-        adds_up = adds_up or step.kind is Kind.ADDS_UP
+        adds_up = adds_up or step.kind is MethodKind.ADDS_UP
         kinds.append(step.kind)
         names.append(step.name)
 
 
-def _second_method(method: Method, kinds: Sequence[Kind], before: str) -> str:
-    if Kind.WITHHOLDS in kinds:
+def _second_method(method: Method, kinds: Sequence[MethodKind], before: str) -> str:
+    if MethodKind.WITHHOLDS in kinds:
         why = "it would need the numbers that are withheld"
-    elif method.kind is Kind.PERTURBS:
+    elif method.kind is MethodKind.PERTURBS:
         why = "noise is added once; twice would be more noise and no more protection"
     else:
         why = "it works on true counts, not on published ones"

@@ -27,9 +27,9 @@ from sdcensus.methods.method import (
     AnySecret,
     CellMethod,
     Int64,
-    Kind,
+    MethodKind,
+    MethodOutcome,
     Numbers,
-    Outcome,
     UInt32,
     check_key_version,
     check_secret,
@@ -74,7 +74,7 @@ class Draw(StrEnum):
     INDEPENDENT = "independent"
 
 
-class Tie(StrEnum):
+class TieRule(StrEnum):
     """Where a count goes that lies in the middle between two multiples of an even base.
 
     ``half-even-multiple``: to the one that is an even number of times the base. ``up``: up.
@@ -110,7 +110,7 @@ class RandomRounding(CellMethod):
     key_version: int = 1
 
     name: ClassVar[str] = "random-rounding"
-    kind: ClassVar[Kind] = Kind.ROUNDS
+    kind: ClassVar[MethodKind] = MethodKind.ROUNDS
     summary: ClassVar[str] = "Every count becomes the multiple below or above it, at random."
     takes: ClassVar[tuple[Parameter, ...]] = (
         base_parameter(3),
@@ -194,17 +194,17 @@ class RandomRounding(CellMethod):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """Round every cell on its own."""
         if self.draw is Draw.FIXED:
-            return Outcome(self._by_key(cells, spec, origin, listed))
+            return MethodOutcome(self._by_key(cells, spec, origin, listed))
         generator = self.generator
         if generator is None:
             generator = np.random.default_rng(secrets.randbits(128))
         drawn = generator.integers(LARGEST_MODULUS, size=cells.count.shape, dtype=np.uint32)
         # A table of one cell is an array without axes, for which numpy draws a bare number.
         keys = np.asarray(drawn, dtype=np.uint32)
-        return Outcome(round_by_key(cells.count, keys, self.base, LARGEST_MODULUS))
+        return MethodOutcome(round_by_key(cells.count, keys, self.base, LARGEST_MODULUS))
 
     def _by_key(
         self, cells: Accumulators, spec: TableSpec, origin: Origin, listed: ListedCells | None
@@ -261,17 +261,17 @@ class ConventionalRounding(CellMethod):
 
     base: int = 5
     _: KW_ONLY
-    tie: Tie | str = Tie.HALF_EVEN_MULTIPLE
+    tie: TieRule | str = TieRule.HALF_EVEN_MULTIPLE
 
     name: ClassVar[str] = "conventional-rounding"
-    kind: ClassVar[Kind] = Kind.ROUNDS
+    kind: ClassVar[MethodKind] = MethodKind.ROUNDS
     summary: ClassVar[str] = "Every count becomes the nearest multiple. It draws nothing."
     takes: ClassVar[tuple[Parameter, ...]] = (base_parameter(5),)
     shows_truth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_base(self.base)
-        object.__setattr__(self, "tie", member(Tie, "rule for ties", self.tie))
+        object.__setattr__(self, "tie", member(TieRule, "rule for ties", self.tie))
 
     def __repr__(self) -> str:
         return f"<ConventionalRounding to multiples of {self.base}, ties {self.tie}>"
@@ -307,9 +307,11 @@ class ConventionalRounding(CellMethod):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """Round every cell on its own."""
-        return Outcome(round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP))
+        return MethodOutcome(
+            round_to_nearest(cells.count, self.base, ties_up=self.tie is TieRule.UP)
+        )
 
     def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""

@@ -15,8 +15,8 @@ from sdcensus.kernels.keys.siphash import siphash24
 from sdcensus.kernels.perturbation.rounding import round_to_nearest, round_to_totals
 from sdcensus.methods.method import (
     KEY_VERSION,
-    Kind,
-    Outcome,
+    MethodKind,
+    MethodOutcome,
     TableMethod,
     UInt32,
     check_key_version,
@@ -65,7 +65,7 @@ class SemiControlledRounding(TableMethod):
     key_version: int = 1
 
     name: ClassVar[str] = "semi-controlled-rounding"
-    kind: ClassVar[Kind] = Kind.ROUNDS
+    kind: ClassVar[MethodKind] = MethodKind.ROUNDS
     summary: ClassVar[str] = "Interior cells are rounded at random so that they sum to a total."
     takes: ClassVar[tuple[Parameter, ...]] = (
         base_parameter(3),
@@ -129,7 +129,7 @@ class SemiControlledRounding(TableMethod):
             ),
         )
 
-    def publish(self, cube: Cube) -> Outcome:
+    def publish(self, cube: Cube) -> MethodOutcome:
         """Round the interior to its totals, and every margin on its own."""
         spec = cube.spec
         # The ellipsis keeps a table of one cell an array.
@@ -149,7 +149,7 @@ class SemiControlledRounding(TableMethod):
         margin = _controlled_margin(spec, area)
         if margin is not None:
             published[margin] = target if area is not None else target[0]
-        return Outcome(published)
+        return MethodOutcome(published)
 
     @property
     def _hash_key(self) -> bytes:

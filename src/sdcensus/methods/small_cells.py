@@ -10,11 +10,11 @@ import numpy as np
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.look_up import SET_KEYS
-from sdcensus.methods.method import Kind, Outcome, TableMethod
+from sdcensus.methods.method import MethodKind, MethodOutcome, TableMethod
 from sdcensus.methods.rounding import base_parameter, check_base, rounded_by_cell_key
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior, with_totals
-from sdcensus.model.inference.knowledge import Support
+from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 
@@ -37,7 +37,7 @@ class SmallCellAdjustment(TableMethod):
     threshold: int | None = None
 
     name: ClassVar[str] = "small-cell-adjustment"
-    kind: ClassVar[Kind] = Kind.ROUNDS
+    kind: ClassVar[MethodKind] = MethodKind.ROUNDS
     summary: ClassVar[str] = "Small interior cells are rounded at random; totals are their sums."
     takes: ClassVar[tuple[Parameter, ...]] = (
         base_parameter(3),
@@ -69,7 +69,7 @@ class SmallCellAdjustment(TableMethod):
         return self.base - 1
 
     @property
-    def support(self) -> Support | None:
+    def support(self) -> DeviationSupport | None:
         """Small counts go to a multiple below or above; all others stay."""
         base, threshold = self.base, self.threshold or self.base
         size = threshold + base + 1
@@ -81,7 +81,7 @@ class SmallCellAdjustment(TableMethod):
         for target in (moved // base * base, moved // base * base + base):
             np.minimum.at(smallest, target, moved)
             np.maximum.at(largest, target, moved)
-        return Support(tuple(smallest.tolist()), tuple(largest.tolist()), 1)
+        return DeviationSupport(tuple(smallest.tolist()), tuple(largest.tolist()), 1)
 
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""
@@ -104,7 +104,7 @@ class SmallCellAdjustment(TableMethod):
             ),
         )
 
-    def publish(self, cube: Cube) -> Outcome:
+    def publish(self, cube: Cube) -> MethodOutcome:
         """Round the small interior cells, then add everything else up."""
         # The ellipsis keeps a table of one cell an array.
         inside: Any = (*interior(cube.spec), ...)
@@ -112,4 +112,4 @@ class SmallCellAdjustment(TableMethod):
         adjusted = rounded_by_cell_key(
             cells.count, cells.key, self.base, cube.origin, below=self.threshold
         )
-        return Outcome(with_totals(cube.spec, adjusted))
+        return MethodOutcome(with_totals(cube.spec, adjusted))

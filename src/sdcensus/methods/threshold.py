@@ -12,8 +12,8 @@ import numpy as np
 from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.rounding import round_to_nearest
 from sdcensus.methods.listed_cells import ListedCells
-from sdcensus.methods.method import CellMethod, Kind, Outcome, member
-from sdcensus.methods.rounding import Tie, base_parameter, check_base
+from sdcensus.methods.method import CellMethod, MethodKind, MethodOutcome, member
+from sdcensus.methods.rounding import TieRule, base_parameter, check_base
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
@@ -24,7 +24,7 @@ from sdcensus.model.published.protected import Audit
 from sdcensus.model.spec.table_spec import TableSpec
 
 
-class Zeros(StrEnum):
+class ThresholdZeros(StrEnum):
     """What is shown for an empty cell: nothing, as for every small count, or 0."""
 
     WITHHOLD = "withhold"
@@ -45,11 +45,11 @@ class ThresholdRounding(CellMethod):
     threshold: int = 10
     base: int = 5
     _: KW_ONLY
-    zeros: Zeros | str = Zeros.WITHHOLD
-    tie: Tie | str = Tie.HALF_EVEN_MULTIPLE
+    zeros: ThresholdZeros | str = ThresholdZeros.WITHHOLD
+    tie: TieRule | str = TieRule.HALF_EVEN_MULTIPLE
 
     name: ClassVar[str] = "threshold-and-rounding"
-    kind: ClassVar[Kind] = Kind.WITHHOLDS
+    kind: ClassVar[MethodKind] = MethodKind.WITHHOLDS
     summary: ClassVar[str] = "Small counts are not shown, the others are the nearest multiple."
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter("threshold", ValueKind.WHOLE, "Smaller counts are small.", least=0, default=10),
@@ -58,9 +58,9 @@ class ThresholdRounding(CellMethod):
             "zeros",
             ValueKind.WORD,
             "What is published for empty cells.",
-            words=tuple(Zeros),
+            words=tuple(ThresholdZeros),
             called="treatment of zeros",
-            default=Zeros.WITHHOLD,
+            default=ThresholdZeros.WITHHOLD,
         ),
     )
     shows_truth: ClassVar[bool] = True
@@ -72,8 +72,8 @@ class ThresholdRounding(CellMethod):
                 f"The threshold is a whole number and more than half the base ({self.base}): a"
                 " count that has a number must not become 0."
             )
-        object.__setattr__(self, "zeros", member(Zeros, "treatment of zeros", self.zeros))
-        object.__setattr__(self, "tie", member(Tie, "rule for ties", self.tie))
+        object.__setattr__(self, "zeros", member(ThresholdZeros, "treatment of zeros", self.zeros))
+        object.__setattr__(self, "tie", member(TieRule, "rule for ties", self.tie))
 
     def __repr__(self) -> str:
         return (
@@ -103,7 +103,7 @@ class ThresholdRounding(CellMethod):
         """What the published numbers are promised to be."""
         return Claims(
             bounded=True,
-            zeros_kept=self.zeros is Zeros.SHOW,
+            zeros_kept=self.zeros is ThresholdZeros.SHOW,
             zeros_are_true=True,
             never_negative=True,
             blocked_counts_never_appear=True,
@@ -121,15 +121,15 @@ class ThresholdRounding(CellMethod):
         spec: TableSpec,
         origin: Origin,
         listed: ListedCells | None = None,
-    ) -> Outcome:
+    ) -> MethodOutcome:
         """Withhold or round every cell on its own."""
         small = cells.count < self.threshold
-        if self.zeros is Zeros.SHOW:
+        if self.zeros is ThresholdZeros.SHOW:
             small &= cells.count != 0
-        published = round_to_nearest(cells.count, self.base, ties_up=self.tie is Tie.UP)
+        published = round_to_nearest(cells.count, self.base, ties_up=self.tie is TieRule.UP)
         published[small] = 0
         flags = np.where(small, np.uint8(Mark.BELOW_THRESHOLD), np.uint8(Mark.NONE))
-        return Outcome(published, flags)
+        return MethodOutcome(published, flags)
 
     def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.method import Kind, Step
+from sdcensus.methods.method import MethodKind, Step
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
@@ -51,7 +51,7 @@ class WithholdSparse(Step):
     below: int = 6
 
     name: ClassVar[str] = "withhold-sparse-areas"
-    kind: ClassVar[Kind] = Kind.WITHHOLDS
+    kind: ClassVar[MethodKind] = MethodKind.WITHHOLDS
     summary: ClassVar[str] = "Small values of sparse areas are withheld."
     takes: ClassVar[tuple[Parameter, ...]] = (
         AREA,

@@ -40,7 +40,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LabelPlace:
     """Where a label stands: its left edge and its middle, and whether a line leads to it."""
 
     x: float
@@ -58,7 +58,7 @@ def text_width(text: str, size: float) -> float:
     return sum(0.34 if one in "iljt.,()|:' " else 0.7 for one in text) * size + 1
 
 
-def place_labels(points: Sequence[Point], width: float, height: float) -> list[Place]:
+def place_labels(points: Sequence[Point], width: float, height: float) -> list[LabelPlace]:
     """Find a place for every label inside a box, as near to its point as the others allow.
 
     Points with the fewest free places around them are served first. A line that leads from a
@@ -73,7 +73,7 @@ def place_labels(points: Sequence[Point], width: float, height: float) -> list[P
         for p in points
     ]
     lines: list[tuple[float, float, float, float]] = []
-    found: dict[int, Place] = {}
+    found: dict[int, LabelPlace] = {}
     for at in sorted(range(len(points)), key=lambda one: (-crowd[one], one)):
         point = points[at]
         place = _nearest(point, taken, lines, width, height)
@@ -102,7 +102,7 @@ def _nearest(
     lines: Sequence[tuple[float, float, float, float]],
     width: float,
     height: float,
-) -> Place:
+) -> LabelPlace:
     """The free place nearest to a point; the one that covers least if none is free."""
     last = max(width - point.width, 0.0)
     half = point.height / 2
@@ -129,7 +129,7 @@ def _nearest(
     # Beside is better than above or below, and right of a point better than left of it.
     far += 0.05 * np.abs(y - point.y).reshape(-1) + (x < point.x).reshape(-1)
     best = int(np.lexsort((far, np.round(covered, 6)))[0])
-    return Place(float(x[best, 0]), float(y[best, 0]), bool(led[best]))
+    return LabelPlace(float(x[best, 0]), float(y[best, 0]), bool(led[best]))
 
 
 def _crosses(point: Point, x: Any, y: Any, line: tuple[float, float, float, float]) -> Any:

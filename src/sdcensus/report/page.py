@@ -43,7 +43,7 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PageCell:
     """A cell of a table whose text is not to look like the others."""
 
     text: str
@@ -185,9 +185,9 @@ def tiles(shown: Iterable[Tile | tuple[str, str]]) -> Html:
     """A few numbers side by side, each with its meaning."""
     every = [one if isinstance(one, Tile) else Tile(*one) for one in shown]
     inside = "".join(
-        f'<div class="{f"tile {one.tone}".rstrip()}">'
-        f"<dt>{escape(one.words)}</dt><dd>{escape(one.number)}</dd></div>"
-        for one in every
+        f'<div class="{f"tile {tile.tone}".rstrip()}">'
+        f"<dt>{escape(tile.words)}</dt><dd>{escape(tile.number)}</dd></div>"
+        for tile in every
     )
     return Html(f'<dl class="tiles">{inside}</dl>\n')
 
@@ -195,7 +195,7 @@ def tiles(shown: Iterable[Tile | tuple[str, str]]) -> Html:
 def table(
     caption: str,
     head: Sequence[str],
-    rows: Iterable[Sequence[Cell | str]],
+    rows: Iterable[Sequence[PageCell | str]],
     *,
     groups: Sequence[tuple[str, int]] = (),
     words: int = 1,
@@ -260,11 +260,11 @@ def details(summary: str, *content: str) -> Html:
     return Html(f"<details><summary>{escape(summary)}</summary>\n{inside}</details>\n")
 
 
-def _row(row: Sequence[Cell | str], words: int, picked: bool) -> str:
+def _row(row: Sequence[PageCell | str], words: int, picked: bool) -> str:
     cells = []
     for at, cell in enumerate(row):
-        tone = cell.tone if isinstance(cell, Cell) else Tone.PLAIN
-        text = cell.text if isinstance(cell, Cell) else cell
+        tone = cell.tone if isinstance(cell, PageCell) else Tone.PLAIN
+        text = cell.text if isinstance(cell, PageCell) else cell
         if at == 0:
             cells.append(f'<th scope="row" class="word">{inline(text)}</th>')
         else:

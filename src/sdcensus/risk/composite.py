@@ -25,7 +25,7 @@ from sdcensus.model.cube.pairs import (
     pair_of,
     pair_of_values,
 )
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.options import option
@@ -43,7 +43,7 @@ SMALL_UP_TO = 6
 FEW_SMALL_CELLS = 30
 
 
-class Reading(StrEnum):
+class CompositeReading(StrEnum):
     """How the noise of a protected table lowers the terms of entropy.
 
     ``variance``: by ``1 / (1 + variance of the deviations)``, over all interior cells, empty ones
@@ -78,7 +78,7 @@ class CompositeRisk(Confidential):
     population: float
     cells: int
     discount: float = 1.0
-    reading: Reading | None = None
+    reading: CompositeReading | None = None
     weights: tuple[float, ...] = WEIGHTS
     warnings: tuple[str, ...] = ()
 
@@ -114,7 +114,7 @@ def composite_risk_protected(
     counts: npt.ArrayLike,
     published: npt.ArrayLike,
     *,
-    reading: Reading | str = Reading.VARIANCE,
+    reading: CompositeReading | str = CompositeReading.VARIANCE,
     weights: Sequence[float] = WEIGHTS,
     shown: npt.ArrayLike | None = None,
     cells: int | None = None,
@@ -135,24 +135,24 @@ def composite_risk_protected(
         cells: How many cells there are, if empty ones that are published as 0 are left out.
     """
     pair = pair_of_values(counts, published, shown=shown, cells=cells)
-    return _protected(pair, option(Reading, "reading", reading), _checked(weights))
+    return _protected(pair, option(CompositeReading, "reading", reading), _checked(weights))
 
 
 def composite_risk_of(
     cube: AnyCube,
     table: AnyTable | None = None,
     *,
-    reading: Reading | str = Reading.VARIANCE,
+    reading: CompositeReading | str = CompositeReading.VARIANCE,
     weights: Sequence[float] = WEIGHTS,
 ) -> CompositeRisk:
     """The composite risk of a cube as it is, or of the table that was made from it.
 
     Interior cells only: totals are not measured, nor what other tables tell.
     """
-    chosen, checked = option(Reading, "reading", reading), _checked(weights)
+    chosen, checked = option(CompositeReading, "reading", reading), _checked(weights)
     if table is None:
-        return _original(counts_of(cube, Part.INTERIOR, counts_only=True), checked)
-    return _protected(pair_of(cube, table, Part.INTERIOR, counts_only=True), chosen, checked)
+        return _original(counts_of(cube, TablePart.INTERIOR, counts_only=True), checked)
+    return _protected(pair_of(cube, table, TablePart.INTERIOR, counts_only=True), chosen, checked)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -216,7 +216,7 @@ def _original(counts: Counts, weights: tuple[float, ...]) -> CompositeRisk:
     return _together(counts, weights, zeros=empty / counts.cells if counts.cells else 0.0)
 
 
-def _protected(pair: Pair, reading: Reading, weights: tuple[float, ...]) -> CompositeRisk:
+def _protected(pair: Pair, reading: CompositeReading, weights: tuple[float, ...]) -> CompositeRisk:
     empty, gone = pair.true == 0, pair.published == 0
     both = int((empty & gone).sum()) + pair.absent
     either = int((empty | gone).sum()) + pair.absent
@@ -227,7 +227,7 @@ def _protected(pair: Pair, reading: Reading, weights: tuple[float, ...]) -> Comp
             "Cells that are withheld are left out: the value is about the cells that are shown,"
             " and cannot be compared with that of the whole table.",
         )
-    how = _variance_discount if reading is Reading.VARIANCE else _entropy_discount
+    how = _variance_discount if reading is CompositeReading.VARIANCE else _entropy_discount
     return _together(
         Counts(pair.true, pair.absent),
         weights,
@@ -244,7 +244,7 @@ def _together(
     *,
     zeros: float,
     discount: float = 1.0,
-    reading: Reading | None = None,
+    reading: CompositeReading | None = None,
     warnings: tuple[str, ...] = (),
 ) -> CompositeRisk:
     there = counts.true[counts.true > 0]

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.inference.intervals import Lines, narrow
+from sdcensus.kernels.inference.intervals import SumLines, narrow
 from sdcensus.kernels.perturbation.constellations import joint_of_line, joint_of_line_by_keys
 from sdcensus.kernels.perturbation.coupling import keys_together
 from sdcensus.model.confidential import Confidential
@@ -262,13 +262,15 @@ def constellation_risk(
     table = _table(perturbation, modulus) if chosen is Together.ASCENDING else None
     noise = _Noise(perturbation, chosen, table, known)
     classes = noise.alike(lines)
-    found = []
+    constellations = []
     for at, ((parts, total), often) in enumerate(classes.items()):
         progress("constellations", at / len(classes))
         risk, small_risk = noise.risk(parts, total)
-        found.append(Constellation(parts, total, often, risk, small_risk))
-    found.sort(key=lambda one: (-one.lines * one.risk, one.parts))
-    return ConstellationRisk(tuple(found), chosen, known)
+        constellations.append(Constellation(parts, total, often, risk, small_risk))
+    constellations.sort(
+        key=lambda constellation: (-constellation.lines * constellation.risk, constellation.parts)
+    )
+    return ConstellationRisk(tuple(constellations), chosen, known)
 
 
 def lines_of(cube: Cube, *, small: int = SMALL) -> dict[tuple[int, ...], int]:
@@ -421,5 +423,5 @@ def _narrow_lines(lower: Int64, upper: Int64) -> None:
     number = lower.shape[0] - 1
     none = np.zeros(0, dtype=np.int64)
     start = np.zeros(1, dtype=np.int64)
-    along = Lines(np.array([number]), np.array([0, number]), np.arange(number))
-    narrow(lower, upper, [along, Lines(none, start, none)], unbounded=UNBOUNDED, rounds=10**6)
+    along = SumLines(np.array([number]), np.array([0, number]), np.arange(number))
+    narrow(lower, upper, [along, SumLines(none, start, none)], unbounded=UNBOUNDED, rounds=10**6)

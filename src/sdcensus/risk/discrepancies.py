@@ -63,12 +63,14 @@ def margins_that_do_not_add_up(table: Table) -> Discrepancies:
     spec = table.spec
     none = np.zeros(0, dtype=np.int64)
     cells, axes, amounts = [none.astype(np.uint64)], [none], [none]
-    for one in gaps(table).along:
-        off = np.flatnonzero(one.gap)
-        totals = region(spec).at(one.axis, one.start, one.start + one.parts.size)
+    for axis_gaps in gaps(table).along:
+        off = np.flatnonzero(axis_gaps.gap)
+        totals = region(spec).at(
+            axis_gaps.axis, axis_gaps.start, axis_gaps.start + axis_gaps.parts.size
+        )
         cells.append(totals.numbers(spec.shape)[off])
-        axes.append(np.full(off.size, one.axis, dtype=np.int64))
-        amounts.append(one.gap.reshape(-1)[off])
+        axes.append(np.full(off.size, axis_gaps.axis, dtype=np.int64))
+        amounts.append(axis_gaps.gap.reshape(-1)[off])
     found = np.concatenate(cells), np.concatenate(axes), np.concatenate(amounts)
     order = np.lexsort((found[0], found[1]))
     return Discrepancies(spec, found[0][order], found[1][order], found[2][order])
@@ -85,10 +87,10 @@ def misprints(table: Table) -> Table | None:
         return None
     # By how much each cell would have to change for each of its lines to add up.
     wanted: list[Int64] = []
-    for one in lines_of(table.spec, table.published):
+    for total_lines in lines_of(table.spec, table.published):
         as_part, as_total = np.zeros((2, table.spec.cells), dtype=np.int64)
-        as_part[one.parts] = one.amounts[one.line]
-        as_total[one.totals] = -one.amounts
+        as_part[total_lines.parts] = total_lines.amounts[total_lines.line]
+        as_total[total_lines.totals] = -total_lines.amounts
         wanted += [as_part, as_total]
     changes = np.stack(wanted)
     ordered = np.sort(changes, axis=0)

@@ -24,7 +24,7 @@ from sdcensus.model.cube.pairs import (
     pair_of,
     pair_of_values,
 )
-from sdcensus.model.cube.parts import Part, region
+from sdcensus.model.cube.parts import TablePart, region
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import AnyTable, SparseTable
@@ -210,7 +210,7 @@ def posterior_of(
     margins: bool = False,
 ) -> Posterior:
     """``posterior`` over the interior cells of a cube, or over all its cells."""
-    counts = counts_of(cube, Part.with_margins(margins), counts_only=True)
+    counts = counts_of(cube, TablePart.with_margins(margins), counts_only=True)
     return _by_design(perturbation, counts, published)
 
 
@@ -271,7 +271,7 @@ def posterior_observed_of(
     margins: bool = False,
 ) -> Posterior:
     """``posterior_observed`` of the interior cells of a table, or of all its cells."""
-    pair = pair_of(cube, table, Part.with_margins(margins), counts_only=True)
+    pair = pair_of(cube, table, TablePart.with_margins(margins), counts_only=True)
     return _observed(pair, published)
 
 
@@ -316,7 +316,7 @@ def perceived_disclosure(
 ) -> PerceivedDisclosure:
     """The ones and twos that a reader sees in a table, and how many of them are true."""
     wanted = _values(values, smallest=1).tolist()
-    pair = pair_of(cube, table, Part.with_margins(margins), counts_only=True)
+    pair = pair_of(cube, table, TablePart.with_margins(margins), counts_only=True)
     seems = [pair.published == value for value in wanted]
     seen = VisibleSmall(
         tuple(wanted),
@@ -333,7 +333,7 @@ def perceived_disclosure(
 
 def _shown_values(table: AnyTable, margins: bool) -> Int64:
     """The published numbers of interior cells or of all, withheld ones left out."""
-    where = region(table.spec, Part.with_margins(margins))
+    where = region(table.spec, TablePart.with_margins(margins))
     if isinstance(table, SparseTable):
         return table.published[where.holds(table.numbers, table.shape)]
     values, hidden = where.take(table.published), hidden_cells(table)

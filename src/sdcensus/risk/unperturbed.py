@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_values
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.perturbation.rows import Perturbation
@@ -91,7 +91,7 @@ def unperturbed_small_of(
     margins: bool = False,
 ) -> Unperturbed:
     """``unperturbed_small`` of the interior cells of a table, or of all its cells."""
-    pair = pair_of(cube, table, Part.with_margins(margins), counts_only=True)
+    pair = pair_of(cube, table, TablePart.with_margins(margins), counts_only=True)
     return _unchanged(pair, small)
 
 

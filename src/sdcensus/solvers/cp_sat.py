@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.solvers.program import Float64, Program, Solution, Status, found, nothing
+from sdcensus.solvers.program import Float64, LinearProgram, Solution, Status, found, nothing
 
 
-def solve(program: Program, *, steps: int | None = None) -> Solution:
+def solve(program: LinearProgram, *, steps: int | None = None) -> Solution:
     """Solve to the proven best, or until the search ran so often into a contradiction."""
     try:
         from ortools.sat.python import cp_model
@@ -51,7 +51,7 @@ def solve(program: Program, *, steps: int | None = None) -> Solution:
     return found(program, status, values_found)
 
 
-def _check(program: Program) -> None:
+def _check(program: LinearProgram) -> None:
     if not program.integer.all():
         raise SpecError("The solver 'cp-sat' needs whole numbers throughout. Take 'highs'.")
     if not (np.isfinite(program.lower).all() and np.isfinite(program.upper).all()):
@@ -61,7 +61,7 @@ def _check(program: Program) -> None:
             raise SpecError("The solver 'cp-sat' needs whole coefficients. Take 'highs'.")
 
 
-def _bounds(program: Program) -> tuple[list[int], list[int]]:
+def _bounds(program: LinearProgram) -> tuple[list[int], list[int]]:
     """Bounds of rows; a number that no row can reach stands for none."""
     far = 1 << 60
     lowest = [int(one) if np.isfinite(one) else -far for one in program.row_lower.tolist()]

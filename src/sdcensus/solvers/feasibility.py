@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.kernels.inference.whole_tables import Bounds, reach, repair
+from sdcensus.kernels.inference.whole_tables import CellBounds, reach, repair
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED, cell_mask
 from sdcensus.model.progress import Progress, no_progress
@@ -25,7 +25,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers import cp_sat, highs
 from sdcensus.solvers.glop import Glop
 from sdcensus.solvers.pdlp import Pdlp
-from sdcensus.solvers.program import Float64, Int64, Program, Solution, Status
+from sdcensus.solvers.program import Float64, Int64, LinearProgram, Solution, Status
 from sdcensus.solvers.table_program import TableProgram, bounds_of
 
 Goal = Callable[[Float64], Solution]
@@ -123,7 +123,7 @@ class _Search:
 
     def __init__(self, program: TableProgram, asked: Int64, progress: Progress) -> None:
         given = program.bounds
-        self.bounds = Bounds(given.least, given.most, given.lower.copy(), given.upper.copy())
+        self.bounds = CellBounds(given.least, given.most, given.lower.copy(), given.upper.copy())
         self._program = program
         self._sums = program.adding()
         self._asked = asked
@@ -289,7 +289,7 @@ class _Search:
                 np.maximum(self._largest, whole, out=self._largest)
 
 
-def _middle(bounds: Bounds) -> Int64:
+def _middle(bounds: CellBounds) -> Int64:
     """Base cells in the middle of their bounds, to begin with."""
     half = (bounds.least + bounds.most) // 2
     return np.where(bounds.most < UNBOUNDED, half, bounds.least)
@@ -308,7 +308,7 @@ def _of_thread(make: Callable[[], Goal]) -> Goal:
     return solve
 
 
-def _linear(program: Program) -> Goal:
+def _linear(program: LinearProgram) -> Goal:
     """A solver of OR-tools where it is installed and gets through, else HiGHS."""
 
     def from_scratch(cost: Float64) -> Solution:
@@ -326,7 +326,7 @@ def _linear(program: Program) -> Goal:
     return solve
 
 
-def _whole(program: Program) -> Goal:
+def _whole(program: LinearProgram) -> Goal:
     """CP-SAT where it is installed, else HiGHS."""
 
     def solve(cost: Float64) -> Solution:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.solvers.program import Float64, Program, Solution, Status, found, nothing
+from sdcensus.solvers.program import Float64, LinearProgram, Solution, Status, found, nothing
 
 # Without preprocessing, or the solver would forget where it was. The largest gain first: the goals
 # here are so near to each other that better rules cost more than the steps that they save.
@@ -20,7 +20,7 @@ class Glop:
 
     __slots__ = ("_cost", "_program", "_solver", "_variables")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LinearProgram) -> None:
         try:
             from ortools.linear_solver import pywraplp  # type: ignore[import-untyped]
         except ImportError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdcensus.solvers.program import Program, Solution, Status, found, nothing
+from sdcensus.solvers.program import LinearProgram, Solution, Status, found, nothing
 
 #: What scipy calls the ways to end.
 _STATUS = {
@@ -16,7 +16,7 @@ _STATUS = {
 }
 
 
-def solve(program: Program, *, steps: int | None = None) -> Solution:
+def solve(program: LinearProgram, *, steps: int | None = None) -> Solution:
     """Solve to the proven best, or until so many nodes of the search tree were looked at."""
     # Loading scipy's optimisation takes longer than most tables.
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -46,6 +46,6 @@ def solve(program: Program, *, steps: int | None = None) -> Solution:
     return nothing(status) if result.x is None else found(program, status, result.x)
 
 
-def _of_constant(program: Program) -> Status:
+def _of_constant(program: LinearProgram) -> Status:
     holds = (program.row_lower <= 0).all() and (program.row_upper >= 0).all()
     return Status.OPTIMAL if holds else Status.INFEASIBLE

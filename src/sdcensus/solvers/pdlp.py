@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.solvers.program import Float64, Program, Solution, Status, nothing
+from sdcensus.solvers.program import Float64, LinearProgram, Solution, Status, nothing
 
 #: How far the cost of a solution may lie from what is proven, and a row outside of its bounds.
 _GAP, _OUTSIDE = 0.02, 1e-4
@@ -25,7 +25,7 @@ class Pdlp:
 
     __slots__ = ("_matrix", "_parameters", "_pdlp", "_program", "_solution", "_stated")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LinearProgram) -> None:
         try:
             from ortools.pdlp import solvers_pb2  # type: ignore[import-untyped]
             from ortools.pdlp.python import pdlp  # type: ignore[import-untyped]

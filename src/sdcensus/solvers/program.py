@@ -26,7 +26,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Program:
+class LinearProgram:
     """Make ``cost`` times the variables as small as possible, within bounds and rows.
 
     Attributes:
@@ -110,7 +110,7 @@ def nothing(status: Status) -> Solution:
     return Solution(status, np.zeros(0), float("nan"))
 
 
-def found(program: Program, status: Status, values: Float64) -> Solution:
+def found(program: LinearProgram, status: Status, values: Float64) -> Solution:
     """A solution whose whole numbers are made exactly whole."""
     exact = np.where(program.integer, np.round(values), values)
     return Solution(status, exact, float(program.cost @ exact))

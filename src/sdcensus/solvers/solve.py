@@ -7,7 +7,7 @@ from enum import StrEnum
 from sdcensus.errors import SpecError
 from sdcensus.model.options import option
 from sdcensus.solvers import cp_sat, highs
-from sdcensus.solvers.program import Program, Solution
+from sdcensus.solvers.program import LinearProgram, Solution
 
 
 class Solver(StrEnum):
@@ -18,7 +18,7 @@ class Solver(StrEnum):
 
 
 def solve(
-    program: Program, solver: Solver | str = Solver.HIGHS, *, steps: int | None = None
+    program: LinearProgram, solver: Solver | str = Solver.HIGHS, *, steps: int | None = None
 ) -> Solution:
     """Solve a program.
 

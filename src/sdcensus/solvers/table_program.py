@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sdcensus.kernels.inference.whole_tables import Bounds, Sums
+from sdcensus.kernels.inference.whole_tables import CellBounds, Sums
 from sdcensus.model.inference.intervals import Intervals
 from sdcensus.model.inference.knowledge import UNBOUNDED
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.solvers.program import Float64, Int64, Program
+from sdcensus.solvers.program import Float64, Int64, LinearProgram
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +28,9 @@ class TableProgram:
     """
 
     spec: TableSpec
-    linear: Program
+    linear: LinearProgram
     sums: Any
-    bounds: Bounds
+    bounds: CellBounds
 
     @classmethod
     def of(cls, intervals: Intervals) -> TableProgram:
@@ -46,7 +46,7 @@ class TableProgram:
         length = np.diff(sums.indptr)
         binding = (length > 1) & ((sums @ least < low) | (sums @ most > high))
         rows = sums[np.flatnonzero(binding)].tocoo()
-        linear = Program(
+        linear = LinearProgram(
             cost=np.zeros(least.size),
             lower=least.astype(np.float64),
             upper=_infinite(most),
@@ -59,7 +59,7 @@ class TableProgram:
         )
         return cls(intervals.spec, linear, sums, bounds)
 
-    def whole(self) -> Program:
+    def whole(self) -> LinearProgram:
         """The same program in whole numbers, with finite bounds."""
         # A cell without an upper bound is in sums without one only: more than the largest lower
         # bound of a sum never helps.
@@ -85,7 +85,7 @@ class TableProgram:
         return cost
 
 
-def bounds_of(intervals: Intervals, sums: Any) -> Bounds:
+def bounds_of(intervals: Intervals, sums: Any) -> CellBounds:
     """Bounds of the base cells and of the cells of a table; a base cell may not be shown."""
     low, high = intervals.lower.reshape(-1), intervals.upper.reshape(-1)
     least = np.zeros(sums.shape[1], dtype=np.int64)
@@ -94,7 +94,7 @@ def bounds_of(intervals: Intervals, sums: Any) -> Bounds:
     cell = sums.indices[sums.indptr[alone]]
     np.maximum.at(least, cell, low[alone])
     np.minimum.at(most, cell, high[alone])
-    return Bounds(least, most, low, high)
+    return CellBounds(least, most, low, high)
 
 
 def _sums_along(axis: Axis) -> Any:

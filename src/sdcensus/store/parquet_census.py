@@ -301,26 +301,26 @@ class ParquetCensus(Confidential):
 
     def codes(self, entity: Entity, variable: Variable) -> str:
         """The column with the leaves of a variable."""
-        found = self.dataset(entity).codes.get(variable.name)
-        if found is None:
+        parquet_column = self.dataset(entity).codes.get(variable.name)
+        if parquet_column is None:
             # Refuses what cannot be inherited because there is no code for those without a parent.
             self.schema.inherited_missing(entity, variable)
             raise StoreError(f"{entity.plural} do not have {variable.name!r}.")
-        return found.name
+        return parquet_column.name
 
     def values(self, entity: Entity, variable: Variable) -> str:
         """The column with the amounts of a variable; null where there is none."""
-        found = self.dataset(entity).values.get(variable.name)
-        if found is None:
+        parquet_column = self.dataset(entity).values.get(variable.name)
+        if parquet_column is None:
             raise StoreError(f"{entity.plural} do not have {value_column(variable.name)!r}.")
-        return found.name
+        return parquet_column.name
 
     def household(self, entity: Entity) -> str:
         """The column with the row of each record's household."""
-        found = self.dataset(entity).household
-        if found is None:
+        parquet_column = self.dataset(entity).household
+        if parquet_column is None:
             raise StoreError(f"{entity.plural} do not lie in households.")
-        return found.name
+        return parquet_column.name
 
 
 def is_address(folder: str | Path) -> bool:

@@ -212,7 +212,7 @@ def _write_file(
         path,
         compression="zstd",
         compression_level=1,
-        use_dictionary=[one.target.name for one in dictionary.values()],
+        use_dictionary=[writing.target.name for writing in dictionary.values()],
         row_group_size=max(1, table.num_rows),
         write_page_checksum=True,
     )

@@ -26,7 +26,7 @@ from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import write_owner_only
 from sdcensus.store.registry_batch import Batch
-from sdcensus.store.registry_entry import Entry, entry_from
+from sdcensus.store.registry_entry import RegistryEntry, entry_from
 from sdcensus.store.registry_files import (
     ABOUT_FILE,
     FOLDER,
@@ -46,7 +46,7 @@ from sdcensus.store.registry_values import (
     making_of,
 )
 
-__all__ = ["Batch", "Conflicts", "Entry", "Registry"]
+__all__ = ["Batch", "Conflicts", "Registry", "RegistryEntry"]
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
@@ -63,7 +63,7 @@ class Conflicts:
         before: Their values in the earlier publication.
     """
 
-    entry: Entry
+    entry: RegistryEntry
     cells: Numbers
     values: Int64
     before: Int64
@@ -80,7 +80,7 @@ class Registry:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._contents: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {}
-        self._known: dict[str, Entry] = {}
+        self._known: dict[str, RegistryEntry] = {}
         self._lists: dict[str, Variable] = {}
 
     def __repr__(self) -> str:
@@ -122,11 +122,11 @@ class Registry:
             upgrade(folder)
         return cls(folder)
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[RegistryEntry, ...]:
         """All tables of all publications, in the order in which they were added."""
         return tuple(self._entries())
 
-    def latest(self, *, without: Collection[str] = ()) -> tuple[Entry, ...]:
+    def latest(self, *, without: Collection[str] = ()) -> tuple[RegistryEntry, ...]:
         """Of every table the last publication: later ones take the place of earlier ones.
 
         Args:
@@ -150,18 +150,18 @@ class Registry:
             if entry.has_values:
                 yield self.table(entry)
 
-    def entry(self, identity: str) -> Entry:
+    def entry(self, identity: str) -> RegistryEntry:
         """A table by the digest of what was published, also of a publication in the making."""
         content = self._content(identity)
         if identity not in self._known:
             self._known[identity] = entry_from(self.path, identity, content, self._lists)
         return self._known[identity]
 
-    def table(self, entry: Entry) -> AnyTable:
+    def table(self, entry: RegistryEntry) -> AnyTable:
         """The published values of one publication."""
         return self.values(entry).table(entry.spec)
 
-    def values(self, entry: Entry) -> Values:
+    def values(self, entry: RegistryEntry) -> Values:
         """The published values by cell number."""
         if not entry.has_values:
             raise SpecError(
@@ -189,7 +189,7 @@ class Registry:
         *,
         publication: str = "",
         consistent: bool = False,
-    ) -> tuple[Entry, ...]:
+    ) -> tuple[RegistryEntry, ...]:
         """Add a publication of several tables; all of them, or none if anything fails.
 
         Args:
@@ -213,7 +213,7 @@ class Registry:
         name: str = "",
         allow_conflicts: bool = False,
         consistent: bool = False,
-    ) -> Entry:
+    ) -> RegistryEntry:
         """Add a publication of one table; adding the same again changes nothing.
 
         Args:
@@ -245,7 +245,7 @@ class Registry:
         batch.commit(name or table.spec.title)
         return self.entries()[-1]
 
-    def _same(self, table: AnyTable, provenance: Provenance | None) -> Entry | None:
+    def _same(self, table: AnyTable, provenance: Provenance | None) -> RegistryEntry | None:
         """The same numbers, made in the same way, if they were published before."""
         own = Values.of(table)
         wanted = table.spec.hash()
@@ -327,7 +327,9 @@ class Registry:
                 " allow_conflicts=True)."
             )
 
-    def _numbers(self, spec: TableSpec, cells: Numbers, entry: Entry) -> tuple[Int64, Int64]:
+    def _numbers(
+        self, spec: TableSpec, cells: Numbers, entry: RegistryEntry
+    ) -> tuple[Int64, Int64]:
         """Of some cells those that a publication has with a number, and the numbers."""
         shared = shared_cells(spec, entry.spec)
         if shared is None:
@@ -337,14 +339,14 @@ class Registry:
         numbered = values.flags_at(theirs) == 0
         return kept[numbered], values.at(theirs[numbered])
 
-    def _alike(self, spec: TableSpec) -> Iterator[Entry]:
+    def _alike(self, spec: TableSpec) -> Iterator[RegistryEntry]:
         """The last publications that count the same kind of units in the same way."""
         for entry in self.latest():
             same = entry.spec.of is spec.of and entry.spec.measure is spec.measure
             if same and entry.has_values:
                 yield entry
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[RegistryEntry]:
         return (self._placed(*one) for one in self._listed())
 
     def _listed(self) -> Iterator[tuple[str, int, str]]:
@@ -363,7 +365,7 @@ class Registry:
                 yield name, order, identity
                 order += 1
 
-    def _placed(self, publication: str, order: int, identity: str) -> Entry:
+    def _placed(self, publication: str, order: int, identity: str) -> RegistryEntry:
         return replace(self.entry(identity), order=order, publication=publication)
 
     def _content(self, identity: str) -> dict[str, Any]:
@@ -382,5 +384,5 @@ class Registry:
         return known[1]
 
 
-def _conflicts(entry: Entry, found: Differences, chosen: Int64) -> Conflicts:
+def _conflicts(entry: RegistryEntry, found: Differences, chosen: Int64) -> Conflicts:
     return Conflicts(entry, found.cells[chosen], found.values[chosen], found.before[chosen])

@@ -17,7 +17,7 @@ from sdcensus.store.registry_values import making_of
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """One table of one publication.
 
     Attributes:
@@ -57,7 +57,7 @@ class Entry:
 
 def entry_from(
     folder: Path, identity: str, content: Mapping[str, Any], lists: dict[str, Variable]
-) -> Entry:
+) -> RegistryEntry:
     """Read the description of a table.
 
     Args:
@@ -76,7 +76,7 @@ def entry_from(
         document = get_spec(folder, content["spec"], lists)
         spec = spec_from_json(document, where=f"the table in {path.name}")
         made = content["provenance"]
-        entry = Entry(
+        entry = RegistryEntry(
             id=str(content["id"]),
             order=0,
             name=str(content["name"]),

@@ -79,11 +79,11 @@ def event_file(order: int) -> str:
 def event_files(folder: Path) -> list[tuple[int, Path]]:
     """The publications of a registry, in their order."""
     try:
-        names = [one.name for one in (folder / EVENTS).iterdir()]
+        names = [path.name for path in (folder / EVENTS).iterdir()]
     except OSError:
         raise StoreError(f"{folder} has lost its publications. Restore it from a backup.") from None
     found = [match for match in map(_EVENT.fullmatch, names) if match]
-    return sorted((int(one[1]), folder / EVENTS / one[0]) for one in found)
+    return sorted((int(match[1]), folder / EVENTS / match[0]) for match in found)
 
 
 def put_spec(

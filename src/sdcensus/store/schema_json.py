@@ -90,7 +90,9 @@ def _plain(schema: Schema) -> Json:
                 for entity, column in schema.keys.columns
             ],
         },
-        "impossible": [[one.when, _text_to_json(one.label)] for one in schema.impossible],
+        "impossible": [
+            [impossible.when, _text_to_json(impossible.label)] for impossible in schema.impossible
+        ],
         "grids": [
             [grid.variable, grid.x, grid.y, grid.epsg, grid.cell, list(grid.extent)]
             for grid in schema.grids

@@ -65,27 +65,27 @@ def _arrays(census: SmallCensus, entity: Entity) -> Units:
     schema, own = census.schema, census.units[entity]
     described = [variable for variable in schema.variables if variable.entity is entity]
     return Units(
-        keys=np.array([census.key(entity, one) for one in own], dtype=np.uint32),
-        digests=np.array([census.digest(entity, one) for one in own], dtype=np.uint64),
+        keys=np.array([census.key(entity, unit) for unit in own], dtype=np.uint32),
+        digests=np.array([census.digest(entity, unit) for unit in own], dtype=np.uint64),
         leaves={
-            one.name: np.array([unit.leaves[one.name] for unit in own], dtype=np.int64)
-            for one in described
-            if one.is_axis
+            variable.name: np.array([unit.leaves[variable.name] for unit in own], dtype=np.int64)
+            for variable in described
+            if variable.is_axis
         },
         values={
-            one.name: np.array(
+            variable.name: np.array(
                 [
-                    NO_VALUE if unit.values[one.name] is None else unit.values[one.name]
+                    NO_VALUE if unit.values[variable.name] is None else unit.values[variable.name]
                     for unit in own
                 ],
                 dtype=np.int64,
             )
-            for one in described
-            if one.continuous
+            for variable in described
+            if variable.continuous
         },
         parents={
             parent: np.array(
-                [-1 if one.parents[parent] is None else one.parents[parent] for one in own],
+                [-1 if unit.parents[parent] is None else unit.parents[parent] for unit in own],
                 dtype=np.int64,
             )
             for parent in schema.parents(entity)
@@ -193,7 +193,7 @@ def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dic
     weight = schema.weight(table.of)
     truth: dict[Place, CellTruth] = {}
     for number, unit in enumerate(census.units[table.of]):
-        leaves = {one.name: leaf_of(census, table.of, unit, one) for one in usable}
+        leaves = {variable.name: leaf_of(census, table.of, unit, variable) for variable in usable}
         if table.where is not None and not table.where.holds(leaves):
             continue
         for place in itertools.product(*(_positions(axis, leaves) for axis in spec.axes)):

@@ -48,11 +48,13 @@ PROVENANCE = Provenance(
 
 def texts(labels: Sequence[str]) -> st.SearchStrategy[Text]:
     """Texts in none, one or two languages."""
-    one = st.sampled_from(labels)
+    search_strategy = st.sampled_from(labels)
     return st.one_of(
         st.just(Text()),
-        one.map(Text.of),
-        st.tuples(one, one).map(lambda both: Text.of(dict(zip(LANGUAGES, both, strict=True)))),
+        search_strategy.map(Text.of),
+        st.tuples(search_strategy, search_strategy).map(
+            lambda both: Text.of(dict(zip(LANGUAGES, both, strict=True)))
+        ),
     )
 
 
@@ -123,7 +125,7 @@ def delivered_tables(
     share = draw(st.sampled_from((0.0, 0.3, 1.0)))
     marks = random.integers(1, len(Mark), shape, dtype=np.uint8)
     marks = np.where(random.random(shape) < share, marks, 0).astype(np.uint8)
-    silent = np.isin(marks, [one.value for one in Mark if not one.has_number])
+    silent = np.isin(marks, [mark.value for mark in Mark if not mark.has_number])
     return DeliveredTable(
         name=draw(st.sampled_from(("t", "9.2", "ages by sex", "a-table-with-a-very-long-name"))),
         title=draw(texts(labels)),

@@ -69,7 +69,11 @@ def write_files(
 
 
 def _columns(schema: Schema, entity: Entity) -> list[str]:
-    return [one.source.column for one in _described(schema, entity) if one.source is not None]
+    return [
+        variable.source.column
+        for variable in _described(schema, entity)
+        if variable.source is not None
+    ]
 
 
 def _described(schema: Schema, entity: Entity) -> list[Variable]:

@@ -226,7 +226,7 @@ def _only_with_members(schema: Schema, units: dict[Entity, list[Unit]]) -> dict[
         origin = schema.entity(entity).derived_from
         if origin is None:
             continue
-        seen = {one.parents[entity] for one in units[origin]}
+        seen = {unit.parents[entity] for unit in units[origin]}
         kept = [at for at in range(len(units[entity])) if at in seen]
         place: dict[int | None, int | None] = {old: new for new, old in enumerate(kept)}
         units[entity] = [units[entity][at] for at in kept]
@@ -234,11 +234,11 @@ def _only_with_members(schema: Schema, units: dict[Entity, list[Unit]]) -> dict[
             if entity in schema.parents(child):
                 units[child] = [
                     Unit(
-                        one.id,
-                        {**one.parents, entity: place.get(one.parents[entity])},
-                        one.leaves,
-                        one.values,
+                        unit.id,
+                        {**unit.parents, entity: place.get(unit.parents[entity])},
+                        unit.leaves,
+                        unit.values,
                     )
-                    for one in own
+                    for unit in own
                 ]
     return units

@@ -98,7 +98,7 @@ def levels(draw: st.DrawFn, name: str, leaves: Sequence[Code]) -> Level:
         leaves[group.index(at)] if ragged and group.count(at) == 1 else Code(code, Text.of(code))
         for at, code in enumerate(codes)
     ]
-    if len({one.code for one in named}) < len(named):
+    if len({code.code for code in named}) < len(named):
         named = [Code(f"{name}{at}") for at in range(size)]
     return Level(name, tuple(named), tuple(group))
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of
-from sdcensus.model.cube.parts import Int64, Part
+from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import AnyTable
@@ -56,7 +56,7 @@ def chi_square(
     cube: AnyCube,
     table: AnyTable,
     perturbation: Perturbation,
-    part: Part | str = Part.INTERIOR,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> ChiSquare:
     """Test the changes of a table against the rows of its perturbation.
 
@@ -169,7 +169,7 @@ def stay_tests(
     cube: AnyCube,
     table: AnyTable,
     perturbation: Perturbation,
-    part: Part | str = Part.INTERIOR,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> StayTests:
     """Test the share of unchanged cells of each row against its stay probability."""
     return stay_tests_of_pair(pair_of(cube, table, part, counts_only=True), perturbation)
@@ -217,7 +217,7 @@ class SignedRank(Confidential):
 def signed_rank(
     cube: AnyCube,
     table: AnyTable,
-    part: Part | str = Part.INTERIOR,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> SignedRank:
     """Test whether changes up and down balance, without knowing the perturbation.
 

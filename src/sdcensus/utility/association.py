@@ -103,15 +103,15 @@ def association_change(
     chosen = option(Source, "source of totals", source)
     true, published, hidden = whole_table(cube, table)
     spec = cube.spec
-    found = []
+    association_changes = []
     for pair in combinations(range(len(spec.axes)), 2):
         names = (spec.axes[pair[0]].variable.name, spec.axes[pair[1]].variable.name)
         before = cramers_v(on_axes(spec, true, pair, chosen))
         after = cramers_v(on_axes(spec, published, pair, chosen))
         if hidden is not None and on_axes(spec, hidden.astype(np.int64), pair, chosen).any():
             after = CramersV(None, _WITHHELD)
-        found.append(_change(names, chosen, before, after))
-    return tuple(found)
+        association_changes.append(_change(names, chosen, before, after))
+    return tuple(association_changes)
 
 
 def association_change_of_values(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.rows import Rows, rows_of
@@ -81,7 +81,7 @@ def per_row(
     *,
     axis: str | None = None,
     level: str | None = None,
-    part: Part | str = Part.INTERIOR,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> RowMeasures:
     """Measure each code of an axis and tell how far they differ; by default each area.
 

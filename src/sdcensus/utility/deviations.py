@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of
-from sdcensus.model.cube.parts import Int64, Numbers, Part, known_axes
+from sdcensus.model.cube.parts import Int64, Numbers, TablePart, known_axes
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
@@ -50,7 +50,7 @@ class Deviations(Confidential):
 def deviation_distribution(
     cube: AnyCube,
     table: AnyTable,
-    part: Part | str = Part.ALL,
+    part: TablePart | str = TablePart.ALL,
     base: Base | str = Base.NONZERO,
 ) -> Deviations:
     """How often each change occurs in a part of a table."""
@@ -116,7 +116,7 @@ def worst_cells(
     limit: int = 10,
     *,
     by: Worst | str = Worst.ABSOLUTE,
-    part: Part | str = Part.ALL,
+    part: TablePart | str = TablePart.ALL,
 ) -> WorstCells:
     """The cells that changed most; cells that did not change are never among them.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of, pair_of_values
-from sdcensus.model.cube.parts import Int64, Part
+from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
@@ -56,7 +56,7 @@ class Utility(Confidential):
         reasons: For each figure that is ``None``, why.
     """
 
-    part: Part | None
+    part: TablePart | None
     base: Base
     small: int
     cells: int
@@ -126,7 +126,7 @@ _SAME = {"utility": "hellinger_normalised"}
 def utility_of(
     cube: AnyCube,
     table: AnyTable,
-    part: Part | str = Part.ALL,
+    part: TablePart | str = TablePart.ALL,
     base: Base | str = Base.NONZERO,
     *,
     small: int = SMALL,
@@ -140,7 +140,7 @@ def utility_of(
         base: Over which cells mean distances are taken.
         small: Counts from 1 to this are the small ones.
     """
-    chosen = Part.named(part)
+    chosen = TablePart.named(part)
     return measure(pair_of(cube, table, chosen), base=base, part=chosen, small=small)
 
 
@@ -203,7 +203,7 @@ def measure(
     pair: Pair,
     *,
     base: Base | str = Base.NONZERO,
-    part: Part | None = None,
+    part: TablePart | None = None,
     small: int = SMALL,
 ) -> Utility:
     """The measures of cells that stand side by side."""

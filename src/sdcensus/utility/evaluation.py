@@ -12,7 +12,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tallies import tally_pairs
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
-from sdcensus.model.cube.parts import Int64, Part
+from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.table_spec import TableSpec
@@ -127,7 +127,11 @@ class EvaluationRow(Confidential):
         made = self._head()
         for stage in dict.fromkeys(stage.stage for stage in self.stages):
             for margins, cells in ((True, "with margins"), (False, "without margins")):
-                found = [one for one in self.stages if (one.stage, one.margins) == (stage, margins)]
+                found = [
+                    stage_figures
+                    for stage_figures in self.stages
+                    if (stage_figures.stage, stage_figures.margins) == (stage, margins)
+                ]
                 values = found[0].columns() if found else dict.fromkeys(_HEADINGS)
                 for heading, value in values.items():
                     made[f"{stage}, {cells}: {heading}"] = value
@@ -173,9 +177,9 @@ def evaluation_row(
     """
     if type(unsafe) is not int or unsafe < 1:
         raise SpecError("Unsafe counts are those from 1 to a whole number, 1 or more.")
-    parts = [Part.ALL]
+    parts = [TablePart.ALL]
     if all(axis.base_is_shown for axis in cube.spec.axes):
-        parts.append(Part.INTERIOR)
+        parts.append(TablePart.INTERIOR)
     stages: list[StageFigures] = []
     for stage, values in ((Stage.ORIGINAL, None), *others, (Stage.PUBLISHED, table)):
         for part in parts:
@@ -185,7 +189,7 @@ def evaluation_row(
             else:
                 pair = pair_of(cube, values, part)
             before, after = Tally.of(pair.true, pair.published).figures(
-                cells=pair.cells, margins=part is Part.ALL, unsafe=unsafe
+                cells=pair.cells, margins=part is TablePart.ALL, unsafe=unsafe
             )
             figures = before if values is None else replace(after, stage=stage)
             stages.append(replace(figures, withheld=pair.withheld))
@@ -228,22 +232,22 @@ class Tally(Confidential):
     @classmethod
     def of(cls, true: Int64, published: Int64) -> Tally:
         """The tally of some cells, which are of one shape in both."""
-        made = cls()
+        tally = cls()
         sound = tally_pairs(
             np.ascontiguousarray(true),
             np.ascontiguousarray(published),
-            made.true.bins,
-            made.published.bins,
-            made.change.bins,
+            tally.true.bins,
+            tally.published.bins,
+            tally.change.bins,
         )
         if not sound:
             raise SpecError("Some values are below 0, which no count is.")
         # A change is never larger than both: where no value is large, none is.
         if max(true.max(initial=0), published.max(initial=0)) >= BINS:
             change = np.abs(published - true)
-            for values, kept in zip((true, published, change), made._parts(), strict=True):
+            for values, kept in zip((true, published, change), tally._parts(), strict=True):
                 kept.large.append(values[values >= BINS])
-        return made
+        return tally
 
     def _parts(self) -> tuple[_Values, _Values, _Values]:
         return self.true, self.published, self.change

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import check_match, pair_in
-from sdcensus.model.cube.parts import Part, block_of, region_at
+from sdcensus.model.cube.parts import TablePart, block_of, region_at
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.area_axis import area_axis
@@ -39,7 +39,7 @@ class UtilityAt(Confidential):
 def by_level(
     cube: AnyCube,
     table: AnyTable,
-    part: Part | str = Part.ALL,
+    part: TablePart | str = TablePart.ALL,
     base: Base | str = Base.NONZERO,
     *,
     axis: str | None = None,
@@ -59,20 +59,20 @@ def by_level(
         small: Counts from 1 to this are the small ones.
     """
     check_match(cube, table)
-    chosen = Part.named(part)
+    chosen = TablePart.named(part)
     at = area_axis(cube.spec, axis, how="axis=")
-    found = []
+    utility_ats = []
     for block in cube.spec.axes[at].blocks:
         pair = pair_in(cube, table, region_at(cube.spec, at, block, chosen))
-        made = measure(pair, base=base, part=chosen, small=small)
-        found.append(UtilityAt(cube.spec.axes[at].variable.name, block.level, None, made))
-    return tuple(found)
+        utility = measure(pair, base=base, part=chosen, small=small)
+        utility_ats.append(UtilityAt(cube.spec.axes[at].variable.name, block.level, None, utility))
+    return tuple(utility_ats)
 
 
 def by_code(
     cube: AnyCube,
     table: AnyTable,
-    part: Part | str = Part.ALL,
+    part: TablePart | str = TablePart.ALL,
     base: Base | str = Base.NONZERO,
     *,
     axis: str | None = None,
@@ -81,7 +81,7 @@ def by_code(
 ) -> tuple[UtilityAt, ...]:
     """The measures at each code of a level: by default each area of the finest level."""
     check_match(cube, table)
-    chosen = Part.named(part)
+    chosen = TablePart.named(part)
     at = area_axis(cube.spec, axis, how="axis=")
     if isinstance(cube, SparseCube):
         raise SpecError(
@@ -91,10 +91,10 @@ def by_code(
     own = cube.spec.axes[at]
     block = block_of(cube.spec, at, level)
     where = region_at(cube.spec, at, block, chosen)
-    found = []
+    utility_ats = []
     for position in range(block.start, block.start + block.size):
         pair = pair_in(cube, table, where.at(at, position, position + 1))
-        made = measure(pair, base=base, part=chosen, small=small)
+        utility = measure(pair, base=base, part=chosen, small=small)
         code = own.codes[position].code
-        found.append(UtilityAt(own.variable.name, block.level, code, made))
-    return tuple(found)
+        utility_ats.append(UtilityAt(own.variable.name, block.level, code, utility))
+    return tuple(utility_ats)

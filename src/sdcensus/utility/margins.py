@@ -57,7 +57,7 @@ def marginal_change(
     chosen = option(Source, "source of totals", source)
     true, published, hidden = whole_table(cube, table)
     spec = cube.spec
-    found = []
+    marginal_changes = []
     for at, axis in enumerate(spec.axes):
         count = on_axes(spec, true, (at,), chosen)
         value = on_axes(spec, published, (at,), chosen)
@@ -67,7 +67,7 @@ def marginal_change(
         used = shown & (count > 0)
         change = 100 * np.abs(value[used] - count[used]) / count[used]
         reason = "" if used.any() else "no code of the axis has records and a published figure"
-        found.append(
+        marginal_changes.append(
             MarginalChange(
                 axis=axis.variable.name,
                 source=chosen,
@@ -79,4 +79,4 @@ def marginal_change(
                 reason=reason,
             )
         )
-    return tuple(found)
+    return tuple(marginal_changes)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.parts import Int64, Mask, Part
+from sdcensus.model.cube.parts import Int64, Mask, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.rows import Rows, rows_of
@@ -49,7 +49,7 @@ def rank_change(
     groups: int = GROUPS,
     axis: str | None = None,
     level: str | None = None,
-    part: Part | str = Part.INTERIOR,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> RankChange:
     """Rank the areas in each column of a table, before and after.
 

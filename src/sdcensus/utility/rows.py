@@ -19,7 +19,7 @@ from sdcensus.model.cube.pairs import (
     true_values,
     whole_numbers,
 )
-from sdcensus.model.cube.parts import Int64, Mask, Part, block_of, region_at
+from sdcensus.model.cube.parts import Int64, Mask, TablePart, block_of, region_at
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.area_axis import area_axis
@@ -55,7 +55,7 @@ def rows_of(
     *,
     axis: str | None = None,
     level: str | None = None,
-    part: Part | str = Part.INTERIOR,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> Rows:
     """A cube and its table as rows.
 

@@ -27,7 +27,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Entry:
+class CachedAnswer:
     """A finished answer.
 
     Attributes:
@@ -71,11 +71,11 @@ class Entry:
         """Bytes that it takes."""
         return len(self.body) + len(self.zipped or b"") + 2 * len(self.question)
 
-    def without_body(self) -> Entry:
+    def without_body(self) -> CachedAnswer:
         """The same without its content, which is kept elsewhere."""
         return replace(self, body=b"", zipped=None)
 
-    def with_body(self, body: bytes, zipped: bytes | None) -> Entry:
+    def with_body(self, body: bytes, zipped: bytes | None) -> CachedAnswer:
         """The same with its content again."""
         return replace(self, body=body, zipped=zipped)
 

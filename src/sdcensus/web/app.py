@@ -25,11 +25,11 @@ from sdcensus.web.api.errors import ApiError, as_api_error, busy
 from sdcensus.web.api.requests import JSON, made_response, public_json, request_id
 from sdcensus.web.api.site import SERVER, Site
 from sdcensus.web.api.tables import FastTables
-from sdcensus.web.caching import Busy
-from sdcensus.web.database import Action, Database, Entry as AuditEntry
+from sdcensus.web.caching import CacheBusy
+from sdcensus.web.database import Action, AuditEntry as AuditEntry, Database
 from sdcensus.web.housekeeping import keep_house
 from sdcensus.web.languages import language_of
-from sdcensus.web.middleware.limits import Limits
+from sdcensus.web.middleware.limits import BodyLimits
 from sdcensus.web.middleware.shell import Shell, log_failure
 from sdcensus.web.pages import Pages
 from sdcensus.web.quotas import QuotaExceeded
@@ -82,7 +82,7 @@ def create_app(
     app.state.site = site
     _add_failures(app, site, pages, routes)
     # The last added stands outermost.
-    app.add_middleware(Limits, settings=settings)
+    app.add_middleware(BodyLimits, settings=settings)
     app.add_middleware(FastTables, site=site)
     app.add_middleware(Shell, settings=settings, metrics=site.metrics)
     return app
@@ -210,7 +210,7 @@ def _add_failures(app: Starlette, site: Site, pages: Pages, known_routes: Sequen
         headers.append((b"content-language", language.encode("ascii")))
         return made_response(error.status, error.body(language, request_id(request)), JSON, headers)
 
-    for kind in (ApiError, SdcensusError, QuotaExceeded, Busy):
+    for kind in (ApiError, SdcensusError, QuotaExceeded, CacheBusy):
         app.add_exception_handler(kind, failed)
     app.add_exception_handler(HTTPException, plain_failure)
 

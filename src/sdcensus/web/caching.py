@@ -29,7 +29,7 @@ MOST_ALIASES = 100_000
 _OVERHEAD = 2_000
 
 
-class Busy(Exception):
+class CacheBusy(Exception):
     """More waits already than is allowed to."""
 
 
@@ -164,7 +164,7 @@ class Flights(Generic[Result]):
         if known is not None:
             return known
         if len(self._flights) >= self._most:
-            raise Busy
+            raise CacheBusy
         flight: Flight[Result] = Flight()
         loop = asyncio.get_running_loop()
         flight.future = loop.run_in_executor(self._executor, work, flight.tell)

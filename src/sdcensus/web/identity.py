@@ -118,7 +118,7 @@ def cookies_of(header: str) -> Mapping[str, str]:
         jar.load(header)
     except CookieError:
         return {}
-    return {name: one.value for name, one in jar.items()}
+    return {name: morsel.value for name, morsel in jar.items()}
 
 
 def client_address(scope: Scope, headers: Headers, proxies: tuple[Network, ...]) -> str:
@@ -169,14 +169,14 @@ def _inside(text: str, networks: tuple[Network, ...]) -> bool:
 def network_of(address: str) -> str:
     """What stands for one household of addresses: an IPv4 address, or 64 bits of an IPv6 one."""
     try:
-        found = ip_address(address)
+        i_pv4_address = ip_address(address)
     except ValueError:
         return "unknown"
-    if found.version == 6:
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return f"{found.exploded[:19]}::"
-    return str(found)
+    if i_pv4_address.version == 6:
+        if i_pv4_address.ipv4_mapped is not None:
+            return str(i_pv4_address.ipv4_mapped)
+        return f"{i_pv4_address.exploded[:19]}::"
+    return str(i_pv4_address)
 
 
 class Identities:
@@ -229,8 +229,8 @@ class Identities:
             return None
         if not text.isascii() or not text.isprintable():
             return None
-        found: Account | None = await self._in_thread(self._database.tokens.verify, text)
-        return found
+        account: Account | None = await self._in_thread(self._database.tokens.verify, text)
+        return account
 
     async def pseudonym(self, scope: Scope, headers: Headers) -> str:
         """What stands today for the address of the one who asks."""

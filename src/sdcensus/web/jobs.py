@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sdcensus.web.answers import Entry
+from sdcensus.web.answers import CachedAnswer
 from sdcensus.web.caching import Flight
 
 Json = dict[str, Any]
@@ -59,8 +59,8 @@ class Job:
     who: str
     expires: float
     status: JobStatus = JobStatus.WAITING
-    flight: Flight[Entry] | None = None
-    entry: Entry | None = None
+    flight: Flight[CachedAnswer] | None = None
+    entry: CachedAnswer | None = None
     body: Path | None = None
     zipped: Path | None = None
     error: Json | None = None
@@ -126,7 +126,7 @@ class Jobs:
 
     def going_on_of(self, who: str) -> int:
         """How many jobs of somebody wait or run, those included that were told to be forgotten."""
-        leaving = sum(one.who == who for one in self._leaving)
+        leaving = sum(job.who == who for job in self._leaving)
         return leaving + sum(job.who == who and not job.ended for job in self._jobs.values())
 
     def add(self, owner: str, who: str) -> Job:
@@ -144,14 +144,14 @@ class Jobs:
             return None
         return job
 
-    def write(self, job: Job, entry: Entry) -> Files:
+    def write(self, job: Job, entry: CachedAnswer) -> Files:
         """Write a large result into files. Blocks: for a thread."""
         if len(entry.body) + len(entry.zipped or b"") <= IN_MEMORY:
             return None, None
         body = self._file(job.id, entry.body)
         return body, None if entry.zipped is None else self._file(f"{job.id}.gz", entry.zipped)
 
-    def done(self, job: Job, entry: Entry, files: Files = (None, None)) -> None:
+    def done(self, job: Job, entry: CachedAnswer, files: Files = (None, None)) -> None:
         """Keep the result of a job, in memory or in the files that hold it."""
         job.body, job.zipped = files
         if job.removed:
@@ -170,7 +170,7 @@ class Jobs:
         job.expires = self._clock() + self._seconds
         self._leaving.discard(job)
 
-    def result(self, job: Job) -> Entry | None:
+    def result(self, job: Job) -> CachedAnswer | None:
         """The finished answer of a job. Reads a file where it is large: for a thread."""
         if job.entry is None or job.body is None:
             return job.entry
@@ -199,7 +199,7 @@ class Jobs:
             else:
                 self._expire(job, now)
         kept = [job for job in self._jobs.values() if job.ended]
-        weight = sum(one.size for one in kept)
+        weight = sum(job.size for job in kept)
         while kept and (weight > self._most or len(kept) > MOST_KEPT):
             oldest = kept.pop(0)
             weight -= oldest.size

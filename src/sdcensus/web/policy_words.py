@@ -18,18 +18,18 @@ from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.headings import entity_text, inside_sentence, joined, variable_heading
 from sdcensus.session.answer import level_label
 from sdcensus.session.policy.verdict import (
-    Reason,
-    Remedy,
     RemedyStep,
     StepKind,
     Told,
+    VerdictReason,
+    VerdictRemedy,
 )
 
 #: Texts by their full key, such as ``policy.remedy.leave-out``.
 Texts = Mapping[str, str]
 
 
-def reason_text(reason: Reason, schema: Schema, language: str, texts: Texts) -> str:
+def reason_text(reason: VerdictReason, schema: Schema, language: str, texts: Texts) -> str:
     """Why a table is refused or shown in part only.
 
     Args:
@@ -56,7 +56,7 @@ def note_text(note: Sentence, language: str, texts: Texts) -> str:
     return texts[f"policy.{note.words}"].format_map(values)
 
 
-def remedy_text(remedy: Remedy, schema: Schema, language: str, texts: Texts) -> str:
+def remedy_text(remedy: VerdictRemedy, schema: Schema, language: str, texts: Texts) -> str:
     """What would help."""
     parts = [*_steps(remedy.steps, schema, language, texts)]
     steps = joined(parts, language)

@@ -140,15 +140,15 @@ class Quotas:
 
     def _windows(self, account: _Account, rules: RoleRules) -> list[Window]:
         now = self._clock()
-        made = []
+        windows = []
         for what, limit, used, seconds in (
             ("tables", rules.tables_per_day, account.tables, DAY),
             ("cells", rules.cells_per_hour, account.cells, HOUR),
         ):
             if limit is not None:
                 reset = max(1, math.ceil(seconds - now % seconds))
-                made.append(Window(what, limit, max(limit - used, 0), reset, seconds))
-        return made
+                windows.append(Window(what, limit, max(limit - used, 0), reset, seconds))
+        return windows
 
 
 class Attempts:

@@ -122,9 +122,9 @@ class StaticFiles:
 
     async def _vega(self) -> StaticFile:
         """The library of charts, in a thread of its own: it takes seconds to make."""
-        made = await asyncio.shield(asyncio.wrap_future(_bundle(self._state)))
-        self._files[VEGA] = made
-        return made
+        static_file = await asyncio.shield(asyncio.wrap_future(_bundle(self._state)))
+        self._files[VEGA] = static_file
+        return static_file
 
 
 _lock = threading.Lock()
@@ -137,12 +137,12 @@ def _bundle(state: Path) -> Future[StaticFile]:
     name = f"vega-{__version__}-{version('vl-convert-python')}.js"
     kept = state / name
     with _lock:
-        found = _bundles.get(name)
-        if found is None or (found.done() and found.exception() is not None):
-            found = _bundles[name] = Future()
+        future = _bundles.get(name)
+        if future is None or (future.done() and future.exception() is not None):
+            future = _bundles[name] = Future()
             # A server that stops does not wait for it.
-            threading.Thread(target=_make, args=(kept, found), name="vega", daemon=True).start()
-        return found
+            threading.Thread(target=_make, args=(kept, future), name="vega", daemon=True).start()
+        return future
 
 
 def _make(kept: Path, made: Future[StaticFile]) -> None:

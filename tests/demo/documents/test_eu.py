@@ -7,8 +7,8 @@ import csv
 import pytest
 
 from sdcensus.demo import eu_mapping, make_country
-from sdcensus.demo.census import Census
-from sdcensus.demo.documents.questionnaire import Question, Questionnaire
+from sdcensus.demo.census import DemoCensus
+from sdcensus.demo.documents.questionnaire import DemoQuestion, Questionnaire
 from tests.conftest import ROOT
 
 
@@ -79,7 +79,7 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def questionnaire() -> Questionnaire:
-    return Census(make_country(2_000), seed=1).questionnaire
+    return DemoCensus(make_country(2_000), seed=1).questionnaire
 
 
 def test_the_lists_of_this_test_have_the_numbers_of_the_regulation() -> None:
@@ -91,7 +91,7 @@ def test_every_breakdown_that_was_asked_for_has_a_variable() -> None:
     assert {row.breakdown.split(".")[0] for row in eu_mapping()} == ASKED
 
 
-def eu_code_of_leaves(breakdown: str, question: Question) -> dict[str, str]:
+def eu_code_of_leaves(breakdown: str, question: DemoQuestion) -> dict[str, str]:
     """For each leaf of a variable its code in a breakdown; leaves without one are left out."""
     direct = {
         row.code: row.eu_code

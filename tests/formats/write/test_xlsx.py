@@ -92,12 +92,12 @@ def test_a_table_of_one_axis_or_none(tmp_path: Path, axes: Sequence[Any]) -> Non
 
 def test_axes_that_are_too_wide_go_down_the_rows() -> None:
     wide = axis("W", [str(at) for at in range(60)])
-    assert choose_layout(delivered(SEX, GEO, wide)) == layout.Layout((1, 0), (2,))
+    assert choose_layout(delivered(SEX, GEO, wide)) == layout.PageLayout((1, 0), (2,))
     assert choose_layout(delivered(wide, wide_too := replace(wide, column="X"), GEO)) == (
-        layout.Layout((2, 0), (1,))
+        layout.PageLayout((2, 0), (1,))
     )
-    assert choose_layout(delivered(wide, SEX)) == layout.Layout((0,), (1,))
-    assert choose_layout(delivered(wide_too, GEO, SEX, AGE)) == layout.Layout((1, 0), (2, 3))
+    assert choose_layout(delivered(wide, SEX)) == layout.PageLayout((0,), (1,))
+    assert choose_layout(delivered(wide_too, GEO, SEX, AGE)) == layout.PageLayout((1, 0), (2, 3))
 
 
 def test_signs_brackets_and_decimals(tmp_path: Path) -> None:

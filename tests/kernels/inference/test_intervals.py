@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.inference.intervals import Ended, Lines, narrow
+from sdcensus.kernels.inference.intervals import Ended, SumLines, narrow
 
 Int64 = npt.NDArray[np.int64]
 FAR = 1 << 40
 
 
-def lines(*sums: tuple[int, list[int]]) -> Lines:
+def lines(*sums: tuple[int, list[int]]) -> SumLines:
     starts = np.cumsum([0, *(len(parts) for _, parts in sums)])
     parts = [one for _, several in sums for one in several]
-    return Lines(
+    return SumLines(
         np.array([total for total, _ in sums], dtype=np.int64),
         starts.astype(np.int64),
         np.array(parts, dtype=np.int64),
@@ -25,7 +25,7 @@ def lines(*sums: tuple[int, list[int]]) -> Lines:
 NONE = lines()
 
 
-def slow(lower: Int64, upper: Int64, along: list[Lines]) -> bool:
+def slow(lower: Int64, upper: Int64, along: list[SumLines]) -> bool:
     """Narrow in place until nothing changes; false as soon as an interval is empty."""
     changed = True
     while changed:
@@ -62,7 +62,7 @@ AXES = (
 
 @given(st.lists(st.sampled_from(AXES), max_size=3), st.integers(0, 1 << 32), st.integers(1, 4))
 def test_the_outcome_is_that_of_doing_one_sum_after_the_other(
-    axes: list[tuple[int, Lines]], seed: int, spread: int
+    axes: list[tuple[int, SumLines]], seed: int, spread: int
 ) -> None:
     draw = np.random.default_rng(seed)
     shape = tuple(size for size, _ in axes)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.inference.whole_tables import Bounds, Sums, reach, repair
+from sdcensus.kernels.inference.whole_tables import CellBounds, Sums, reach, repair
 
 Int64 = npt.NDArray[np.int64]
 
@@ -23,7 +23,7 @@ def sums_of(matrix: Int64) -> Sums:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Int64, Bounds]:
+def cases(draw: st.DrawFn) -> tuple[Int64, CellBounds]:
     """Four cells, each a sum of its own, and four sums; some table fits."""
     seed = draw(st.integers(0, 1 << 32))
     generator = np.random.default_rng(seed)
@@ -31,10 +31,10 @@ def cases(draw: st.DrawFn) -> tuple[Int64, Bounds]:
     true = generator.integers(0, 4, 4)
     slack = generator.integers(0, 2, (2, 8))
     lower, upper = matrix @ true - slack[0], matrix @ true + slack[1]
-    return matrix, Bounds(np.maximum(lower[:4], 0), upper[:4], np.maximum(lower, 0), upper)
+    return matrix, CellBounds(np.maximum(lower[:4], 0), upper[:4], np.maximum(lower, 0), upper)
 
 
-def fitting(matrix: Int64, bounds: Bounds) -> Int64:
+def fitting(matrix: Int64, bounds: CellBounds) -> Int64:
     """The sums of all tables that fit."""
     ranges = [range(low, high + 1) for low, high in zip(bounds.least, bounds.most, strict=True)]
     sums = np.array(list(itertools.product(*ranges)), dtype=np.int64) @ matrix.T
@@ -43,7 +43,7 @@ def fitting(matrix: Int64, bounds: Bounds) -> Int64:
 
 @given(cases())
 def test_a_table_is_found_and_bounds_are_reached_where_a_table_reaches_them(
-    case: tuple[Int64, Bounds],
+    case: tuple[Int64, CellBounds],
 ) -> None:
     matrix, bounds = case
     sums = sums_of(matrix)
@@ -67,7 +67,7 @@ def test_a_table_is_found_and_bounds_are_reached_where_a_table_reaches_them(
 def test_where_no_table_fits_none_is_found() -> None:
     # Two of three cells are 1 together, for every two: halves, but no whole numbers.
     matrix = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
-    bounds = Bounds(
+    bounds = CellBounds(
         np.zeros(3, dtype=np.int64),
         np.full(3, 9),
         np.ones(3, dtype=np.int64),
@@ -79,7 +79,7 @@ def test_where_no_table_fits_none_is_found() -> None:
 def test_a_sum_far_away_is_reached_in_large_steps() -> None:
     matrix = np.ones((1, 2), dtype=np.int64)
     far = np.array([10**6])
-    bounds = Bounds(np.zeros(2, dtype=np.int64), np.full(2, 10**7), far, far)
+    bounds = CellBounds(np.zeros(2, dtype=np.int64), np.full(2, 10**7), far, far)
     values = np.zeros(2, dtype=np.int64)
     assert repair(values, sums_of(matrix), bounds, 1000)
     assert values.sum() == 10**6

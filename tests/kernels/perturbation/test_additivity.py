@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.perturbation.additivity import LONGEST_RUN, Grid, Runs, exchange, scattered
+from sdcensus.kernels.perturbation.additivity import (
+    LONGEST_RUN,
+    ExchangeRuns,
+    Grid,
+    exchange,
+    scattered,
+)
 
 Int64 = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
-def two_way(height: int, width: int) -> tuple[Grid, tuple[Runs, Runs]]:
+def two_way(height: int, width: int) -> tuple[Grid, tuple[ExchangeRuns, ExchangeRuns]]:
     """A table with a total of rows and of columns, last row and last column."""
     longest = max(height, width)
     offsets = np.zeros((2, 2, longest), dtype=np.int64)
@@ -22,7 +28,7 @@ def two_way(height: int, width: int) -> tuple[Grid, tuple[Runs, Runs]]:
     salts = np.arange(2 * longest, dtype=np.uint64).reshape(2, longest)
     grid = Grid(np.array([height, width]), np.array([2, 2]), offsets, salts)
     runs = tuple(
-        Runs(np.arange(size), np.array([0, size]), np.array([[False, True]]))
+        ExchangeRuns(np.arange(size), np.array([0, size]), np.array([[False, True]]))
         for size in (height, width)
     )
     return grid, (runs[0], runs[1])

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import counts_of, pair_of, pair_of_values
-from sdcensus.model.cube.parts import Part, known_axes, region
+from sdcensus.model.cube.parts import TablePart, known_axes, region
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import Table
@@ -23,14 +23,14 @@ from tests.methods.nearly_additive import spec_of, variable
 from tests.utility.made import cube_of, cubes_with_tables, sparse, two_way
 
 
-@given(cubes_with_tables(), st.sampled_from(Part))
+@given(cubes_with_tables(), st.sampled_from(TablePart))
 def test_parts_of_sparse_tables_are_those_of_dense_ones(
-    made: tuple[Cube, Table], part: Part
+    made: tuple[Cube, Table], part: TablePart
 ) -> None:
     """Interior cells come from the finest block alone; margins from all the others."""
     cube, table = made
     if not all(axis.base_is_shown for axis in cube.spec.axes):
-        part = Part.ALL
+        part = TablePart.ALL
     dense = pair_of(cube, table, part, numbers=True)
     held_cube, held_table = sparse(cube, table)
     held = pair_of(held_cube, held_table, part, numbers=True)
@@ -55,7 +55,7 @@ def test_withheld_cells_stand_apart_with_their_true_counts() -> None:
     flags = np.zeros(cube.shape, dtype=np.uint8)
     flags[0, 1] = Mark.WITHHELD
     table = Table(cube.spec, np.where(flags == 0, cube.count, 0), flags)
-    found = pair_of(cube, table, Part.INTERIOR, numbers=True)
+    found = pair_of(cube, table, TablePart.INTERIOR, numbers=True)
     assert found.true.tolist() == [1, 3, 4]
     assert found.hidden.tolist() == [2]
     assert (found.cells, found.withheld) == (3, 1)

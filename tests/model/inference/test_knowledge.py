@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
-from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge, Support
+from sdcensus.model.inference.knowledge import UNBOUNDED, DeviationSupport, Knowledge
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.table import Table
@@ -127,7 +127,7 @@ def test_the_sentence_says_what_is_known_and_the_text_of_the_object_no_table() -
     assert "which counts can lead" in sentence
     assert "support" not in repr(knowledge)
     assert knowledge == Knowledge.of(scheme("CP3(1,2)"))
-    assert isinstance(knowledge.support, Support)
+    assert isinstance(knowledge.support, DeviationSupport)
 
 
 @pytest.mark.parametrize("mark", IN_PLACE)

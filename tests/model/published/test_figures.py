@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import SpecError
 from sdcensus.model.published.figures import (
     Counted,
-    Limits,
+    FigureLimits,
     mean,
     median,
     quotient,
@@ -130,7 +130,7 @@ def test_rounding_is_half_to_even(above: int, below: int) -> None:
 
 def test_limits_and_digits_that_make_no_sense_are_refused() -> None:
     with pytest.raises(SpecError):
-        Limits(low_below=2, none_below=5)
+        FigureLimits(low_below=2, none_below=5)
     with pytest.raises(SpecError, match="behind the point"):
         quotient(counted(1), counted(1), decimals=9)
     with pytest.raises(SpecError, match="per a whole number"):

@@ -13,7 +13,7 @@ import pytest
 
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import share_text
 from sdcensus.report.assessment.files import AssessmentReport
@@ -69,7 +69,7 @@ def test_figures_on_the_page_are_the_measured_ones() -> None:
     visible = sum(made.perceived.seen.visible)
     right = share_text(made.perceived.share_right, digits=0)
     assert f"published ones and twos; {right} are what they seem {visible}" in text
-    for part in Part:
+    for part in TablePart:
         lost = made.utility_in(part)
         assert lost is not None
         assert lost.mean_absolute_distance is not None

@@ -14,7 +14,7 @@ from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.covers import terms_of
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import universe_of
-from sdcensus.session.answer.cells import PublishedCells, answer_cells
+from sdcensus.session.answer.cells import CountedCells, answer_cells
 from sdcensus.session.answer.recipe import compile_question
 from sdcensus.session.policy import Ruling, Verdict
 from sdcensus.testing.island import island_schema
@@ -185,7 +185,7 @@ def test_whatever_the_condition_an_answer_is_a_sum_of_declared_cells(
     np.testing.assert_array_equal(values(answer), total)
     # Terms do not overlap and leave nothing out: without noise the sums are the counts.
     counts = SERVICE.census.tabulate(compiled.counted).values.count
-    quiet = answer_cells(compiled, PublishedCells(counts), Ruling(Verdict())).values
+    quiet = answer_cells(compiled, CountedCells(counts), Ruling(Verdict())).values
     exact = SERVICE.census.tabulate(replace(compiled.spec, universe=universe)).values.count
     assert int(quiet.reshape(-1)[-1]) == int(exact.reshape(-1)[-1])
 

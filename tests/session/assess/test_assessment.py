@@ -18,7 +18,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Table
@@ -72,7 +72,7 @@ def test_every_method_is_assessed(name: str) -> None:
     assert made.main is not None
     assert made.left_out == ()
     assert lead(made)
-    assert [part for part, _ in made.utility] == list(Part)
+    assert [part for part, _ in made.utility] == list(TablePart)
     assert "confidential" in repr(made)
 
 
@@ -272,7 +272,7 @@ def test_a_scheme_stands_in_its_own_place_with_its_own_figures() -> None:
     results = made.compared.tables[0].results
     assert [result.candidate.name for result in results] == list(COMPARED)
     [own] = [result for result in results if result.candidate.name == made.chosen == "CP3(EU)"]
-    assert own.utility == made.utility_in(Part.ALL)
+    assert own.utility == made.utility_in(TablePart.ALL)
     risk = made.result(RiskBeforeAndAfter)
     assert risk is not None
     assert own.risk == risk.after.value
@@ -286,7 +286,7 @@ def test_another_method_is_one_row_more(name: str) -> None:
     results = made.compared.tables[0].results
     assert [result.candidate.name for result in results] == [*COMPARED, "this table"]
     assert made.chosen == "this table"
-    assert results[-1].utility == made.utility_in(Part.ALL)
+    assert results[-1].utility == made.utility_in(TablePart.ALL)
 
 
 def test_which_methods_are_a_scheme_and_nothing_more() -> None:
@@ -324,7 +324,7 @@ def test_an_empty_table() -> None:
     assert lead(made).startswith("The table is empty: there is nobody in it")
     assert made.population == 0
     assert made.findings == ()
-    whole = made.utility_in(Part.ALL)
+    whole = made.utility_in(TablePart.ALL)
     assert whole is not None
     assert whole.mean_absolute_distance is None
     assert whole.reason("mean_absolute_distance") == "no cell is non-empty"
@@ -357,7 +357,7 @@ def test_a_table_without_interior() -> None:
     made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.interior_cells is made.empty is made.small is None
     assert made.population == 400
-    assert [part for part, _ in made.utility] == [Part.ALL]
+    assert [part for part, _ in made.utility] == [TablePart.ALL]
     assert made.compared is None
     assert any(one.startswith("Other methods: ") for one in made.left_out)
     bare = island_cube("age@class+half-total", "sex")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.demo import make_country
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from sdcensus.demo.documents.schema_text import code_files, schema_text
 from sdcensus.demo.land.maps import extent_of_grid
 from sdcensus.documents.schema.document import read_schema
@@ -24,7 +24,7 @@ HERE = "¶"
 @functools.cache
 def demo_schema() -> Schema:
     """The schema of the demo country, without any of its people."""
-    census = Census(make_country(30_000), seed=1)
+    census = DemoCensus(make_country(30_000), seed=1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "codes").mkdir()

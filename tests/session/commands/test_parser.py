@@ -20,22 +20,22 @@ from sdcensus.model.spec.predicate import (
 )
 from sdcensus.session.commands import GRAMMAR, RESERVED, parse_program, program_text
 from sdcensus.session.commands.syntax import (
-    Counts,
+    CountStatement,
     Define,
-    Group,
+    GroupDefinition,
     Indicator,
     Label,
     Number,
     Percent,
     PercentOf,
-    Rest,
+    RestCategory,
     RestKind,
     Rundef,
     Script,
     Span,
-    Table,
+    TableStatement,
 )
-from sdcensus.session.commands.tokens import Kind, tokens
+from sdcensus.session.commands.tokens import TokenKind, tokens
 from tests.session.commands.ebnf import Grammar
 
 DOCUMENTED = Grammar(GRAMMAR)
@@ -115,10 +115,10 @@ def test_a_program_as_a_tree() -> None:
     )
     adults = Comparison(variable("age", entity="person"), ">=", (Value("15"),))
     groups = (
-        Group((Span(None, Value("14")),), Value("1"), Label("Children")),
-        Group((Span(Value("15"), Value("64")), Value("x", quoted=True)), Value("2")),
-        Group((Rest(RestKind.ELSE),), Value("3"), Label("Rest")),
-        Group((Rest(RestKind.MISSING),), Value("9")),
+        GroupDefinition((Span(None, Value("14")),), Value("1"), Label("Children")),
+        GroupDefinition((Span(Value("15"), Value("64")), Value("x", quoted=True)), Value("2")),
+        GroupDefinition((RestCategory(RestKind.ELSE),), Value("3"), Label("Rest")),
+        GroupDefinition((RestCategory(RestKind.MISSING),), Value("9")),
     )
     women, men = compared("sex", "==", "2"), compared("sex", "==", "1")
     wide = variable("age", "five_year", "broad", entity="person", total=False)
@@ -126,21 +126,23 @@ def test_a_program_as_a_tree() -> None:
         Rundef(Name("job"), None, adults),
         (
             Define(variable("agegroup", entity="person"), variable("age", entity="person"), groups),
-            Table(Name("t1"), Counts("FREQUENCY", of=wide), Label("Age")),
-            Table(
+            TableStatement(Name("t1"), CountStatement("FREQUENCY", of=wide), Label("Age")),
+            TableStatement(
                 Name("t2"),
-                Counts("CROSSTABS", of=variable("age"), by=(variable("sex"), variable("married"))),
+                CountStatement(
+                    "CROSSTABS", of=variable("age"), by=(variable("sex"), variable("married"))
+                ),
                 where=women,
                 areas=variable("ed", "parish"),
                 percent=Percent(PercentOf.ROW),
             ),
-            Table(
+            TableStatement(
                 Name("t3"),
                 Indicator(Name("share"), women, Name("person"), by=(variable("ed"),)),
                 decimals=Number(2),
             ),
-            Table(Name("t4"), Indicator(Name("ratio"), men, women), per=Number(1000)),
-            Table(Name("t5"), Indicator(Name("mean"), of=variable("age"))),
+            TableStatement(Name("t4"), Indicator(Name("ratio"), men, women), per=Number(1000)),
+            TableStatement(Name("t5"), Indicator(Name("mean"), of=variable("age"))),
         ),
     )
 
@@ -193,15 +195,15 @@ def test_words_know_where_they_stand() -> None:
         for token in tokens(source)
     ]
     assert found == [
-        (Kind.WORD, "TABLE", 0, 5, 1, 1),
-        (Kind.WORD, "t", 7, 8, 1, 8),
-        (Kind.WORD, "TITLE", 11, 16, 2, 3),
-        (Kind.TEXT, 'a "b"', 17, 26, 2, 9),
-        (Kind.WORD, "AS", 28, 30, 4, 1),
-        (Kind.WORD, "age", 38, 41, 5, 3),
-        (Kind.MARK, ">=", 41, 43, 5, 6),
-        (Kind.NUMBER, "15", 43, 45, 5, 8),
-        (Kind.END, "", 45, 45, 5, 10),
+        (TokenKind.WORD, "TABLE", 0, 5, 1, 1),
+        (TokenKind.WORD, "t", 7, 8, 1, 8),
+        (TokenKind.WORD, "TITLE", 11, 16, 2, 3),
+        (TokenKind.TEXT, 'a "b"', 17, 26, 2, 9),
+        (TokenKind.WORD, "AS", 28, 30, 4, 1),
+        (TokenKind.WORD, "age", 38, 41, 5, 3),
+        (TokenKind.MARK, ">=", 41, 43, 5, 6),
+        (TokenKind.NUMBER, "15", 43, 45, 5, 8),
+        (TokenKind.END, "", 45, 45, 5, 10),
     ]
 
 
@@ -217,5 +219,5 @@ def test_reserved_words_are_names_behind_a_point_or_at_sign() -> None:
         "TABLE t AS FREQUENCY OF person.share@count+total BY x".partition(" BY")[0]
     )
     analysis = tree.tables[0].analysis
-    assert isinstance(analysis, Counts)
+    assert isinstance(analysis, CountStatement)
     assert analysis.of == variable("share", "count", entity="person")

@@ -19,7 +19,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.tied_units import (
-    PlannedTable,
+    TiedTable,
     check_tables,
     looks_between_units,
     refuse_ties_in_policy,
@@ -183,7 +183,7 @@ def test_drafts_show_nothing_twice(census: Census) -> None:
     advice = recommend(census, "report")
     assert ties_in_policy(advice.policy) == ()
     specs = [table.spec(census.schema) for table in advice.plan.tables]
-    assert check_tables(SCHEMA, [PlannedTable(spec.name, spec) for spec in specs]) == ()
+    assert check_tables(SCHEMA, [TiedTable(spec.name, spec) for spec in specs]) == ()
 
 
 # ----------------------------------------------------------------------------------------- plans
@@ -251,9 +251,9 @@ def test_what_is_out_already_is_warned_about(folder: Path) -> None:
 
 def test_required_tables_are_warned_about_with_their_number() -> None:
     tables = [
-        PlannedTable("homes", replace(spec("area", "size", of=Entity.HOUSEHOLD), name="homes")),
-        PlannedTable("a", replace(spec("area", "size"), name="a"), required=True),
-        PlannedTable("b", replace(spec("size", "sex"), name="b"), required=True),
+        TiedTable("homes", replace(spec("area", "size", of=Entity.HOUSEHOLD), name="homes")),
+        TiedTable("a", replace(spec("area", "size"), name="a"), required=True),
+        TiedTable("b", replace(spec("size", "sex"), name="b"), required=True),
     ]
     # The office's own table of households completes it, and can be left out.
     with pytest.raises(Refused, match="publish no tables of households"):

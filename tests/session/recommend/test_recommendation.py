@@ -24,8 +24,8 @@ from sdcensus.session.protect.table import protect_table
 from sdcensus.session.recommend.menus import MEAN_CELL
 from sdcensus.session.recommend.noise import SMALL_CELLS
 from sdcensus.session.recommend.recommendation import (
-    Product,
     Recommendation,
+    RecommendedProduct,
     noise_words,
     recommend,
     versions_of,
@@ -291,7 +291,7 @@ def test_bad_input_is_refused_with_the_reason() -> None:
 
 
 def test_reasons_are_sentences_and_results_are_confidential() -> None:
-    found = recommend(island(5_000), Product.PROGRAMME)
+    found = recommend(island(5_000), RecommendedProduct.PROGRAMME)
     assert isinstance(found, Recommendation)
     for line in noise_words(found.noise):
         assert line.endswith(".")

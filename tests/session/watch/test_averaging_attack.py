@@ -27,7 +27,7 @@ from sdcensus.risk.looks.budget import looks_at
 from sdcensus.risk.looks.chance import large_variance, recovery, recovery_with
 from sdcensus.session.census.census import Census
 from sdcensus.session.looks.budget import budget_of_policy, design_for, needed
-from sdcensus.session.watch import EVERYBODY, Alarm, Pattern, Watch, WatchLimits
+from sdcensus.session.watch import EVERYBODY, Pattern, Watch, WatchAlarm, WatchLimits
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import SECRET
 
@@ -163,7 +163,7 @@ def test_with_too_little_noise_the_same_attack_recovers_far_more(ways: list[Way]
 
 def _attack(
     watch: Watch, town: Census, menu: Menu, *, who: list[str], universe: str = ""
-) -> list[tuple[int, float, Alarm]]:
+) -> list[tuple[int, float, WatchAlarm]]:
     """Ask every table of the attack: after how many, with what delay, alarms came."""
     found = []
     for at, names in enumerate(partitions(menu)):
@@ -213,7 +213,7 @@ def test_an_attack_on_one_cell_by_filters_is_the_same_attack(town: Census, menu:
 
 def test_decoys_beside_the_target_do_not_hide_it(town: Census, menu: Menu) -> None:
     watch = Watch(limits=LIMITS)
-    raised: list[Alarm] = []
+    raised: list[WatchAlarm] = []
     for at, names in enumerate(partitions(menu)):
         decoy = 8 + at % 30
         spec = town.spec("area", "age", *names, universe=f"area in (7, {decoy}) and age in (2, 3)")

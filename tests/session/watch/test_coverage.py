@@ -11,7 +11,7 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.watch import Alarm, Pattern, Watch, WatchLimits
+from sdcensus.session.watch import Pattern, Watch, WatchAlarm, WatchLimits
 from tests.session.watch.research_sessions import SESSIONS
 from tests.session.watch.test_research_sessions import specs_of
 
@@ -44,7 +44,9 @@ def _coarse(name: str, schema: Schema) -> str:
     return min(levels, key=lambda level: len(level.codes)).name
 
 
-def coverage_alarms(watch: Watch, tables: list[TableSpec], step: float) -> list[tuple[int, Alarm]]:
+def coverage_alarms(
+    watch: Watch, tables: list[TableSpec], step: float
+) -> list[tuple[int, WatchAlarm]]:
     return [
         (at, alarm)
         for at, spec in enumerate(tables)

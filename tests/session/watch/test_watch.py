@@ -15,7 +15,7 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, Level
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.watch import Alarm, Observation, Pattern, Watch, WatchLimits
+from sdcensus.session.watch import Observation, Pattern, Watch, WatchAlarm, WatchLimits
 from sdcensus.testing.island import island_schema
 
 ISLAND = island_schema()
@@ -163,7 +163,7 @@ def test_own_groups_are_the_declared_codes_that_they_are_made_of(demo_schema: Sc
     assert watch.score("a").information > before
 
 
-def _alarms(watch: Watch, asked: list[TableSpec], who: str = "eve") -> list[Alarm]:
+def _alarms(watch: Watch, asked: list[TableSpec], who: str = "eve") -> list[WatchAlarm]:
     return [
         alarm for at, spec in enumerate(asked) for alarm in watch.seen(who, spec, float(at)).alarms
     ]

@@ -12,10 +12,10 @@ from sdcensus.errors import OutputError, Refused, SpecError
 from sdcensus.web.database import (
     COMMAND_LINE,
     Action,
+    AuditEntry,
     AuditWriter,
     Damage,
     Database,
-    Entry,
     Head,
     Used,
 )
@@ -26,7 +26,7 @@ from tests.web.database.places import Clock, Place
 from tests.web.servers import until
 
 
-def table(number: int, who: str = "Ana", **members: object) -> Entry:
+def table(number: int, who: str = "Ana", **members: object) -> AuditEntry:
     values: dict[str, object] = {
         "who": who,
         "role": "registered",
@@ -39,7 +39,7 @@ def table(number: int, who: str = "Ana", **members: object) -> Entry:
         "milliseconds": 12,
         "request": f"request {number}",
     }
-    return Entry(**{**values, **members})  # type: ignore[arg-type]
+    return AuditEntry(**{**values, **members})  # type: ignore[arg-type]
 
 
 def fill(database: Database, entries: int) -> None:

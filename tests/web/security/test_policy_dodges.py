@@ -48,7 +48,7 @@ from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
-from sdcensus.web.api.making import Asked, make_entry
+from sdcensus.web.api.making import AskedTable, make_entry
 from tests.examples import at_least
 from tests.session.answer.services import METHOD, asked, published, service, values
 
@@ -273,7 +273,7 @@ SERIES: list[dict[str, Any]] = [
 def bodies(made: TableService, role: UserRole = UserRole.PUBLIC, order: int = 0) -> dict[str, str]:
     """The digest of every answer of the series, in every form, asked in some order."""
     asked_for = [
-        Asked(Question.from_json({"of": "persons", **one}), form, language)
+        AskedTable(Question.from_json({"of": "persons", **one}), form, language)
         for one in SERIES
         for form, language in zip(
             form_names(), itertools.cycle(["en", "es", "fr", "nl"]), strict=False

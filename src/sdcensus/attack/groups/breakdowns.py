@@ -23,7 +23,7 @@ _Key = tuple[Hashable, frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class BreakdownRows:
     """Parts of some cells, one row for each.
 
     Attributes:
@@ -43,7 +43,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Breakdown:
+class CellBreakdown:
     """How cells of a piece are broken down by those of a finer one.
 
     Attributes:
@@ -69,23 +69,23 @@ class Breakdown:
         """The name of the variable that the parts differ in."""
         return variable_name(self.side)
 
-    def rows(self, chosen: Int64) -> Rows:
+    def rows(self, chosen: Int64) -> BreakdownRows:
         """The parts of some cells of the parent, by their places in it."""
         order = self._order()
         values, known = self.fine.values.transpose(order), self.fine.known.transpose(order)
         cells = self.fine.cells.transpose(order)
         if not self.parent.sides:  # one cell: everybody
             every = np.zeros(chosen.size, dtype=np.int64)
-            return Rows(values[None][every], known[None][every], cells[None][every])
+            return BreakdownRows(values[None][every], known[None][every], cells[None][every])
         places = np.unravel_index(chosen, self.parent.values.shape)
         if self.coarse is None:
-            return Rows(values[places], known[places], cells[places])
+            return BreakdownRows(values[places], known[places], cells[places])
         axis = self.parent.sides.index(self.coarse)
         members, padding = _members(self.side, self.coarse)
         inside = members[places[axis]]
         where = tuple(place[:, None] for at, place in enumerate(places) if at != axis)
         outside = padding[places[axis]]
-        return Rows(
+        return BreakdownRows(
             np.where(outside, 0, values[(*where, inside)]),
             outside | known[(*where, inside)],
             cells[(*where, inside)],
@@ -178,21 +178,21 @@ class Breakdowns:
                 key = (making, own - {id(side)} | {id(coarse)})
                 self._found.setdefault(key, []).append((piece, at, coarse))
 
-    def of(self, parent: Piece) -> list[Breakdown]:
+    def of(self, parent: Piece) -> list[CellBreakdown]:
         """What breaks the cells of a piece down; each set of parts once."""
         key = (
             (parent.context, parent.target.making),
             frozenset(id(side) for side in parent.sides),
         )
         return [
-            Breakdown(parent, fine, at, coarse) for fine, at, coarse in self._found.get(key, [])
+            CellBreakdown(parent, fine, at, coarse) for fine, at, coarse in self._found.get(key, [])
         ]
 
-    def __iter__(self) -> Iterator[tuple[Piece, list[Breakdown]]]:
+    def __iter__(self) -> Iterator[tuple[Piece, list[CellBreakdown]]]:
         for piece in self.pieces:
-            found = self.of(piece)
-            if found:
-                yield piece, found
+            breakdowns = self.of(piece)
+            if breakdowns:
+                yield piece, breakdowns
 
 
 def _finer(fine: Side, coarse: Side) -> bool:

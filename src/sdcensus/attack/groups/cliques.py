@@ -253,9 +253,9 @@ def _claims(cliques: Sequence[Clique], triples: _Triples) -> list[GroupClaims]:
                 NAME,
                 target.name,
                 target.table.spec,
-                np.array([one.place for one in own], dtype=np.int64),
+                np.array([clique.place for clique in own], dtype=np.int64),
                 np.ones(len(own), dtype=np.int64),
-                np.array([one.probability for one in own]),
+                np.array([clique.probability for clique in own]),
                 tuple(_traits(own, triples)),
             )
         )

@@ -22,9 +22,9 @@ import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult
-from sdcensus.attack.groups.breakdowns import Breakdown, Breakdowns
+from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
 from sdcensus.attack.groups.claims import MOST_MEMBERS, Float64, GroupClaims, Int64, Mask
-from sdcensus.attack.groups.single_persons import Reading, claims_of, summary
+from sdcensus.attack.groups.single_persons import PersonReading, claims_of, summary
 from sdcensus.attack.pieces import Piece
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress
@@ -66,7 +66,7 @@ class Patterns:
 
     piece: Piece
     places: Int64
-    breakdowns: tuple[Breakdown, ...]
+    breakdowns: tuple[CellBreakdown, ...]
     largest: Int64
     nonzero: Int64
     usable: Mask
@@ -79,7 +79,7 @@ class Patterns:
 
 
 def patterns_of(
-    piece: Piece, breakdowns: Sequence[Breakdown], places: Int64, *, kept: int = MOST_MEMBERS
+    piece: Piece, breakdowns: Sequence[CellBreakdown], places: Int64, *, kept: int = MOST_MEMBERS
 ) -> Patterns:
     """How some cells of a piece are broken down under every variable."""
     shape = (len(breakdowns), places.size)
@@ -147,7 +147,7 @@ def attack_patterns(
         examined.append((piece.target.name, piece.cells.reshape(-1)[places[enough]]))
         read = read_groups if assumptions.zeros_known else read_among_noise
         found = read(seen, enough, coincidence)
-        readings = [one for one in found if one.probability >= assumptions.group_limit]
+        readings = [reading for reading in found if reading.probability >= assumptions.group_limit]
         claims += claims_of(NAME, piece, breakdowns, readings, places)
     said, figures = summary(claims, sum(cells.size for _, cells in examined))
     sentences = (
@@ -178,7 +178,7 @@ def _variables(seen: Patterns) -> Int64:
     return counts
 
 
-def coincidence_of(pieces: Iterable[tuple[Piece, Sequence[Breakdown]]]) -> float:
+def coincidence_of(pieces: Iterable[tuple[Piece, Sequence[CellBreakdown]]]) -> float:
     """How likely two persons look like one because the other vanishes and the values agree.
 
     The same values stand in every table, so one coincidence is enough, however many there are.
@@ -191,20 +191,20 @@ def coincidence_of(pieces: Iterable[tuple[Piece, Sequence[Breakdown]]]) -> float
     return _VANISHING * float((shares**2).sum())
 
 
-def read_groups(seen: Patterns, enough: Mask, coincidence: float) -> list[Reading]:
+def read_groups(seen: Patterns, enough: Mask, coincidence: float) -> list[PersonReading]:
     """The groups that patterns of values show."""
     values = seen.values
     fitting = enough & ((seen.nonzero <= MOST_MEMBERS) | ~seen.usable).all(axis=0)
     alone = fitting & ((seen.largest[:, :, 0] == values) | ~seen.usable).all(axis=0)
     alone &= ((seen.nonzero == 1) | ~seen.usable).all(axis=0)
     agreeing = _agreeing(seen, fitting)
-    readings: list[Reading] = []
+    readings: list[PersonReading] = []
     for cell in np.flatnonzero(fitting).tolist():
         used = np.flatnonzero(seen.usable[:, cell])
         if alone[cell]:
             weight = {(int(at), int(values[cell])): 1 for at in used}
             sure = 1 / (1 + coincidence + _alike(agreeing[used, cell]))
-            readings.append(Reading(cell, 1, sure, weight))
+            readings.append(PersonReading(cell, 1, sure, weight))
         else:
             several = _several(seen, cell, used.tolist(), int(values[cell]))
             if several is not None:
@@ -213,14 +213,14 @@ def read_groups(seen: Patterns, enough: Mask, coincidence: float) -> list[Readin
     return readings
 
 
-def read_among_noise(seen: Patterns, enough: Mask, coincidence: float) -> list[Reading]:
+def read_among_noise(seen: Patterns, enough: Mask, coincidence: float) -> list[PersonReading]:
     """The single persons that patterns of values show where empty parts may be above 0 too.
 
     Other parts then say nothing; but the person is in every variable, with the same value.
     """
     fitting = enough & ((seen.holding > 0) | ~seen.usable).all(axis=0)
     values, agreeing = seen.values, _agreeing(seen, fitting)
-    readings: list[Reading] = []
+    readings: list[PersonReading] = []
     for cell in np.flatnonzero(fitting).tolist():
         used = np.flatnonzero(seen.usable[:, cell])
         chance = 1 - (1 - _CHANCE) ** np.maximum(seen.nonzero[used, cell], 1)
@@ -229,7 +229,7 @@ def read_among_noise(seen: Patterns, enough: Mask, coincidence: float) -> list[R
         against = coincidence + float(np.prod(alike**_NEW)) + float(np.prod(chance))
         held = seen.holding[used, cell] == 1
         weight = {(int(at), int(values[cell])): 1 for at in used[held]}
-        readings.append(Reading(cell, 1, 1 / (1 + against), weight))
+        readings.append(PersonReading(cell, 1, 1 / (1 + against), weight))
     return readings
 
 
@@ -248,7 +248,7 @@ def _alike(agreeing: Float64) -> float:
     return math.exp(_NEW * float(np.log(np.maximum(agreeing, 1e-9)).sum()))
 
 
-def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> Reading | None:
+def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> PersonReading | None:
     """Two or three persons, if a fixed pair or triple of values explains every pattern."""
     patterns: dict[int, Pattern] = {
         at: tuple(value for value in seen.largest[at, cell].tolist() if value) for at in used
@@ -263,7 +263,7 @@ def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> Read
             sure = 1 - 0.25 * 0.5 ** (repeats - (1 if len(pair) < 2 else 0))
             weight = {(at, value): 1 for at in split for value in pair}
             weight |= {(at, whole): 2 for at in used if at not in split}
-            return Reading(cell, 2, sure, weight)
+            return PersonReading(cell, 2, sure, weight)
     if not 2 <= len(different) <= 4 or repeats < len(different) - 1:
         return None
     singles = _singles(different)
@@ -276,7 +276,7 @@ def _several(seen: Patterns, cell: int, used: Sequence[int], whole: int) -> Read
             weight |= {(at, value): 1 for value in pattern}
         elif len(set(pattern)) == 2 and len(set(pattern) & set(singles)) == 1:
             weight |= {(at, value): 1 if value in singles else 2 for value in pattern}
-    return Reading(cell, 3, 1 - 0.7 * 0.75 ** (repeats - len(different) + 1), weight)
+    return PersonReading(cell, 3, 1 - 0.7 * 0.75 ** (repeats - len(different) + 1), weight)
 
 
 def _singles(patterns: Iterable[Pattern]) -> tuple[int, int, int] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdcensus.attack.claims import Figure
-from sdcensus.attack.groups.breakdowns import Breakdown
+from sdcensus.attack.groups.breakdowns import CellBreakdown
 from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Int64, Traits
 from sdcensus.attack.pieces import Piece
 
@@ -17,7 +17,7 @@ _FEWEST_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class PersonReading:
     """One group, as it was read off a cell and its parts.
 
     Attributes:
@@ -36,8 +36,8 @@ class Reading:
 def claims_of(
     attack: str,
     piece: Piece,
-    breakdowns: Sequence[Breakdown],
-    readings: Sequence[Reading],
+    breakdowns: Sequence[CellBreakdown],
+    readings: Sequence[PersonReading],
     places: Int64,
 ) -> list[GroupClaims]:
     """Claims about groups of one piece, with the codes of every variable that breaks it down.
@@ -72,7 +72,7 @@ def claims_of(
 
 
 def _traits(
-    at: int, breakdown: Breakdown, readings: Sequence[Reading], chosen: Int64
+    at: int, breakdown: CellBreakdown, readings: Sequence[PersonReading], chosen: Int64
 ) -> Traits | None:
     rows = breakdown.rows(chosen)
     guess = np.argmax(breakdown.expected_anywhere(chosen), axis=1)

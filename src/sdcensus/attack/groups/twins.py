@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult, Figure
-from sdcensus.attack.groups.breakdowns import Breakdown, Breakdowns
+from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
 from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.patterns import FEWEST_VARIABLES
 from sdcensus.attack.pieces import Piece, Side
@@ -79,7 +79,7 @@ class _Broken:
     side: Side
     cells: Int64
     values: Int64
-    breakdowns: dict[int, Breakdown]
+    breakdowns: dict[int, CellBreakdown]
     row: Int64
     most: int
 
@@ -111,22 +111,31 @@ def attack_twins(
     progress("breakdowns of large cells", 0.0)
     cells, broken, left_out = broken_down(Breakdowns(targets))
     pairs, stopped = candidate_pairs(broken, cells.piece.size, progress)
-    found: list[TwinPair] = []
+    twin_pairs: list[TwinPair] = []
     compared = _compared(pairs, broken, zeros_known=assumptions.zeros_known)
     for at, pair in enumerate(compared):
         if at % 1000 == 0:
             progress("comparing twins", 0.5 + 0.5 * at / max(len(pairs), 1))
         if pair.probability >= assumptions.group_limit:
-            found.append(pair)
-    found.sort(key=lambda one: (-one.probability, -one.equal, one.first, one.second))
-    claims = _claims(found[:MOST_CLAIMS], cells, broken)
-    persons = {_record(one, broken) for one in found[:MOST_CLAIMS] if one.size == 1}
+            twin_pairs.append(pair)
+    twin_pairs.sort(
+        key=lambda twin_pair: (
+            -twin_pair.probability,
+            -twin_pair.equal,
+            twin_pair.first,
+            twin_pair.second,
+        )
+    )
+    claims = _claims(twin_pairs[:MOST_CLAIMS], cells, broken)
+    persons = {
+        _record(twin_pair, broken) for twin_pair in twin_pairs[:MOST_CLAIMS] if twin_pair.size == 1
+    }
     attributes = sum(claim.attributes for claim in claims)
     text = (
         f"An intruder who compares the breakdowns of {cells.piece.size:,} large cells of"
-        f" {named(targets)} finds {len(found):,} pairs that differ by few persons,"
-        f" {sum(one.size == 1 for one in found):,} of them by one, and reads off {attributes:,}"
-        " codes of those persons."
+        f" {named(targets)} finds {len(twin_pairs):,} pairs that differ by few persons,"
+        f" {sum(pair.size == 1 for pair in twin_pairs):,} of them by one, and reads off"
+        f" {attributes:,} codes of those persons."
     )
     if persons:
         mean = sum(map(len, persons)) / len(persons)
@@ -142,12 +151,12 @@ def attack_twins(
             f"Where more than {_MOST_ALIKE} cells are alike but for one part, or more than"
             f" {MOST_PAIRS:,} pairs are, they were not compared."
         )
-    if len(found) > MOST_CLAIMS:
+    if len(twin_pairs) > MOST_CLAIMS:
         said.append(f"The surest {MOST_CLAIMS:,} pairs are claimed.")
     figures: dict[str, Figure] = {
         "cells compared": int(cells.piece.size),
         "pairs compared": len(pairs),
-        "pairs that differ by few": len(found),
+        "pairs that differ by few": len(twin_pairs),
         "codes read off": attributes,
         "records of single persons": len(persons),
     }
@@ -170,7 +179,7 @@ def broken_down(
     numbers: list[Int64] = []
     places: list[Int64] = []
     rows: dict[Side, list[tuple[Int64, Int64]]] = {}
-    used: dict[Side, dict[int, Breakdown]] = {}
+    used: dict[Side, dict[int, CellBreakdown]] = {}
     total = parts_seen = left_out = 0
     for piece, breakdowns in sorted(index, key=lambda one: one[0].values.size):
         others = [breakdown for breakdown in breakdowns if breakdown.coarse is None]
@@ -204,7 +213,7 @@ def broken_down(
 def _broken(
     side: Side,
     found: Sequence[tuple[Int64, Int64]],
-    breakdowns: dict[int, Breakdown],
+    breakdowns: dict[int, CellBreakdown],
     total: int,
 ) -> _Broken:
     cells = np.concatenate([one for one, _ in found])

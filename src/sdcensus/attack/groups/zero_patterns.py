@@ -18,14 +18,14 @@ import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult
-from sdcensus.attack.groups.breakdowns import Breakdown, Breakdowns
+from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
 from sdcensus.attack.groups.claims import MOST_MEMBERS, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.patterns import (
     FEWEST_VARIABLES,
     MOST_PUBLISHED,
     share_of_equal,
 )
-from sdcensus.attack.groups.single_persons import Reading, claims_of, summary
+from sdcensus.attack.groups.single_persons import PersonReading, claims_of, summary
 from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.pieces import Piece
 from sdcensus.attack.targets import Target, families, named
@@ -87,7 +87,7 @@ class _Block:
     """
 
     piece: Piece
-    breakdowns: tuple[Breakdown, ...]
+    breakdowns: tuple[CellBreakdown, ...]
     places: Int64
     shares: tuple[Float64, ...]
     nonzero: Int64
@@ -136,19 +136,19 @@ def _variances(targets: Sequence[Target], assumptions: Assumptions) -> dict[str,
     for family in families(targets):
         variance = assumptions.variance or learn(family).variance
         if variance is not None:
-            made.update((one.name, max(variance, 0.25)) for one in family)
+            made.update((target.name, max(variance, 0.25)) for target in family)
     return made
 
 
 def _block(
-    piece: Piece, breakdowns: Sequence[Breakdown], *, zeros_known: bool
+    piece: Piece, breakdowns: Sequence[CellBreakdown], *, zeros_known: bool
 ) -> tuple[_Block | None, Int64]:
     """The cells of a piece that may be groups of few, and all that were looked at."""
     nobody = np.zeros(0, dtype=np.int64)
     if len({breakdown.variable for breakdown in breakdowns}) < FEWEST_VARIABLES:
         return None, nobody
     # One level of each variable: finer ones show the same persons again.
-    kept: dict[str, Breakdown] = {}
+    kept: dict[str, CellBreakdown] = {}
     for one in sorted(breakdowns, key=lambda breakdown: -breakdown.side.size):
         kept.setdefault(one.variable, one)
     chosen = tuple(kept.values())
@@ -176,7 +176,7 @@ def _block(
     if not fitting.any():
         return None, looked_at
     places = places[fitting]
-    shares = tuple(one.expected(places) for one in chosen)
+    shares = tuple(breakdown.expected(places) for breakdown in chosen)
     return (
         _Block(piece, chosen, places, shares, nonzero[:, fitting], usable[:, fitting]),
         looked_at,
@@ -296,7 +296,7 @@ def _learned(blocks: Sequence[_Block], *, zeros_known: bool) -> Visibility:
     return seen
 
 
-def _readings(block: _Block, chances: Float64, limit: float) -> list[Reading]:
+def _readings(block: _Block, chances: Float64, limit: float) -> list[PersonReading]:
     readings = []
     best = chances.argmax(axis=1)
     sure = chances.max(axis=1)
@@ -313,5 +313,5 @@ def _readings(block: _Block, chances: Float64, limit: float) -> list[Reading]:
                 members |= {(at, value): 1 for value in above}
             elif len(above) == 1 and (block.shares[at][cell] ** 2).sum() >= _SHARED:
                 members[at, above[0]] = size
-        readings.append(Reading(cell, size, float(sure[cell]), members))
+        readings.append(PersonReading(cell, size, float(sure[cell]), members))
     return readings

@@ -22,7 +22,7 @@ from types import MappingProxyType
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult, Claims, Float64, Int64, exact_claims
+from sdcensus.attack.claims import AttackResult, CellClaims, Float64, Int64, exact_claims
 from sdcensus.attack.keys.known_noise import KnownNoise
 from sdcensus.attack.keys.noise import BUCKETS, NoiseModel, chances
 from sdcensus.attack.pieces import Index, Piece, pieces_of, tiling
@@ -57,18 +57,18 @@ def attack_key_decoding(
             (),
             ("Nothing was decoded: the deviations and their probabilities are not known.",),
         )
-    claims: list[Claims] = []
+    claims: list[CellClaims] = []
     sentences: list[str] = []
     examined: list[tuple[str, Int64]] = []
     figures: dict[str, float | int | str | None] = {}
     for family in families(targets):
-        found = _decode(family, assumptions, assumptions.noise, progress)
-        claims += found.claims
-        sentences.append(found.sentence)
-        examined += found.examined
+        decoded = _decode(family, assumptions, assumptions.noise, progress)
+        claims += decoded.claims
+        sentences.append(decoded.sentence)
+        examined += decoded.examined
         mark = "" if len(family) == len(targets) else f" ({family[0].name})"
-        figures[f"lines{mark}"] = found.lines
-        figures[f"keys add up{mark}"] = "yes" if found.additive else "no"
+        figures[f"lines{mark}"] = decoded.lines
+        figures[f"keys add up{mark}"] = "yes" if decoded.additive else "no"
     return AttackResult(
         NAME, tuple(claims), tuple(sentences), MappingProxyType(figures), tuple(examined)
     )
@@ -80,7 +80,7 @@ _Place = tuple[tuple[str, frozenset[tuple[str, bytes]]], int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Decoded:
-    claims: tuple[Claims, ...]
+    claims: tuple[CellClaims, ...]
     sentence: str
     examined: tuple[tuple[str, Int64], ...]
     lines: int
@@ -107,7 +107,7 @@ def _decode(
         if likely[best] >= assumptions.limit:
             value = count.value - (best - model.reach)
             rows.setdefault(name, []).append((count.cell, value, float(likely[best])))
-    claims = exact_claims(NAME, {one.name: one.table.spec for one in family}, rows)
+    claims = exact_claims(NAME, {target.name: target.table.spec for target in family}, rows)
     lines = sum(len(count.lines) for count in counts)
     how = "keys of totals are the sums of keys of parts" if additive else "noise is independent"
     sentence = (
@@ -205,7 +205,7 @@ def _branches(
         finer = index.finer(piece, most_more=1)
         if sum(_same_side(fine, piece, trunk) for fine in finer) > 1:
             families_of.setdefault((piece.context, rest), []).append(piece)
-    found: list[_Branch] = []
+    branches: list[_Branch] = []
     for alike in families_of.values():
         ordered = sorted(alike, key=lambda one: -one.values.size)
         for at, fine in enumerate(ordered):
@@ -213,9 +213,9 @@ def _branches(
             for coarse in ordered[at + 1 :]:
                 one = tiling(fine, coarse)
                 if one is not None and bool(one.whole.all()):
-                    found += _in_areas(fine, coarse, one.holder().reshape(-1), place)
+                    branches += _in_areas(fine, coarse, one.holder().reshape(-1), place)
                     break
-    return tuple(found)
+    return tuple(branches)
 
 
 def _in_areas(

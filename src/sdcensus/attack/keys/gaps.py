@@ -152,8 +152,10 @@ def attack_gaps(
             f"{name}{f' ({family[0].name})' if len(every) > 1 else ''}": value
             for name, value in _figures(learned).items()
         }
-        one = AttackResult(NAME, (), _sentences(family, learned), MappingProxyType(figures))
-        result = merged(result, one)
+        attack_result = AttackResult(
+            NAME, (), _sentences(family, learned), MappingProxyType(figures)
+        )
+        result = merged(result, attack_result)
     return result
 
 
@@ -162,10 +164,10 @@ def _tally_of(target: Target) -> _Tally:
     if NAME not in target.noted:
         table = target.table
         large = Table(table.spec, np.asarray(table.published >= LARGE, dtype=np.int64))
-        found = _of_values(table.published)
+        tally = _of_values(table.published)
         for seen, big in zip(gaps(table).along, gaps(large).along, strict=True):
-            found += _of_lines(seen, big)
-        target.noted[NAME] = found
+            tally += _of_lines(seen, big)
+        target.noted[NAME] = tally
     noted: _Tally = target.noted[NAME]
     return noted
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.bounding import Believed, believed, claims_at, every_cell
-from sdcensus.attack.claims import AttackResult, Claims, Int64, merged
+from sdcensus.attack.claims import AttackResult, CellClaims, Int64, merged
 from sdcensus.attack.targets import Target, families, named
 from sdcensus.model.cube.constraints import LevelStep, level_steps
 from sdcensus.model.inference.knowledge import Knowledge
@@ -30,19 +30,19 @@ def attack_margins(
     done = 0
     for family in families(targets):
         belief = believed(family, assumptions)
-        claims: list[Claims] = []
-        for one in family:
+        claims: list[CellClaims] = []
+        for target in family:
             progress("margin exploit", done / len(targets))
             done += 1
             if belief.knowledge is not None:
-                claims += _claims(one, belief.knowledge)
+                claims += _claims(target, belief.knowledge)
         said = _sentence(family, belief, claims)
         cells = every_cell(family) if belief.knowledge is not None else ()
         result = merged(result, AttackResult(NAME, tuple(claims), (said,), examined=cells))
     return result
 
 
-def _claims(target: Target, knowledge: Knowledge) -> list[Claims]:
+def _claims(target: Target, knowledge: Knowledge) -> list[CellClaims]:
     first_lower, first_upper = knowledge.bounds(target.table)
     lower, upper = first_lower.copy(), first_upper.copy()
     for at, axis in enumerate(target.table.spec.axes):
@@ -71,7 +71,7 @@ def _squeeze(
     lower[parts] = np.maximum(lower[parts], high[parts] - below[parent])
 
 
-def _sentence(family: Sequence[Target], belief: Believed, claims: Sequence[Claims]) -> str:
+def _sentence(family: Sequence[Target], belief: Believed, claims: Sequence[CellClaims]) -> str:
     if belief.knowledge is None:
         return f"Nothing from margins of {named(family)}: {belief.reason}."
     exact = sum(int(claim.exact.sum()) for claim in claims)

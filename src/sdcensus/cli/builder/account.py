@@ -215,12 +215,12 @@ def token(
     output = Output(quiet=quiet)
     with opened_database(database) as opened:
         account = opened.accounts.find(name)
-        made = opened.tokens.make(account, token_name, days=days, by=office())
+        made_token = opened.tokens.make(account, token_name, days=days, by=office())
     output.note(
-        f"Made the token {made.token.id} of {account.name}; it works until"
-        f" {day(made.token.expires)}. Copy it now: it is not kept anywhere."
+        f"Made the token {made_token.token.id} of {account.name}; it works until"
+        f" {day(made_token.token.expires)}. Copy it now: it is not kept anywhere."
     )
-    typer.echo(made.text)
+    typer.echo(made_token.text)
 
 
 @app.command("tokens", epilog=examples("sdcensus account tokens ana --database builder.db"))
@@ -235,9 +235,9 @@ def tokens(name: _Name, database: DatabaseOption = None, quiet: Quiet = False) -
     table = plain_table()
     for title in ("token", "name", "made", "last used", "until", "revoked"):
         table.add_column(title)
-    for one in found:
-        days = (one.created, one.last_used, one.expires, one.revoked)
-        table.add_row(one.id, one.name, *map(day, days))
+    for token in found:
+        days = (token.created, token.last_used, token.expires, token.revoked)
+        table.add_row(token.id, token.name, *map(day, days))
     output.show(table)
 
 

@@ -67,23 +67,23 @@ def demo(
     output = Output(quiet=quiet)
     country = choose_country(preset.value if preset else None, persons)
     with all_or_nothing(), Stages(output, "making the country") as stages:
-        made = make_demonstration(
+        demonstration = make_demonstration(
             out, country=country, seed=seed, file_format=files.value, progress=stages
         )
     with Stages(output, "tabulating"):
-        tables = demo_tables(made)
+        tables = demo_tables(demonstration)
     with Stages(output, "protecting") as stages:
-        publication = publish_demonstration(made, progress=stages)
+        publication = publish_demonstration(demonstration, progress=stages)
     with Stages(output, "assessing") as stages:
         reports = _assess(publication, stages)
     with Stages(output, "publishing") as stages:
-        national = _publish(made, stages)
-    _show_made(output, made)
+        national = _publish(demonstration, stages)
+    _show_made(output, demonstration)
     _show_tables(output, tables)
     _show_publication(output, publication)
     _show_reports(output, reports)
-    _show_national(output, made, national)
-    _show_next(output, made)
+    _show_national(output, demonstration, national)
+    _show_next(output, demonstration)
 
 
 def _assess(publication: DemoPublication, progress: Progress) -> list[Path]:

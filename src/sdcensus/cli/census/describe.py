@@ -135,15 +135,17 @@ def _show_variables(output: Output, own: list[VariableSummary], language: str | 
     table.add_column("codes", justify="right", no_wrap=True)
     table.add_column("not\nstated", justify="right", no_wrap=True)
     table.add_column("not\napplicable", justify="right", no_wrap=True)
-    for one in own:
-        levels = ", ".join(f"@{name} ({size:,})" for name, size in one.levels[1:])
-        label = one.variable.label.show(language)
+    for variable_summary in own:
+        levels = ", ".join(f"@{name} ({size:,})" for name, size in variable_summary.levels[1:])
+        label = variable_summary.variable.label.show(language)
         table.add_row(
-            one.variable.name,
+            variable_summary.variable.name,
             "\n".join(text for text in (label, levels) if text),
-            "number" if one.variable.continuous else f"{len(one.variable.codes):,}",
-            share_text(one.not_stated) if one.not_stated else "-",
-            share_text(one.not_applicable) if one.not_applicable else "-",
+            "number"
+            if variable_summary.variable.continuous
+            else f"{len(variable_summary.variable.codes):,}",
+            share_text(variable_summary.not_stated) if variable_summary.not_stated else "-",
+            share_text(variable_summary.not_applicable) if variable_summary.not_applicable else "-",
         )
     output.show(table)
 
@@ -194,6 +196,6 @@ def _show_codes(
         table.add_column(one.name, overflow="fold")
     for at, code in enumerate(level.codes):
         means = [str(code.kind).replace("_", " ") if code.is_missing else ""] if missing else []
-        groups = [one.codes[one.group[at]].code for one in above]
+        groups = [level.codes[level.group[at]].code for level in above]
         table.add_row(code.code, code.label.show(language), *means, *groups)
     output.show(table)

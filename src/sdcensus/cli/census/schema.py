@@ -168,7 +168,7 @@ def _show_schema(output: Output, schema: Schema) -> None:
     output.show(units)
     output.say()
     stored = [variable for variable in schema.variables if variable.stored]
-    codes = sum(len(one.codes) for one in stored)
+    codes = sum(len(variable.codes) for variable in stored)
     apart = [variable.name for variable in schema.variables if not variable.stored]
     output.say(f"{len(stored)} variables with {codes:,} codes will be stored.")
     if apart:

@@ -51,16 +51,18 @@ def new(
 
     output = Output(quiet=quiet)
     with all_or_nothing():
-        made = make_secret(file, sheet=sheet)
-    output.say(f"Made the secret {made.id} in {made.path}. Only you can read the file.")
+        secret_file = make_secret(file, sheet=sheet)
+    output.say(
+        f"Made the secret {secret_file.id} in {secret_file.path}. Only you can read the file."
+    )
     output.say(
         "\nKeep it for as long as tables are published, and never in or beside a census store:"
         "\n- whoever holds it can undo the protection of every table made with it;"
         "\n- if it is lost, no later table can agree with those that are published."
     )
-    if made.sheet is not None:
+    if secret_file.sheet is not None:
         output.say("")
-        _say_sheet(output, made.sheet)
+        _say_sheet(output, secret_file.sheet)
     elif not show_sheet:
         output.say("\nPrint its recovery sheet now, from which it can be typed again:")
         output.command(f"sdcensus secret sheet {typed(file)} --out SHEET")
@@ -172,9 +174,10 @@ def lookup(
 
     output = Output(quiet=quiet)
     with all_or_nothing():
-        made = make_lookup_secret(file, out, version=key_version)
+        secret_file = make_lookup_secret(file, out, version=key_version)
     output.say(
-        f"Made the secret for {made.purpose} of the office secret {made.id} in {out}. Only you can"
+        f"Made the secret for {secret_file.purpose} of the office secret {secret_file.id} in {out}."
+        " Only you can"
         " read the file."
     )
     output.say("Bring this file to the server, and leave the office secret where it is.")
@@ -204,8 +207,8 @@ def restore(
     output = Output(quiet=quiet)
     with all_or_nothing():
         source = _read_stdin() if lines == "-" else Path(lines)
-        made: SecretFile = restore_secret(source, file)
-    output.say(f"Restored the secret {made.id} in {file}. Only you can read the file.")
+        secret_file: SecretFile = restore_secret(source, file)
+    output.say(f"Restored the secret {secret_file.id} in {file}. Only you can read the file.")
 
 
 def _read_stdin() -> str:

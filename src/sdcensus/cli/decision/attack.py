@@ -226,26 +226,28 @@ def attack(
     _check_source(served=served, policy=policy, plan=plan, keep=keep)
     with all_or_nothing(), Stages(output, f"reading {source}") as stages:
         if served:
-            found = attack_address(
+            folder_attack = attack_address(
                 source, walk, assumptions, attacks=names or None, keep=keep, progress=stages
             )
         elif policy is not None:
-            found = _menu(Path(source), policy, plan, secret, walk, assumptions, names, stages)
+            folder_attack = _menu(
+                Path(source), policy, plan, secret, walk, assumptions, names, stages
+            )
         else:
-            found = attack_folder(
+            folder_attack = attack_folder(
                 source,
                 assumptions,
                 attacks=names or None,
                 skip_unreadable=skip_unreadable,
                 progress=stages,
             )
-        scores = None if store is None else _scores(found, store, stages)
-        written = [] if out is None else [write_report(found, out)]
+        scores = None if store is None else _scores(folder_attack, store, stages)
+        written = [] if out is None else [write_report(folder_attack, out)]
         if scores is not None and score_out is not None:
             from sdcensus.session.attack.score import write_scores
 
             write_scores(scores, score_out, confidential=confidential)
-    say_found(output, found)
+    say_found(output, folder_attack)
     if scores is not None:
         say_scores(output, scores)
     ending = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]

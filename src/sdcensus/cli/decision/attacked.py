@@ -62,9 +62,11 @@ def say_found(output: Output, found: FolderAttack) -> None:
 def _passed_over(found: FolderAttack) -> list[str]:
     """Files that were not read, those with the same reason together."""
     reasons: dict[str, list[str]] = {}
-    for one in found.skipped:
-        reason = one.reason.removeprefix(f"{Path(found.folder) / one.name} ").rstrip(".")
-        reasons.setdefault(reason, []).append(one.name)
+    for skipped_file in found.skipped:
+        reason = skipped_file.reason.removeprefix(
+            f"{Path(found.folder) / skipped_file.name} "
+        ).rstrip(".")
+        reasons.setdefault(reason, []).append(skipped_file.name)
     return [
         f"{names[0]}: {reason}."
         if len(names) == 1

@@ -110,9 +110,9 @@ def looks(
         else:
             assert plan is not None
             budgets = budget_of_plan(plan, census, own=variables)
-        found = None
+        cell_looks = None
         if policy is not None and cells is not None:
-            found = looks_in_policy(
+            cell_looks = looks_in_policy(
                 census,
                 policy,
                 listed(cells),
@@ -127,8 +127,8 @@ def looks(
         _show(output, budget, most)
         _show_schemes(output, budget, listed(scheme or ""), most)
     _explain(output)
-    if found is not None:
-        _show_cells(output, found, listed(scheme or ""))
+    if cell_looks is not None:
+        _show_cells(output, cell_looks, listed(scheme or ""))
     _show_groups(output, census, policy, plan, of, role, listed(scheme or ""))
 
 
@@ -221,14 +221,18 @@ def _show_schemes(output: Output, budget: LookBudget, names: list[str], limit: f
     table.add_column("all tables", justify="right")
     table.add_column("sums given\naway", justify="right")
     table.add_column(f"within {limit_text(limit)}")
-    for one in schemes_against(budget, names):
-        title = f"{one.scheme} ({one.strength})" if one.strength else one.scheme
+    for scheme_looks in schemes_against(budget, names):
+        title = (
+            f"{scheme_looks.scheme} ({scheme_looks.strength})"
+            if scheme_looks.strength
+            else scheme_looks.scheme
+        )
         table.add_row(
             title,
-            share_text(one.alone, digits=0),
-            share_text(one.together, digits=0),
-            f"{one.given_away:.2g}",
-            "yes" if one.together <= limit else "no",
+            share_text(scheme_looks.alone, digits=0),
+            share_text(scheme_looks.together, digits=0),
+            f"{scheme_looks.given_away:.2g}",
+            "yes" if scheme_looks.together <= limit else "no",
         )
     output.show(table)
     wanted = needed(budget, limit)
@@ -262,14 +266,16 @@ def _show_cells(output: Output, found: CellLooks, names: list[str]) -> None:
     table.add_column("cells", justify="right")
     table.add_column("looks", justify="right")
     table.add_column(f"found with\n{noise.name}", justify="right")
-    for one in found.by_size(noise):
-        size = f"{one.smallest}"
-        if one.largest is None:
-            size = f"{one.smallest} and over"
-        elif one.largest != one.smallest:
-            size = f"{one.smallest} to {one.largest}"
-        chance = "-" if one.recovery is None else share_text(one.recovery, digits=0)
-        table.add_row(size, f"{one.cells:,}", f"{one.looks:.2f}", chance)
+    for looks_by_size in found.by_size(noise):
+        size = f"{looks_by_size.smallest}"
+        if looks_by_size.largest is None:
+            size = f"{looks_by_size.smallest} and over"
+        elif looks_by_size.largest != looks_by_size.smallest:
+            size = f"{looks_by_size.smallest} to {looks_by_size.largest}"
+        chance = (
+            "-" if looks_by_size.recovery is None else share_text(looks_by_size.recovery, digits=0)
+        )
+        table.add_row(size, f"{looks_by_size.cells:,}", f"{looks_by_size.looks:.2f}", chance)
     output.show(table)
     rest = f" {found.left_out:,} more were not." if found.left_out else ""
     output.say(

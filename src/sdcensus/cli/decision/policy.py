@@ -117,10 +117,10 @@ def _show_groups(
 
     noise = named_noise(scheme)
     with Stages(output, "counting what is broken down") as stages:
-        found = broken_down_in_policy(
+        broken_down = broken_down_in_policy(
             census, policy, of=of, role=role.value, perturbation=noise, progress=stages
         )
-    show_broken_down(output, census, (found,), policy.broken_down, assumed=noise.name)
+    show_broken_down(output, census, (broken_down,), policy.broken_down, assumed=noise.name)
 
 
 def _show_policy(output: Output, policy: Policy) -> None:
@@ -137,8 +137,8 @@ def _show_policy(output: Output, policy: Policy) -> None:
         shown = ["-" if number is None else f"{number:,}" for number in numbers]
         table.add_row(role.value, *shown, "on" if rules.online else "off")
     output.show(table)
-    for one in policy.exempt:
-        output.say(f"Published exactly: {one.text or ', '.join(one.by)}.")
+    for record_set in policy.exempt:
+        output.say(f"Published exactly: {record_set.text or ', '.join(record_set.by)}.")
     for combination in policy.never_together:
         output.say(f"Never together: {', '.join(map(str, combination))}.")
     for hidden in policy.decided.not_offered:
@@ -171,7 +171,9 @@ def _show_menu(output: Output, policy: Policy, of: str, role: UserRole) -> None:
         )
     output.show(table)
     names = {variable.variable.name for variable in menu.variables}
-    others = [one.name for one in policy.schema.usable(entity) if one.name not in names]
+    others = [
+        variable.name for variable in policy.schema.usable(entity) if variable.name not in names
+    ]
     if others:
         output.say(f"Not offered: {', '.join(others)}.")
 
@@ -232,8 +234,8 @@ def _show_verdict(output: Output, verdict: Verdict) -> None:
     output.say(verdict.sentence, style="bold")
     for reason in verdict.reasons:
         output.say(f"  {reason.sentence} [{reason.code}]")
-        for one in reason.withheld:
-            output.say(f"    {one.sentence}")
+        for withheld in reason.withheld:
+            output.say(f"    {withheld.sentence}")
     if verdict.remedies:
         output.say("What would help")
         for remedy in verdict.remedies:

@@ -68,7 +68,7 @@ def recommend(
     """
     from sdcensus.session.census.census import open_store
     from sdcensus.session.recommend.recommendation import (
-        Product,
+        RecommendedProduct,
         check_folder,
         read_given_policy,
         recommend as propose,
@@ -77,7 +77,7 @@ def recommend(
     )
 
     output = Output(quiet=quiet)
-    named = Product.named(product)
+    named = RecommendedProduct.named(product)
     census = open_store(store)
     asked = None
     if wanted is not None:
@@ -88,13 +88,13 @@ def recommend(
     if out is not None:
         check_folder(out)
     with all_or_nothing(), Stages(output, "looking at areas") as stages:
-        found = propose(census, named, policy=given, policy_file=policy, progress=stages)
-        answer = None if asked is None else versions_of(found, census, asked)
-        written = () if out is None else write_recommendation(found, store, out)
+        recommendation = propose(census, named, policy=given, policy_file=policy, progress=stages)
+        answer = None if asked is None else versions_of(recommendation, census, asked)
+        written = () if out is None else write_recommendation(recommendation, store, out)
     if answer is None:
-        _show(output, found)
+        _show(output, recommendation)
     else:
-        _show_asked(output, answer, found)
+        _show_asked(output, answer, recommendation)
     for path in written:
         private = " Only you can read it: it is the noise itself." if path.suffix == ".csv" else ""
         output.say(f"Wrote {path}.{private}")
@@ -116,13 +116,13 @@ def _show(output: Output, found: Recommendation) -> None:
         table = plain_table()
         for title in ("areas", "number", "smallest", "in the middle", "largest"):
             table.add_column(title, justify="left" if title == "areas" else "right")
-        for one in (*facts.areas, *facts.across):
-            sizes = one.filled or (0,)
+        for area_level in (*facts.areas, *facts.across):
+            sizes = area_level.filled or (0,)
             table.add_row(
-                one.axis,
-                f"{len(one.units):,}",
+                area_level.axis,
+                f"{len(area_level.units):,}",
                 f"{min(sizes):,}",
-                f"{one.median:,}",
+                f"{area_level.median:,}",
                 f"{max(sizes):,}",
             )
         output.show(table)

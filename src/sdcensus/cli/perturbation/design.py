@@ -292,7 +292,7 @@ def _check_wishes(given: dict[str, object]) -> None:
     if not ways:
         own = [name for name in ("--sigma", "--epsilon", "--units") if name in given]
         if own:
-            where = next(one for one, (name, _) in _OF_SOURCE.items() if name == own[0])
+            where = next(source for source, (name, _) in _OF_SOURCE.items() if name == own[0])
             raise SpecError(f"{own[0]} belongs to --source {where}. Add it, or leave it away.")
         missing = [name for name in ("--max-deviation", "--variance") if name not in given]
         if len(missing) == 2:

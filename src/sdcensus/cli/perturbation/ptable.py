@@ -131,7 +131,7 @@ def show(
                 summary,
                 plot,
                 title=f"Perturbation table {found.title}",
-                charts=[one.value for one in chart or ()],
+                charts=[perturbation_chart.value for perturbation_chart in chart or ()],
             )
         output.say()
         for path in written:

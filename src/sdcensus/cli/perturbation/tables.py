@@ -72,8 +72,8 @@ def show_relaxed(output: Output, summary: Summary) -> None:
     """What single rows could not meet, one line each."""
     if summary.relaxed:
         output.say("\nNot everything that was asked for could be met:", style="bold")
-        for one in summary.relaxed:
-            output.say(f"  {one}")
+        for relaxation in summary.relaxed:
+            output.say(f"  {relaxation}")
 
 
 def show_lookups(output: Output, summary: Summary) -> None:

@@ -45,14 +45,14 @@ def approve(
     from sdcensus.session.publish.approval import NEEDED, approve as record
 
     output = Output(quiet=quiet)
-    found = record(folder, name=name, role=role, date=date, office=office)
-    given = len(found.approvals)
-    people = " and ".join(approval.name for approval in found.approvals)
-    if found.complete:
+    approvals = record(folder, name=name, role=role, date=date, office=office)
+    given = len(approvals.approvals)
+    people = " and ".join(approval.name for approval in approvals.approvals)
+    if approvals.complete:
         output.say(f"Approved by {people}.")
     else:
         output.say(f"Approved by {people}: {given} of {NEEDED}. A second person has to approve.")
-    if found.accepted is not None:
-        output.say(found.accepted.sentence)
-    if found.outdated:
+    if approvals.accepted is not None:
+        output.say(approvals.accepted.sentence)
+    if approvals.outdated:
         output.say("Earlier approvals were for something that has changed since.")

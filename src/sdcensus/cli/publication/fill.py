@@ -40,9 +40,9 @@ def fill(
 
     output = Output(quiet=quiet)
     with all_or_nothing(), Stages(output, "filling") as stages:
-        made = fill_template(template, published, out, language=language, progress=stages)
-    tables = f"{len(made.tables)} table{'s' if len(made.tables) != 1 else ''}"
-    cells = f"{made.cells:,} cell{'s' if made.cells != 1 else ''}"
-    output.say(f"Wrote {made.path}: {cells} from {tables}.")
-    if made.formulas:
-        output.say(f"Its {made.formulas:,} formulas are computed anew when it is opened.")
+        filled = fill_template(template, published, out, language=language, progress=stages)
+    tables = f"{len(filled.tables)} table{'s' if len(filled.tables) != 1 else ''}"
+    cells = f"{filled.cells:,} cell{'s' if filled.cells != 1 else ''}"
+    output.say(f"Wrote {filled.path}: {cells} from {tables}.")
+    if filled.formulas:
+        output.say(f"Its {filled.formulas:,} formulas are computed anew when it is opened.")

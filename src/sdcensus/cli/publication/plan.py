@@ -60,23 +60,25 @@ def draft(
 
     output = Output(quiet=quiet)
     with all_or_nothing(), Stages(output, "looking at areas") as stages:
-        made = draft_plan(open_store(store), store, out, policy=policy, progress=stages)
+        plan_draft = draft_plan(open_store(store), store, out, policy=policy, progress=stages)
     tables = plain_table()
     tables.add_column("name", overflow="fold")
     tables.add_column("by", overflow="fold")
-    for table in made.plan.tables:
+    for table in plan_draft.plan.tables:
         tables.add_row(table.name, ", ".join(table.by))
     output.show(tables)
-    output.say(f"Wrote {made.path}: {len(made.plan.tables)} tables.")
-    if made.policy is None:
+    output.say(f"Wrote {plan_draft.path}: {len(plan_draft.plan.tables)} tables.")
+    if plan_draft.policy is None:
         output.say("It names no policy. sdcensus recommend proposes one.")
-    if made.mapping is not None:
-        output.say(f"{made.mapping} fits this census: the plan says how to add its programme.")
-    if made.own_noise:
+    if plan_draft.mapping is not None:
+        output.say(
+            f"{plan_draft.mapping} fits this census: the plan says how to add its programme."
+        )
+    if plan_draft.own_noise:
         output.say("Its tables ask for noise of their own: the plan says how to make it.")
     output.say("Read and change it. What it takes, and then all of it:")
-    output.command(f"sdcensus plan check {typed(made.path)}")
-    output.command(f"sdcensus publish {typed(made.path)} --secret FILE")
+    output.command(f"sdcensus plan check {typed(plan_draft.path)}")
+    output.command(f"sdcensus publish {typed(plan_draft.path)} --secret FILE")
 
 
 @app.command(
@@ -108,24 +110,24 @@ def check(
 
     output = Output(quiet=quiet)
     with Stages(output, "checking the plan") as stages:
-        found = check_plan(
+        plan_check = check_plan(
             plan, out=out, secret=secret, memory=memory, threads=threads, progress=stages
         )
-    _show_products(output, found, every=every)
+    _show_products(output, plan_check, every=every)
     facts = plain_table(header=False)
     facts.add_column()
     facts.add_column(overflow="fold")
-    for name, text in _facts(found, memory):
+    for name, text in _facts(plan_check, memory):
         facts.add_row(name, text)
     output.show(facts)
-    if not found.enough:
+    if not plan_check.enough:
         output.note(
             f"warning: {memory} of memory is too little for the largest table. Allow more by"
             " --memory, or take fewer or coarser axes."
         )
-    for caution in found.cautions:
+    for caution in plan_check.cautions:
         output.note(f"caution: {caution}")
-    _show_risk(output, found)
+    _show_risk(output, plan_check)
 
 
 def _show_risk(output: Output, found: PlanCheck) -> None:
@@ -156,9 +158,11 @@ def _show_products(output: Output, found: PlanCheck, *, every: bool) -> None:
     table.add_column("by", overflow="fold")
     table.add_column("cells", justify="right", no_wrap=True)
     listed = found.products if every else found.products[:SHOWN]
-    for one in listed:
-        cells = f"{one.cells:,}"
-        table.add_row(one.name, one.of, ", ".join(one.axes) or "-", cells)
+    for checked_product in listed:
+        cells = f"{checked_product.cells:,}"
+        table.add_row(
+            checked_product.name, checked_product.of, ", ".join(checked_product.axes) or "-", cells
+        )
     output.show(table)
     left = len(found.products) - len(listed)
     if left:
@@ -166,7 +170,8 @@ def _show_products(output: Output, found: PlanCheck, *, every: bool) -> None:
     for product in found.products:
         if product.streamed:
             output.say(
-                f"{product.name} is too large to be held: only cells that are published as something"
+                f"{product.name} is too large to be held: only cells that are published as"
+                " something"
                 " else than 0 are written."
             )
 

@@ -41,29 +41,31 @@ def verify(
 
     output = Output(quiet=quiet)
     with Stages(output, "comparing files with their digests") as stages:
-        found = check(folder, office=office, progress=stages)
-    if not found.sound:
-        more = len(found.problems) - SHOWN
-        lines = [f"  {problem}" for problem in found.problems[:SHOWN]]
+        verification = check(folder, office=office, progress=stages)
+    if not verification.sound:
+        more = len(verification.problems) - SHOWN
+        lines = [f"  {problem}" for problem in verification.problems[:SHOWN]]
         lines += [f"  and {more:,} more"] if more > 0 else []
         raise InputError(
             f"{folder} is not as it was published:\n" + "\n".join(lines) + "\nPublish it again, or"
             " restore it from a backup."
         )
     output.say(
-        f"{folder}: {found.publication}, all {found.files:,} files"
-        f" ({bytes_text(found.size)}) are as they were published."
+        f"{folder}: {verification.publication}, all {verification.files:,} files"
+        f" ({bytes_text(verification.size)}) are as they were published."
     )
-    if found.approvals is not None:
-        people = [_person(approval.name, approval.role) for approval in found.approvals.approvals]
-        if found.approvals.complete:
+    if verification.approvals is not None:
+        people = [
+            _person(approval.name, approval.role) for approval in verification.approvals.approvals
+        ]
+        if verification.approvals.complete:
             output.say(f"Approved by {' and '.join(people)}.")
         else:
             given = f"Approved by {people[0]} only" if people else "Not approved yet"
             output.say(f"{given}: sdcensus approve records two names.")
-        if found.approvals.accepted is not None:
-            output.say(found.approvals.accepted.sentence)
-        if found.approvals.outdated:
+        if verification.approvals.accepted is not None:
+            output.say(verification.approvals.accepted.sentence)
+        if verification.approvals.outdated:
             output.say("An earlier approval was for something that has changed since.")
 
 

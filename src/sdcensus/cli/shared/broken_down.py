@@ -46,14 +46,14 @@ def show_broken_down(
                 table.add_column(title, justify="right", no_wrap=True)
             table.add_column("one\nhousehold", justify="right")
             table.add_column("with a\ntwin", justify="right")
-            for one in worst:
+            for kind_figures in worst:
                 table.add_row(
-                    one.title,
-                    f"{one.finer}",
-                    ", ".join(f"{number:,}" for number in one.groups),
-                    f"{one.small:,}",
-                    f"{one.households:,}",
-                    f"{one.twins:,}",
+                    kind_figures.title,
+                    f"{kind_figures.finer}",
+                    ", ".join(f"{number:,}" for number in kind_figures.groups),
+                    f"{kind_figures.small:,}",
+                    f"{kind_figures.households:,}",
+                    f"{kind_figures.twins:,}",
                 )
             output.show(table)
     if measures:

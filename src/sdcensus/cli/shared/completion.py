@@ -33,7 +33,10 @@ def complete_format(incomplete: str) -> list[tuple[str, str]]:
     """The formats of tables, those of other packages among them."""
     from sdcensus.model.published.table_format import all_formats
 
-    formats = [(one.name, one.about.show("en") or one.label) for one in all_formats()]
+    formats = [
+        (table_format.name, table_format.about.show("en") or table_format.label)
+        for table_format in all_formats()
+    ]
     return [(name, about) for name, about in formats if name.startswith(incomplete)]
 
 

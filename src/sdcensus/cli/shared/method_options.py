@@ -132,7 +132,10 @@ class MethodCommand(TyperCommand):
 
 
 def _set_text(taker: Declaration) -> str:
-    return " ".join(f"--set {one.name}={one.metavar}: {one.sentence()}" for one in taker.takes)
+    return " ".join(
+        f"--set {parameter.name}={parameter.metavar}: {parameter.sentence()}"
+        for parameter in taker.takes
+    )
 
 
 def with_method_options(options: Mapping[str, Any]) -> Callable[[_Command], _Command]:

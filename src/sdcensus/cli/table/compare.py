@@ -140,7 +140,7 @@ def compare(
     needed = secret is not None or NoiseDraw.HASHED in chosen
     candidates = scheme_candidates(
         scheme_names(schemes) or _all_schemes(),
-        [one.value for one in chosen],
+        [noise_draw.value for noise_draw in chosen],
         secret=find_secret(secret) if needed else None,
         zeros_known=zeros_known,
     )
@@ -202,14 +202,18 @@ def _all_schemes() -> tuple[str, ...]:
 def _lookups(text: str, *, has_secret: bool) -> list[NoiseDraw]:
     names = listed(text)
     if not names:
-        return [one for one in NoiseDraw if has_secret or one is not NoiseDraw.HASHED]
-    found = []
+        return [
+            noise_draw
+            for noise_draw in NoiseDraw
+            if has_secret or noise_draw is not NoiseDraw.HASHED
+        ]
+    noise_draws = []
     for name in names:
         try:
-            found.append(NoiseDraw(name.lower()))
+            noise_draws.append(NoiseDraw(name.lower()))
         except ValueError:
             raise UnknownName("look-up of a study", name, known=list(NoiseDraw)) from None
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(noise_draws))
 
 
 def _specs(

@@ -6,10 +6,10 @@ import csv
 import io
 from itertools import groupby
 
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from sdcensus.demo.documents.builder_policy import NOISE_FILE
 from sdcensus.demo.documents.eu import eu_mapping
-from sdcensus.demo.documents.questionnaire import Question
+from sdcensus.demo.documents.questionnaire import DemoQuestion
 from sdcensus.documents.toml.text import toml, toml_key
 
 #: What the documents are called.
@@ -80,14 +80,14 @@ _RANGES = {"AGE.H": {"0..99": "1.1.1..6.3.5", "100..120": "6.4"}}
 _PLACE_OF_WORK = "place_of_work"
 
 
-def eu_documents(census: Census) -> dict[str, str]:
+def eu_documents(census: DemoCensus) -> dict[str, str]:
     """The mapping of a demo country to the European programme: files and texts."""
     files: dict[str, str] = {}
     parts = [_HEAD.format(country=_letters(census.country.name))]
     for breakdown, rows in groupby(eu_mapping(), key=lambda row: row.breakdown):
-        found = list(rows)
-        codes = {row.code: row.eu_code for row in found}
-        variable = found[0].variable
+        eu_codes = list(rows)
+        codes = {row.code: row.eu_code for row in eu_codes}
+        variable = eu_codes[0].variable
         name = breakdown
         if variable == _PLACE_OF_WORK:  # the country also knows in which of its areas
             name, codes = "LPW.L", _places_of_work(census.questionnaire[variable], codes)
@@ -114,7 +114,7 @@ def _letters(name: str) -> str:
     return "".join([*first, "X", "X"][:2])
 
 
-def _places_of_work(question: Question, codes: dict[str, str]) -> dict[str, str]:
+def _places_of_work(question: DemoQuestion, codes: dict[str, str]) -> dict[str, str]:
     """Areas under their own codes; what is somewhere in the country under a code of its own."""
     areas = [code.code for code in question.codes if code.parent == "IN"]
     inside = {area: "1.unknown" if area == "D00" else area for area in areas}

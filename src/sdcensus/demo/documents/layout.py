@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sdcensus.demo.census import Census, Records
+from sdcensus.demo.census import DemoCensus, DemoRecords
 from sdcensus.demo.documents.lists import ed_codes, names
-from sdcensus.demo.documents.questionnaire import Question
+from sdcensus.demo.documents.questionnaire import DemoQuestion
 from sdcensus.demo.files import Field
 from sdcensus.demo.people.work import MONEY_STEP, MONEY_VALUES
-from sdcensus.demo.words import Ints, Units
+from sdcensus.demo.words import DemoUnits, Ints
 
 #: Columns that identify records and say where they belong; variables follow.
 IDS = {
@@ -24,10 +24,10 @@ FIRST_KILOMETRE, KILOMETRES = 1_500, 2_000
 MOST_WEIGHT = 2_500
 
 
-class Layout:
+class ColumnLayout:
     """The columns of the four files of one country."""
 
-    def __init__(self, census: Census) -> None:
+    def __init__(self, census: DemoCensus) -> None:
         self._census = census
         self._areas = ed_codes(census.geography)
         # Nothing is numbered higher than twice the persons of a district: half may be vacant.
@@ -53,8 +53,12 @@ class Layout:
         for axis in ("easting", "northing"):
             self._texts[axis] = (kilometres, [f"{metre:03}" for metre in range(1000)])
 
-    def _questions(self, file: str) -> list[Question]:
-        return [one for one in self._census.questionnaire if one.file == file and one.name != "ed"]
+    def _questions(self, file: str) -> list[DemoQuestion]:
+        return [
+            question
+            for question in self._census.questionnaire
+            if question.file == file and question.name != "ed"
+        ]
 
     def fields(self, file: str) -> list[Field]:
         """The columns of a file with everything that can stand in them."""
@@ -66,7 +70,7 @@ class Layout:
                 fields.append(Field.of(question.imputed, *self._texts[question.imputed]))
         return fields
 
-    def positions(self, file: str, records: Records) -> list[Ints]:
+    def positions(self, file: str, records: DemoRecords) -> list[Ints]:
         """Positions for each table of texts of each column of a file."""
         found = _IDS_OF[file](records)
         for question in self._questions(file):
@@ -86,33 +90,33 @@ def _metres(values: Ints) -> list[Ints]:
     ]
 
 
-def _number(units: Units) -> Ints:
+def _number(units: DemoUnits) -> Ints:
     return units.number + np.int32(1)
 
 
-def _of_buildings(records: Records) -> list[Ints]:
+def _of_buildings(records: DemoRecords) -> list[Ints]:
     units = records.homes.buildings
     return [units.ed, _number(units), *_metres(records.easting), *_metres(records.northing)]
 
 
-def _of_dwellings(records: Records) -> list[Ints]:
+def _of_dwellings(records: DemoRecords) -> list[Ints]:
     units = records.homes.dwellings
     return [units.ed, _number(units), records.homes.building + np.int32(1)]
 
 
-def _of_households(records: Records) -> list[Ints]:
+def _of_households(records: DemoRecords) -> list[Ints]:
     units = records.households.units
     dwelling = _number(records.homes.dwellings)[records.homes.dwelling]
     return [units.ed, _number(units), dwelling]
 
 
-def _of_persons(records: Records) -> list[Ints]:
+def _of_persons(records: DemoRecords) -> list[Ints]:
     people = records.people
     household = _number(records.households.units)[people.household]
     return [people.units.ed, household, people.number + np.int32(1), records.families.number]
 
 
-_IDS_OF: dict[str, Callable[[Records], list[Ints]]] = {
+_IDS_OF: dict[str, Callable[[DemoRecords], list[Ints]]] = {
     "building": _of_buildings,
     "dwelling": _of_dwellings,
     "household": _of_households,

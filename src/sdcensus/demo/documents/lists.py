@@ -6,10 +6,10 @@ from itertools import product
 
 from sdcensus.demo.country import FOREIGN_GROUPS, Country
 from sdcensus.demo.documents.questionnaire import (
-    Code,
-    CodeList,
+    DemoCode,
+    DemoCodeList,
+    DemoTree,
     Questionnaire,
-    Tree,
     Words,
     codes_of,
     label_of,
@@ -62,14 +62,14 @@ def ed_codes(geography: Geography) -> list[str]:
 def make_questionnaire(geography: Geography) -> Questionnaire:
     """All variables of a country with their codes."""
     country = geography.country
-    missing = Code("99", words("missing")["not_stated"])
-    ethnic = [Code(row["code"], label_of(row)) for row in ethnic_rows(country)]
-    religions = [Code(row["code"], label_of(row), row["faith"]) for row in rows("religions")]
+    missing = DemoCode("99", words("missing")["not_stated"])
+    ethnic = [DemoCode(row["code"], label_of(row)) for row in ethnic_rows(country)]
+    religions = [DemoCode(row["code"], label_of(row), row["faith"]) for row in rows("religions")]
     return Questionnaire(
         {
             "areas": _areas(geography),
-            "ethnicity": CodeList((*ethnic, missing)),
-            "religion": CodeList((*religions, missing), codes_of("faith")),
+            "ethnicity": DemoCodeList((*ethnic, missing)),
+            "religion": DemoCodeList((*religions, missing), codes_of("faith")),
             "birthplace": _birthplaces(geography),
             "citizenship": _citizenships(country),
             "occupation": _occupations(),
@@ -128,92 +128,98 @@ def _district_name(district: int) -> Words:
     return _area("district", town=names("surname")[district * 37 % 140])
 
 
-def _areas(geography: Geography) -> CodeList:
+def _areas(geography: Geography) -> DemoCodeList:
     country = geography.country
     district_of, region_of = geography.parent_of_parish(), geography.parent_of_district()
-    groups = [Code(region_code(i), _region_name(i)) for i in range(country.regions)]
+    groups = [DemoCode(region_code(i), _region_name(i)) for i in range(country.regions)]
     groups += [
-        Code(district_code(i), _district_name(i), region_code(int(region_of[i])))
+        DemoCode(district_code(i), _district_name(i), region_code(int(region_of[i])))
         for i in range(country.districts)
     ]
     groups += [
-        Code(parish_code(i), name, district_code(int(district_of[i])))
+        DemoCode(parish_code(i), name, district_code(int(district_of[i])))
         for i, name in enumerate(_parish_names(country.parishes))
     ]
     form = words("area")["ed"]
     leaves = [
-        Code(code, _filled(form, number=code), parish_code(parish))
+        DemoCode(code, _filled(form, number=code), parish_code(parish))
         for code, parish in zip(ed_codes(geography), geography.parish.tolist(), strict=True)
     ]
     votes = [
-        Code(constituency_code(i), _area("constituency", number=str(i + 1)))
+        DemoCode(constituency_code(i), _area("constituency", number=str(i + 1)))
         for i in range(country.constituencies)
     ]
     votes += [
-        Code(leaf.code, leaf.label, constituency_code(constituency))
+        DemoCode(leaf.code, leaf.label, constituency_code(constituency))
         for leaf, constituency in zip(leaves, geography.constituency.tolist(), strict=True)
     ]
-    tree = Tree("constituency", ("constituency",), tuple(votes))
-    return CodeList(tuple(leaves), tuple(groups), (tree,))
+    tree = DemoTree("constituency", ("constituency",), tuple(votes))
+    return DemoCodeList(tuple(leaves), tuple(groups), (tree,))
 
 
-def _birthplaces(geography: Geography) -> CodeList:
+def _birthplaces(geography: Geography) -> DemoCodeList:
     """Natives by district of birth, then other countries; and the grouping of the study."""
     country = geography.country
-    native = [Code(district_code(i), _district_name(i), "NATIVE") for i in range(country.districts)]
-    foreign = [Code(row["code"], label_of(row), row["area"]) for row in rows("countries")]
+    native = [
+        DemoCode(district_code(i), _district_name(i), "NATIVE") for i in range(country.districts)
+    ]
+    foreign = [DemoCode(row["code"], label_of(row), row["area"]) for row in rows("countries")]
     world = codes_of("world")
     groups = (*world[:2], *codes_of("birth"), *world[2:])
-    missing = Code("999", words("missing")["not_stated"])
+    missing = DemoCode("999", words("missing")["not_stated"])
 
     label = {code.code: code.label for code in world}
     parent = {}
-    study: list[Code] = []
+    study: list[DemoCode] = []
     by_region = country.birth_level == "region"
     region_of = geography.parent_of_district()
     for i in range(country.native_groups):
         name = _region_name(i) if by_region else _district_name(i)
-        study.append(Code(f"IN-{i + 1:02}", _area("birth", place=name)))
+        study.append(DemoCode(f"IN-{i + 1:02}", _area("birth", place=name)))
     for i, code in enumerate(native):
         parent[code.code] = f"IN-{(int(region_of[i]) if by_region else i) + 1:02}"
     for areas in FOREIGN_GROUPS[country.foreign_groups]:
         code_of_group = f"FROM-{areas[0]}"
         together = zip(*(label[area] for area in areas), strict=True)
-        study.append(Code(code_of_group, tuple(" / ".join(one) for one in together)))
+        study.append(DemoCode(code_of_group, tuple(" / ".join(one) for one in together)))
         parent |= {code.code: code_of_group for code in foreign if code.parent in areas}
-    study += [Code(code.code, code.label, parent[code.code]) for code in native + foreign]
-    tree = Tree("study", ("study",), (*study, missing))
-    return CodeList((*native, *foreign, missing), groups, (tree,))
+    study += [DemoCode(code.code, code.label, parent[code.code]) for code in native + foreign]
+    tree = DemoTree("study", ("study",), (*study, missing))
+    return DemoCodeList((*native, *foreign, missing), groups, (tree,))
 
 
-def _citizenships(country: Country) -> CodeList:
-    own = Code("OWN", (country.name,) * len(LANGUAGES), "NATIONAL")
+def _citizenships(country: Country) -> DemoCodeList:
+    own = DemoCode("OWN", (country.name,) * len(LANGUAGES), "NATIONAL")
     allowed = citizenships()
     foreign = [
-        Code(row["code"], label_of(row), row["area"])
+        DemoCode(row["code"], label_of(row), row["area"])
         for row in rows("countries")
         if row["code"] in allowed
     ]
     world = codes_of("world")
     citizens, none, stateless = codes_of("citizen")
     groups = (*world[:2], citizens, *world[2:-1], none)
-    missing = Code("999", words("missing")["not_stated"])
-    return CodeList((own, *foreign, stateless, missing), groups)
+    missing = DemoCode("999", words("missing")["not_stated"])
+    return DemoCodeList((own, *foreign, stateless, missing), groups)
 
 
-def _not_working(not_applicable: str, not_stated: str) -> tuple[Code, Code]:
+def _not_working(not_applicable: str, not_stated: str) -> tuple[DemoCode, DemoCode]:
     missing = words("missing")
-    return Code(not_applicable, missing["not_employed"]), Code(not_stated, missing["not_stated"])
+    return DemoCode(not_applicable, missing["not_employed"]), DemoCode(
+        not_stated, missing["not_stated"]
+    )
 
 
-def _occupations() -> CodeList:
-    every = [Code(row["code"], label_of(row), _wider(row["code"])) for row in rows("occupations")]
+def _occupations() -> DemoCodeList:
+    every = [
+        DemoCode(row["code"], label_of(row), _wider(row["code"])) for row in rows("occupations")
+    ]
     skills = [code for code in every if not code.code.isdigit()]
     numbered = [code for code in every if code.code.isdigit()]
     groups = [code for length in (1, 2, 3) for code in numbered if len(code.code) == length]
     groups = [*skills, *groups]
     leaves = [code for code in numbered if len(code.code) == 4]
-    return CodeList((*leaves, *_not_working("9998", "9999")), tuple(groups))
+    return DemoCodeList((*leaves, *_not_working("9998", "9999")), tuple(groups))
 
 
 def _wider(occupation: str) -> str:
@@ -223,17 +229,18 @@ def _wider(occupation: str) -> str:
     return occupation[:-1] or _SKILLS[int(occupation)]
 
 
-def _industries() -> CodeList:
-    every = [Code(row["code"], label_of(row), row["parent"]) for row in rows("industries")]
+def _industries() -> DemoCodeList:
+    every = [DemoCode(row["code"], label_of(row), row["parent"]) for row in rows("industries")]
     leaves = [code for code in every if code.code.isdigit()]
     groups = tuple(code for code in every if not code.code.isdigit())
-    return CodeList((*leaves, *_not_working("998", "999")), groups)
+    return DemoCodeList((*leaves, *_not_working("998", "999")), groups)
 
 
-def _places_of_work(geography: Geography) -> CodeList:
+def _places_of_work(geography: Geography) -> DemoCodeList:
     districts = [
-        Code(district_code(i), _district_name(i), "IN") for i in range(geography.country.districts)
+        DemoCode(district_code(i), _district_name(i), "IN")
+        for i in range(geography.country.districts)
     ]
-    return CodeList(
+    return DemoCodeList(
         (*districts, *codes_of("work"), *_not_working("98", "99")), codes_of("work_place")
     )

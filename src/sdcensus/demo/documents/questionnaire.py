@@ -22,7 +22,7 @@ LABEL_COLUMNS = ("label", *(f"label_{language}" for language in LANGUAGES[1:]))
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class DemoCode:
     """A code with its label in all languages, and the code that it belongs to."""
 
     code: str
@@ -31,16 +31,16 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class DemoTree:
     """A further tree over the codes of a variable, not nested in its own."""
 
     name: str
     levels: tuple[str, ...]
-    codes: tuple[Code, ...]
+    codes: tuple[DemoCode, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DemoQuestion:
     """A variable of the demo census.
 
     Attributes:
@@ -60,13 +60,13 @@ class Question:
     description: Words
     topic: Words | None = None
     role: str = ""
-    codes: tuple[Code, ...] = ()
-    groups: tuple[Code, ...] = ()
+    codes: tuple[DemoCode, ...] = ()
+    groups: tuple[DemoCode, ...] = ()
     levels: tuple[str, ...] = ()
     level_labels: tuple[tuple[str, Words], ...] = ()
     range: tuple[int, int] | None = None
     bounds: tuple[tuple[str, str], ...] = ()
-    trees: tuple[Tree, ...] = ()
+    trees: tuple[DemoTree, ...] = ()
     listed: str = ""
     not_stated: str = ""
     not_applicable: str = ""
@@ -89,18 +89,18 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeList:
+class DemoCodeList:
     """A code list that depends on the country."""
 
-    codes: tuple[Code, ...]
-    groups: tuple[Code, ...] = ()
-    trees: tuple[Tree, ...] = ()
+    codes: tuple[DemoCode, ...]
+    groups: tuple[DemoCode, ...] = ()
+    trees: tuple[DemoTree, ...] = ()
 
 
 class Questionnaire:
     """All variables of one country, in the order of the schema."""
 
-    def __init__(self, lists: Mapping[str, CodeList]) -> None:
+    def __init__(self, lists: Mapping[str, DemoCodeList]) -> None:
         described = _table("variables")
         topics = described["topics"]
         self._by_name = {
@@ -109,10 +109,10 @@ class Questionnaire:
             for name, table in described[file].items()
         }
 
-    def __getitem__(self, name: str) -> Question:
+    def __getitem__(self, name: str) -> DemoQuestion:
         return self._by_name[name]
 
-    def __iter__(self) -> Iterator[Question]:
+    def __iter__(self) -> Iterator[DemoQuestion]:
         return iter(self._by_name.values())
 
 
@@ -161,10 +161,10 @@ def words(kind: str) -> dict[str, Words]:
     return {row["code"]: label_of(row) for row in rows("words") if row["kind"] == kind}
 
 
-def codes_of(kind: str) -> tuple[Code, ...]:
+def codes_of(kind: str) -> tuple[DemoCode, ...]:
     """The codes of a kind in the file of words."""
     found = [row for row in rows("words") if row["kind"] == kind]
-    return tuple(Code(row["code"], label_of(row), row["parent"]) for row in found)
+    return tuple(DemoCode(row["code"], label_of(row), row["parent"]) for row in found)
 
 
 def categories(name: str) -> range:
@@ -179,18 +179,18 @@ def _question(
     file: str,
     table: Mapping[str, Any],
     topics: Mapping[str, list[str]],
-    lists: Mapping[str, CodeList],
-) -> Question:
+    lists: Mapping[str, DemoCodeList],
+) -> DemoQuestion:
     listed = table.get("list", "")
-    found = lists[listed] if listed else CodeList(_codes(table), _groups(table))
-    codes, groups = found.codes, found.groups
+    code_list = lists[listed] if listed else DemoCodeList(_codes(table), _groups(table))
+    codes, groups = code_list.codes, code_list.groups
     if groups and not listed:
         parent = {leaf: row[0] for row in table["groups"] for leaf in row[-1].split()}
-        codes = tuple(Code(code.code, code.label, parent.get(code.code, "")) for code in codes)
+        codes = tuple(DemoCode(code.code, code.label, parent.get(code.code, "")) for code in codes)
         listed = name
     topic = table.get("topic")
     numbers = table.get("range")
-    return Question(
+    return DemoQuestion(
         name=name,
         file=file,
         entity=table.get("entity", file),
@@ -206,7 +206,7 @@ def _question(
         ),
         range=(numbers[0], numbers[1]) if numbers else None,
         bounds=tuple((level, bounds) for level, bounds in table.get("bounds", ())),
-        trees=found.trees,
+        trees=code_list.trees,
         listed=listed,
         not_stated=table.get("not_stated", ""),
         not_applicable=table.get("not_applicable", ""),
@@ -220,19 +220,19 @@ def _question(
     )
 
 
-def _codes(table: Mapping[str, Any]) -> tuple[Code, ...]:
+def _codes(table: Mapping[str, Any]) -> tuple[DemoCode, ...]:
     if "range" in table:
         low, high = table["range"]
         missing = words("missing")
-        numbers = [Code(str(one), (str(one),) * len(LANGUAGES)) for one in range(low, high + 1)]
+        numbers = [DemoCode(str(one), (str(one),) * len(LANGUAGES)) for one in range(low, high + 1)]
         kinds = [one for one in ("not_applicable", "not_stated") if one in table]
-        return tuple(numbers + [Code(table[kind], missing[kind]) for kind in kinds])
+        return tuple(numbers + [DemoCode(table[kind], missing[kind]) for kind in kinds])
     return tuple(_code(row) for row in table.get("codes", ()))
 
 
-def _groups(table: Mapping[str, Any]) -> tuple[Code, ...]:
+def _groups(table: Mapping[str, Any]) -> tuple[DemoCode, ...]:
     return tuple(_code(row) for row in table.get("groups", ()))
 
 
-def _code(row: Sequence[str]) -> Code:
-    return Code(row[0], tuple(row[1 : 1 + len(LANGUAGES)]))
+def _code(row: Sequence[str]) -> DemoCode:
+    return DemoCode(row[0], tuple(row[1 : 1 + len(LANGUAGES)]))

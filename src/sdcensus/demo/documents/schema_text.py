@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Mapping
 
-from sdcensus.demo.census import Census
+from sdcensus.demo.census import DemoCensus
 from sdcensus.demo.documents.questionnaire import (
     FILES,
     LABEL_COLUMNS,
-    Code,
-    Question,
-    Tree,
+    DemoCode,
+    DemoQuestion,
+    DemoTree,
     Words,
     identities,
     rules,
@@ -51,7 +51,7 @@ household = "own"
 """
 
 
-def schema_text(census: Census, ending: str, extent: tuple[int, int, int, int]) -> str:
+def schema_text(census: DemoCensus, ending: str, extent: tuple[int, int, int, int]) -> str:
     """The whole schema; ``ending`` is that of the data files, ``extent`` that of the grid."""
     parts = [MARK, "", _head(census), _files(ending), ENTITIES]
     parts += [_impossible(label, when) for label, when in rules()]
@@ -66,7 +66,7 @@ def schema_text(census: Census, ending: str, extent: tuple[int, int, int, int]) 
     return "\n".join(parts)
 
 
-def code_files(census: Census) -> dict[str, str]:
+def code_files(census: DemoCensus) -> dict[str, str]:
     """The code lists that stand in files of their own: file name and text."""
     found = {}
     for question in census.questionnaire:
@@ -77,12 +77,12 @@ def code_files(census: Census) -> dict[str, str]:
     return found
 
 
-def tree_file(question: Question, tree: Tree) -> str:
+def tree_file(question: DemoQuestion, tree: DemoTree) -> str:
     """The file of a further tree over the codes of a variable."""
     return f"{question.name}_{tree.name}.csv"
 
 
-def _code_list(codes: tuple[Code, ...]) -> str:
+def _code_list(codes: tuple[DemoCode, ...]) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     with_parents = any(code.parent for code in codes)
@@ -98,7 +98,7 @@ def _text(words: Words) -> str:
     return toml(dict(zip(LANGUAGES, words, strict=True)))
 
 
-def _head(census: Census) -> str:
+def _head(census: DemoCensus) -> str:
     return (
         "[census]\n"
         'name = "Population and Housing Census 2021"\n'
@@ -125,7 +125,7 @@ def _identity(settings: Mapping[str, str | int]) -> str:
     )
 
 
-def _variable(question: Question, extent: tuple[int, int, int, int]) -> str:
+def _variable(question: DemoQuestion, extent: tuple[int, int, int, int]) -> str:
     table = f"variable.{question.name}"
     lines = [f"[{table}]", f'file = "{question.file}"']
     if question.entity != question.file:

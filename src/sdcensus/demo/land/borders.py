@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.demo.land.mesh import Mesh
-from sdcensus.demo.words import Draws, Ints, Units
+from sdcensus.demo.words import DemoUnits, Draws, Ints
 
 Long: TypeAlias = npt.NDArray[np.int64]
 Ring: TypeAlias = list[list[int]]
@@ -68,7 +68,7 @@ def _bend(lines: Long, number: Long, steps: int, draws: Draws) -> Long:
     for step in range(steps):
         before, after = lines[:, :-1], lines[:, 1:]
         count = before.shape[1]
-        units = Units(
+        units = DemoUnits(
             np.repeat(number, count).astype(np.int32),
             np.tile(np.arange(count, dtype=np.int32), len(number)),
         )
@@ -137,7 +137,7 @@ class Ground:
         count = np.bincount(face_ed, minlength=eds)
         return cls(mesh, order, np.cumsum(count) - count, count)
 
-    def points(self, units: Units, draws: Draws) -> tuple[Ints, Ints]:
+    def points(self, units: DemoUnits, draws: Draws) -> tuple[Ints, Ints]:
         """A point inside the district of each unit: easting and northing in metres.
 
         The point lies in a triangle of the middle of a face and two of its corners, two thirds

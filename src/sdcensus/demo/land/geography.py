@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.demo.country import Country
 from sdcensus.demo.land.mesh import Mesh, grow, make_mesh, rough_ground, spread_seeds
-from sdcensus.demo.words import Draws, Ints, Shares, Units, share_out
+from sdcensus.demo.words import DemoUnits, Draws, Ints, Shares, share_out
 
 Long: TypeAlias = npt.NDArray[np.int64]
 
@@ -160,7 +160,7 @@ class _Land:
 
 def _settle(country: Country, land: Long, draws: Draws) -> tuple[int, Long]:
     """The parish with the capital, and the persons of every parish."""
-    parish = Units(np.zeros(land.size, np.int32), np.arange(land.size, dtype=np.int32))
+    parish = DemoUnits(np.zeros(land.size, np.int32), np.arange(land.size, dtype=np.int32))
     density = DENSITIES[draws.choose("density", parish, DENSITY)]
     # A capital is a small parish, but where there are many parishes it needs a large one.
     by_land = np.argsort(land, kind="stable")
@@ -189,7 +189,7 @@ def _eds_of_parishes(country: Country, persons: Long, land: Long) -> Long:
 
 
 def _persons_of_eds(parish_persons: Long, eds: Long, draws: Draws) -> Long:
-    units = Units.counted(np.arange(eds.size, dtype=np.int32), eds)
+    units = DemoUnits.counted(np.arange(eds.size, dtype=np.int32), eds)
     weights = 60 + draws.below("size of district", units, 81)
     parts = np.split(weights, np.cumsum(eds)[:-1])
     return np.concatenate(
@@ -219,7 +219,9 @@ def _localities(
     locality = np.arange(parish.size)
     settlement = np.zeros(parish.size, dtype=np.int32)
     capital_district = district[parish == capital][0]
-    areas = Units(np.zeros(parish.max() + 1, np.int32), np.arange(parish.max() + 1, dtype=np.int32))
+    areas = DemoUnits(
+        np.zeros(parish.max() + 1, np.int32), np.arange(parish.max() + 1, dtype=np.int32)
+    )
     shares = TOWN_SHARES[draws.choose("town", areas, TOWN_SHARE)]
     words = draws.words("market place", areas)
     centre = int(np.flatnonzero(parish == capital)[0])

@@ -9,15 +9,15 @@ from typing import TextIO
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.demo.census import Census
-from sdcensus.demo.documents.questionnaire import LABEL_COLUMNS, Code
+from sdcensus.demo.census import DemoCensus
+from sdcensus.demo.documents.questionnaire import LABEL_COLUMNS, DemoCode
 from sdcensus.demo.land.borders import Ring, draw_borders, rings_of_areas
 
 CELL = 1000
 LEVELS = ("region", "district", "parish", "ed", "constituency")
 
 
-def write_map(file: TextIO, census: Census) -> None:
+def write_map(file: TextIO, census: DemoCensus) -> None:
     """Write all areas, one on each line.
 
     Coordinates are whole metres of ETRS89-LAEA (EPSG 3035), the system of the European grid: a
@@ -32,7 +32,7 @@ def write_map(file: TextIO, census: Census) -> None:
     file.write("\n]}\n")
 
 
-def _features(census: Census) -> Iterator[str]:
+def _features(census: DemoCensus) -> Iterator[str]:
     geography, questionnaire = census.geography, census.questionnaire
     border = draw_borders(geography.mesh, geography.face_ed, census.draws)
     question = questionnaire["ed"]
@@ -58,7 +58,7 @@ def _features(census: Census) -> Iterator[str]:
             yield _feature(code, level, outline)
 
 
-def _feature(code: Code, level: str, rings: list[Ring]) -> str:
+def _feature(code: DemoCode, level: str, rings: list[Ring]) -> str:
     feature = {
         "type": "Feature",
         "id": code.code,
@@ -72,7 +72,7 @@ def _feature(code: Code, level: str, rings: list[Ring]) -> str:
     return json.dumps(feature, ensure_ascii=False, separators=(",", ":"))
 
 
-def extent_of_grid(census: Census) -> tuple[int, int, int, int]:
+def extent_of_grid(census: DemoCensus) -> tuple[int, int, int, int]:
     """The square cells that touch the island: lowest and highest easting and northing."""
     corner = census.geography.mesh.corner
     low = corner.min(axis=0) // CELL * CELL

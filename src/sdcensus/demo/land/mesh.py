@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.demo.words import Draws, Units
+from sdcensus.demo.words import DemoUnits, Draws
 
 Long: TypeAlias = npt.NDArray[np.int64]
 
@@ -87,7 +87,7 @@ def make_mesh(faces: int, square_metres: int, draws: Draws) -> Mesh:
 
 def _jitter(keys: Long, unit: int, draws: Draws) -> Long:
     """Corners moved a little, so that no border is straight."""
-    units = Units(keys[:, 0].astype(np.int32), keys[:, 1].astype(np.int32))
+    units = DemoUnits(keys[:, 0].astype(np.int32), keys[:, 1].astype(np.int32))
     reach = 15 * unit
     moves = [draws.below(f"corner {axis}", units, reach) - reach // 2 for axis in "xy"]
     return np.stack(moves, axis=1).astype(np.int64)
@@ -102,7 +102,7 @@ def _rough_coast(square_metres: int, draws: Draws) -> Long:
     for step in range(5):
         after = np.roll(points, -1, axis=0)
         count = len(points)
-        units = Units(np.full(count, step, np.int32), np.arange(count, dtype=np.int32))
+        units = DemoUnits(np.full(count, step, np.int32), np.arange(count, dtype=np.int32))
         bend = draws.below("coast", units, 561)[:, None] - 280
         across = np.stack([points[:, 1] - after[:, 1], after[:, 0] - points[:, 0]], axis=1)
         middle = (points + after) // 2 + across * bend // 1000
@@ -155,7 +155,7 @@ def rough_ground(mesh: Mesh, draws: Draws) -> Long:
     cost = np.ones(mesh.faces, dtype=np.int64)
     for width, height in ((1, 14), (3, 12), (9, 10)):
         block = mesh.centre // (2 * WIDE * mesh.unit * width)
-        units = Units(block[:, 0].astype(np.int32), block[:, 1].astype(np.int32))
+        units = DemoUnits(block[:, 0].astype(np.int32), block[:, 1].astype(np.int32))
         cost += draws.below(f"hills {width}", units, height)
     return cost
 
@@ -168,7 +168,7 @@ def spread_seeds(centre: Long, members: Long, count: int, draws: Draws, purpose:
     chosen: list[int] = []
     near = np.full(members.size, np.iinfo(np.int64).max)
     for number in range(count):
-        units = Units(np.full(6, number, np.int32), np.arange(6, dtype=np.int32))
+        units = DemoUnits(np.full(6, number, np.int32), np.arange(6, dtype=np.int32))
         candidates = draws.below(f"seed {purpose}", units, members.size)
         best = int(candidates[near[candidates].argmax()])
         if near[best] == 0:

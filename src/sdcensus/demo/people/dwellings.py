@@ -21,7 +21,7 @@ from sdcensus.demo.people.shares_households import HOMELESS, INSTITUTION, PRIVAT
 from sdcensus.demo.people.shares_people import SPREAD
 from sdcensus.demo.people.society import Character
 from sdcensus.demo.people.work import MONEY_NOT_APPLICABLE, MONEY_STEP, MONEY_VALUES
-from sdcensus.demo.words import Bools, Draws, Ints, Units
+from sdcensus.demo.words import Bools, DemoUnits, Draws, Ints
 
 OCCUPIED = 0
 ONE, TWO, MANY, BUSINESS, OF_INSTITUTION, NO_BUILDING, _ = categories("building_type")
@@ -45,8 +45,8 @@ class Homes:
     ``dwelling`` is for each household the index of its dwelling.
     """
 
-    buildings: Units
-    dwellings: Units
+    buildings: DemoUnits
+    dwellings: DemoUnits
     building: Ints
     dwelling: npt.NDArray[np.int64]
     of_building: dict[str, Ints]
@@ -120,7 +120,7 @@ def make_homes(
 
 def _dwellings(
     draws: Draws, geography: Geography, eds: Ints, households: Households
-) -> tuple[npt.NDArray[np.int64], Units, Bools]:
+) -> tuple[npt.NDArray[np.int64], DemoUnits, Bools]:
     """Dwelling of each household, all dwellings, and which of them are occupied."""
     private = households.private
     joins = draws.happens("joins", households.units, tables.SHARES_DWELLING)
@@ -136,7 +136,7 @@ def _dwellings(
         position[one] = position[one - 1]
     place = np.searchsorted(eds, households.units.ed)
     added = np.bincount(place, weights=new + vacant, minlength=eds.size).astype(np.int64)
-    dwellings = Units.counted(eds, added)
+    dwellings = DemoUnits.counted(eds, added)
     occupied = np.zeros(len(dwellings), dtype=np.bool_)
     occupied[position] = True
     return position.astype(np.int64), dwellings, occupied
@@ -144,7 +144,7 @@ def _dwellings(
 
 def _buildings(
     eds: Ints, in_ed: npt.NDArray[np.intp], kind: Ints, counts: Ints, sizes: Ints
-) -> tuple[Units, Ints, Ints, Ints]:
+) -> tuple[DemoUnits, Ints, Ints, Ints]:
     """All buildings, the building of each dwelling, and size and kind of each building."""
     private = kind == PRIVATE
     first = np.cumsum(counts) - counts
@@ -156,7 +156,7 @@ def _buildings(
     rank = np.cumsum(~private) - 1
     before = np.cumsum(single) - single
     building[~private] = counts[in_ed[~private]] + rank[~private] - before[in_ed[~private]]
-    buildings = Units.counted(eds, counts + single)
+    buildings = DemoUnits.counted(eds, counts + single)
 
     base = np.cumsum(counts + single) - counts - single
     index = base[in_ed] + building
@@ -170,7 +170,7 @@ def _of_building(
     draws: Draws,
     geography: Geography,
     character: Character,
-    buildings: Units,
+    buildings: DemoUnits,
     building_type: Ints,
 ) -> dict[str, Ints]:
     wealth = character.wealth[buildings.ed]
@@ -191,7 +191,7 @@ def _of_building(
 def _of_dwelling(
     draws: Draws,
     geography: Geography,
-    dwellings: Units,
+    dwellings: DemoUnits,
     quarters: npt.NDArray[np.integer],
     occupied: Bools,
     wealth: Ints,

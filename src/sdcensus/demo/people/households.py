@@ -24,7 +24,7 @@ from sdcensus.demo.people.shares_households import (
     NO_FAMILY,
     PRIVATE,
 )
-from sdcensus.demo.words import Bools, Draws, Ints, Shares, Units
+from sdcensus.demo.words import Bools, DemoUnits, Draws, Ints, Shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class Households:
     say how many of each live beside the head; ``institution`` is its kind, -1 for none.
     """
 
-    units: Units
+    units: DemoUnits
     kind: Ints
     size: Ints
     structure: Ints
@@ -65,7 +65,7 @@ def fill(
     Returns:
         How many parts each district has, and the sizes of all parts.
     """
-    units = Units.counted(eds, totals)
+    units = DemoUnits.counted(eds, totals)
     conditions = [np.repeat(condition, totals) for condition in given]
     size = 1 + draws.choose(purpose, units, sizes, *conditions)
     ends = np.cumsum(size, dtype=np.int64)
@@ -81,7 +81,7 @@ def fill(
 
 def make_households(draws: Draws, eds: Ints, persons: Ints, settlement: Ints) -> Households:
     """The households of the districts ``eds``, in which ``persons`` live."""
-    district = Units(eds, np.zeros(eds.size, np.int32))
+    district = DemoUnits(eds, np.zeros(eds.size, np.int32))
     institution, residents, homeless = _not_private(draws, district, persons, settlement)
     in_private = (persons - residents - homeless).astype(np.int32)
     counts, sizes = fill(
@@ -102,13 +102,13 @@ def make_households(draws: Draws, eds: Ints, persons: Ints, settlement: Ints) ->
     sorted_by = np.argsort(order, kind="stable")
     kind = (order[sorted_by] % 3).astype(np.int32)
     size = all_sizes[sorted_by]
-    units = Units.counted(eds, counts + has_institution + homeless)
+    units = DemoUnits.counted(eds, counts + has_institution + homeless)
     place = np.searchsorted(eds, units.ed)
     return _compose(draws, units, kind, size, np.where(kind == INSTITUTION, institution[place], -1))
 
 
 def _not_private(
-    draws: Draws, district: Units, persons: Ints, settlement: Ints
+    draws: Draws, district: DemoUnits, persons: Ints, settlement: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """The kind of institution, its residents, and the homeless people of each district."""
     chance = np.minimum(persons.astype(np.int64) * tables.INSTITUTION_CHANCE, 600_000)
@@ -124,7 +124,9 @@ def _not_private(
     return kind, residents.astype(np.int32), homeless.astype(np.int32)
 
 
-def _compose(draws: Draws, units: Units, kind: Ints, size: Ints, institution: Ints) -> Households:
+def _compose(
+    draws: Draws, units: DemoUnits, kind: Ints, size: Ints, institution: Ints
+) -> Households:
     """Who lives in households of those sizes."""
     structure = draws.choose("structure", units, tables.STRUCTURE, np.minimum(size, 8) - 1)
     structure = np.where(kind == PRIVATE, structure, ALONE)

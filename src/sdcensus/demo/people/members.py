@@ -38,7 +38,7 @@ from sdcensus.demo.people.shares_households import (
     SIBLING,
     WITHOUT_HOME,
 )
-from sdcensus.demo.words import Draws, Ints, Units, runs
+from sdcensus.demo.words import DemoUnits, Draws, Ints, runs
 
 MALE, FEMALE = range(2)
 #: A mother is at least so old when a child is born; a father too.
@@ -53,7 +53,7 @@ class Members:
     ``other_kind`` is what somebody outside the family is to the head, -1 for everybody else.
     """
 
-    units: Units
+    units: DemoUnits
     household: npt.NDArray[np.int64]
     number: Ints
     role: Ints
@@ -82,7 +82,7 @@ def make_members(draws: Draws, homes: Households, persons: Ints) -> tuple[Househ
     """
     household = np.repeat(np.arange(len(homes)), homes.size)
     number = runs(homes.size)
-    units = Units(homes.units.ed[household], runs(persons))
+    units = DemoUnits(homes.units.ed[household], runs(persons))
     heads = _Heads.of(draws, homes)
     cast = _Cast(draws, homes, heads, units, household, number, _roles(homes, household, number))
     other_kind = cast.other_kinds()
@@ -197,7 +197,7 @@ def _head_sex(draws: Draws, homes: Households, age: Ints) -> Ints:
     return np.where(draws.happens("head is a man", homes.units, man), MALE, FEMALE)
 
 
-def _year_in_group(draws: Draws, purpose: str, units: Units, five: Ints) -> Ints:
+def _year_in_group(draws: Draws, purpose: str, units: DemoUnits, five: Ints) -> Ints:
     """The year within a group of five years, counted from birth."""
     steepness = np.where(five >= 17, 2, np.where(five >= 14, 1, 0))
     return draws.choose(purpose, units, tables.YEAR_IN_GROUP, steepness)
@@ -210,7 +210,7 @@ class _Cast:
     draws: Draws
     homes: Households
     heads: _Heads
-    units: Units
+    units: DemoUnits
     household: npt.NDArray[np.int64]
     number: Ints
     role: Ints

@@ -30,7 +30,7 @@ from sdcensus.demo.people.shares_households import (
     SECOND_PARENT,
     SECOND_PARTNER,
 )
-from sdcensus.demo.words import Bools, Draws, Ints, Shares, Units
+from sdcensus.demo.words import Bools, DemoUnits, Draws, Ints, Shares
 
 CENSUS_YEAR, FIRST_YEAR = 2021, 1920
 NEVER_ABROAD = CENSUS_YEAR - FIRST_YEAR + 1
@@ -75,9 +75,9 @@ class Society:
     def character(self, draws: Draws, geography: Geography) -> Character:
         """What every enumeration district is like."""
         count = geography.eds
-        eds = Units(np.arange(count, dtype=np.int32), np.zeros(count, np.int32))
+        eds = DemoUnits(np.arange(count, dtype=np.int32), np.zeros(count, np.int32))
         parishes = geography.country.parishes
-        parish = Units(np.zeros(parishes, np.int32), np.arange(parishes, dtype=np.int32))
+        parish = DemoUnits(np.zeros(parishes, np.int32), np.arange(parishes, dtype=np.int32))
         percent = tables.MINORITY_PERCENT[draws.choose("minority", parish, tables.MINORITY)]
         return Character(
             wealth=draws.choose("wealth", eds, tables.WEALTH, geography.settlement),
@@ -154,7 +154,7 @@ def _religion(scene: Scene, base: npt.NDArray[np.int32], ethnicity: Ints) -> Int
     home_units = scene.homes.units
     culture = society.culture[base].astype(np.int32)
     # Everybody of a culture in a district gets the same word: its congregation.
-    congregation = Units(home_units.ed, culture)
+    congregation = DemoUnits(home_units.ed, culture)
     common = draws.choose("congregation", congregation, society.religion, culture)
     shared = draws.choose("religion", home_units, society.religion, culture)
     follows = draws.happens("follows", home_units, tables.DISTRICT_RELIGION)
@@ -203,7 +203,7 @@ def make_migration(scene: Scene, ethnicity: Ints) -> dict[str, Ints]:
     }
 
 
-def _years(draws: Draws, purpose: str, units: Units) -> Ints:
+def _years(draws: Draws, purpose: str, units: DemoUnits) -> Ints:
     """How many years ago somebody arrived."""
     period = draws.choose(f"{purpose} period", units, tables.YEARS_HERE)
     more = draws.below(f"{purpose} year", units, tables.YEARS_MORE[period])

@@ -42,7 +42,7 @@ MONEY_STEP, MONEY_VALUES = 10, 10_000
 MONEY_NOT_STATED, MONEY_NOT_APPLICABLE = MONEY_VALUES, MONEY_VALUES + 1
 
 
-class Jobs:
+class Employment:
     """Occupations of the demo country, and what goes with them."""
 
     def __init__(self) -> None:
@@ -91,9 +91,9 @@ def _work_class(code: str) -> int:
 
 
 @cache
-def jobs() -> Jobs:
+def jobs() -> Employment:
     """The occupations, read once."""
-    return Jobs()
+    return Employment()
 
 
 def make_schooling(scene: Scene) -> dict[str, Ints]:

@@ -20,7 +20,7 @@ def check_areas(geography: MappedGeography, country: str, mistakes: Mistakes) ->
     levels = {"the country": {country}}
     for name, level in geography.levels:
         shown = geography.variable.level(level).codes
-        codes = [one.code for one in shown if not one.is_missing]
+        codes = [code.code for code in shown if not code.is_missing]
         for other, taken in levels.items():
             both = [code for code in codes if code in taken]
             if both:

@@ -23,7 +23,7 @@ _MOST_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MappingEntry:
     """One line of a mapping of codes.
 
     Attributes:
@@ -45,11 +45,11 @@ def code_entries(
     path: KeyPath,
     folder: Path,
     mistakes: Mistakes,
-) -> Iterator[Entry]:
+) -> Iterator[MappingEntry]:
     """What a mapping says about the codes of a breakdown; nothing for "the same"."""
     if isinstance(written, dict):
         for code, to in written.items():
-            yield Entry(code.strip(), to, (*path, code))
+            yield MappingEntry(code.strip(), to, (*path, code))
     elif written != SAME:
         file = folder / written
         if file.suffix.lower() not in {".csv", *EXCEL_ENDINGS}:
@@ -74,7 +74,7 @@ def code_entries(
 
 def _from_rows(
     rows: Sequence[Row], file: str, breakdown: Breakdown, path: KeyPath, mistakes: Mistakes
-) -> Iterator[Entry]:
+) -> Iterator[MappingEntry]:
     filled = [row for row in rows if any(row[1])]
     header = [one.strip().lower() for one in filled[0][1]] if filled else []
     if any(header.count(one) != 1 for one in _COLUMNS):
@@ -98,20 +98,20 @@ def _from_rows(
             )
             continue
         target = fields[to] if len(fields) > to else ""
-        yield Entry(fields[code], target, path, where)
+        yield MappingEntry(fields[code], target, path, where)
 
 
 def mapped_leaves(
     breakdown: Breakdown,
     variable: Variable,
     level: str | None,
-    entries: Sequence[Entry],
+    entries: Sequence[MappingEntry],
     path: KeyPath,
     mistakes: Mistakes,
 ) -> tuple[str, ...] | None:
     """For each leaf of a variable the leaf of a breakdown; ``None`` and mistakes if that fails."""
     goes: dict[int, str] = {}
-    said: dict[int, Entry] = {}
+    said: dict[int, MappingEntry] = {}
     wrong = 0
     for entry in entries:
         try:
@@ -205,7 +205,9 @@ def _ends(text: str, codes: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def _twice(variable: Variable, place: int, first: Entry, second: Entry, mistakes: Mistakes) -> str:
+def _twice(
+    variable: Variable, place: int, first: MappingEntry, second: MappingEntry, mistakes: Mistakes
+) -> str:
     where = first.line.rstrip(": ") or f"line {mistakes.document.line_of(*first.path)}"
     code = variable.codes[place].code
     group = "" if code == second.code else f" (in {second.code!r})"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sdcensus.documents.mapping.areas import check_areas, check_cells
-from sdcensus.documents.mapping.codes import Entry, code_entries, listed, mapped_leaves
+from sdcensus.documents.mapping.codes import MappingEntry, code_entries, listed, mapped_leaves
 from sdcensus.documents.mapping.sections import (
     SAME,
     BreakdownSection,
@@ -258,9 +258,9 @@ class _Reader:
                     )
                     break
             else:
-                one = self._breakdown(breakdown, raw, path, geography, units)
-                if one is not None:
-                    yield one
+                mapped_breakdown = self._breakdown(breakdown, raw, path, geography, units)
+                if mapped_breakdown is not None:
+                    yield mapped_breakdown
 
     def _named(self) -> Iterator[tuple[Breakdown, object, KeyPath]]:
         """The breakdowns of the document, whether ``[breakdown.AGE.H]`` or ``."AGE.H"``."""
@@ -329,7 +329,7 @@ class _Reader:
         entries = [
             *code_entries(section.codes, tree, (*path, "codes"), folder, self.mistakes),
             *(
-                Entry(code, OUTSIDE, (*path, "outside", at))
+                MappingEntry(code, OUTSIDE, (*path, "outside", at))
                 for at, code in enumerate(section.outside)
             ),
         ]
@@ -337,8 +337,8 @@ class _Reader:
             return None
         if section.codes == SAME:
             shown = variable.level(section.level).codes
-            same = [one.code for one in shown if one.code not in section.outside]
-            entries += [Entry(one, one, path) for one in same]
+            same = [code.code for code in shown if code.code not in section.outside]
+            entries += [MappingEntry(one, one, path) for one in same]
         leaves = mapped_leaves(tree, variable, section.level, entries, path, self.mistakes)
         return None if leaves is None else MappedBreakdown(tree, variable, leaves)
 

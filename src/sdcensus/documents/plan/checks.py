@@ -41,7 +41,7 @@ def both(*conditions: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class PlanNames:
     """The names of tables and indicators, each of which has files of its own."""
 
     seen: dict[str, str]
@@ -265,7 +265,8 @@ def _is_inside(inner: PurePath, outer: PurePath) -> bool:
     """Whether a folder is another one or lies in it, however the two are spelled."""
     here = Path.cwd()
     first, second = (
-        PurePath(os.path.normcase(os.path.normpath(here / one))) for one in (inner, outer)
+        PurePath(os.path.normcase(os.path.normpath(here / pure_path)))
+        for pure_path in (inner, outer)
     )
     return first == second or second in first.parents
 

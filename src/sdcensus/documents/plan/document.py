@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sdcensus.documents.plan.checks import (
     AgainstSchema,
-    Names,
+    PlanNames,
     check_folders,
     check_indicator_settings,
     check_output,
@@ -98,7 +98,7 @@ class _Reader:
         self.folder = self.path.parent
         self.schema_of = schema_of
         self.files = files
-        self.names = Names({}, self.mistakes)
+        self.names = PlanNames({}, self.mistakes)
         self.languages = Languages()
         self.against: AgainstSchema | None = None
 

@@ -322,8 +322,8 @@ def _in_language(name: str) -> tuple[str, str]:
         >>> _in_language("title:es"), _in_language("title_(es)"), _in_language("rows")
         (('title', 'es'), ('title', 'es'), ('rows', ''))
     """
-    found = _LANGUAGE.fullmatch(name)
-    return (found[1].strip("_ "), found[2]) if found else (name, "")
+    match = _LANGUAGE.fullmatch(name)
+    return (match[1].strip("_ "), match[2]) if match else (name, "")
 
 
 def _heading(cell: object, section: type[Section]) -> str:

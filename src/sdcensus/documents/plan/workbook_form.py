@@ -50,7 +50,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("notes", "evaluation", "labels", "import_published"), _YES_OR_NO),
     "role": ("public", "registered", "staff", "production"),
     "formats": tuple(FORMAT_NAMES),
-    "of": tuple(one.plural for one in Entity),
+    "of": tuple(entity.plural for entity in Entity),
     "measure": tuple(Measure),
     "kind": tuple(INDICATOR_KINDS),
 }
@@ -114,8 +114,8 @@ _Line = tuple[str, str, str]
 
 def _choices_of(takes: Mapping[str, Parameter]) -> dict[str, Sequence[str]]:
     """The lists to choose from for methods and what may be said about them."""
-    words = {name: one.words for name, one in takes.items() if one.words}
-    yes = {name: _YES_OR_NO for name, one in takes.items() if one.kind is ValueKind.YES}
+    words = {name: parameter.words for name, parameter in takes.items() if parameter.words}
+    yes = {name: _YES_OR_NO for name, parameter in takes.items() if parameter.kind is ValueKind.YES}
     return {"method": tuple(Registered(Part.METHOD)), **words, **yes}
 
 
@@ -157,7 +157,7 @@ def _settings(plan: Plan, takes: Mapping[str, Parameter]) -> dict[str, str]:
         for name in ("notes", "evaluation", "labels"):
             values[name] = getattr(plan.output, name)
     # Each table of a list is itself a list of axes with commas.
-    tables = {name for name, one in takes.items() if one.kind is ValueKind.TABLES}
+    tables = {name for name, parameter in takes.items() if parameter.kind is ValueKind.TABLES}
     return {name: _cell(value, "; " if name in tables else ", ") for name, value in values.items()}
 
 
@@ -301,7 +301,10 @@ class _Form:
             "",
             *PART_NOTES["table"],
             "",
-            *(f"{one.name}: {one.sentence}." for one in INDICATOR_KINDS.values()),
+            *(
+                f"{indicator_kind.name}: {indicator_kind.sentence}."
+                for indicator_kind in INDICATOR_KINDS.values()
+            ),
         ]
         for row, line in enumerate(lines):
             sheet.write_string(row, 0, line, self.quiet if row else self.part)

@@ -147,19 +147,19 @@ class _Reader:
         given = {name: getattr(section, name) for name in known}
         base = PRESETS[section.preset] if section.preset else OnlineRules()
         rules = {name: getattr(base, name) for name in OnlineRules.__dataclass_fields__} | given
-        made = OnlineRules(**rules)
-        if made.mean_cell_size is None and not section.faulty:
+        online_rules = OnlineRules(**rules)
+        if online_rules.mean_cell_size is None and not section.faulty:
             for name in ("when_sparse", "below"):
                 if name in given and given.get("when_sparse") is not WhenSparse.C:
                     self.mistakes.add(
                         ("online", name),
                         f"{name!r} is about sparse areas: say from when on, by mean_cell_size.",
                     )
-        if "below" in given and made.when_sparse is not WhenSparse.C:
+        if "below" in given and online_rules.when_sparse is not WhenSparse.C:
             self.mistakes.add(
                 ("online", "below"), "'below' is for when_sparse = \"c\": values below it become c."
             )
-        return made
+        return online_rules
 
     def _design(self) -> DesignRules:
         raw = self.data.get("design", {})
@@ -189,14 +189,14 @@ class _Reader:
         for at, raw in enumerate(section.record_sets if section else ()):
             path: KeyPath = ("exempt", "record_sets", at)
             try:
-                made = self._record_set(raw, path)
+                record_set = self._record_set(raw, path)
             except SpecError as error:
                 self.mistakes.add(
                     path, f"{raw if isinstance(raw, str) else 'its table'!r}: {error}"
                 )
                 continue
-            if made is not None:
-                yield made
+            if record_set is not None:
+                yield record_set
 
     def _record_set(self, raw: object, path: KeyPath) -> RecordSet | None:
         if isinstance(raw, str):
@@ -208,9 +208,9 @@ class _Reader:
         if section is None:
             return None
         by = tuple(section.by)
-        made = RecordSet(section.name, section.of, by, section.where)
-        made.spec(self.schema)
-        return made
+        record_set = RecordSet(section.name, section.of, by, section.where)
+        record_set.spec(self.schema)
+        return record_set
 
     def _rules(self) -> Iterator[VariableRule]:
         for name, raw in self._named("variable"):
@@ -258,7 +258,13 @@ class _Reader:
             if codes is not None:
                 hidden.append(NotOffered(codes.at, tuple(codes.codes)))
         for path, raw in self._listed(section.detail, ("decided", "detail")):
-            one = self._section(DetailOfSection, raw, path)
-            if one is not None:
-                detail.append(DetailOf(one.areas, tuple(one.codes), one.levels))
+            detail_of_section = self._section(DetailOfSection, raw, path)
+            if detail_of_section is not None:
+                detail.append(
+                    DetailOf(
+                        detail_of_section.areas,
+                        tuple(detail_of_section.codes),
+                        detail_of_section.levels,
+                    )
+                )
         return Decided(not_offered=tuple(hidden), detail=tuple(detail))

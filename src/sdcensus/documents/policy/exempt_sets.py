@@ -25,10 +25,10 @@ def parse_record_set(text: str, schema: Schema) -> RecordSet:
     Units are persons, households and so on; residents, people and population are persons. An axis
     is written as everywhere (``ed@district``), or as the bare name of a level of areas.
     """
-    found = _SENTENCE.fullmatch(text)
+    match = _SENTENCE.fullmatch(text)
     units, axes, where = ("", text, "")
-    if found is not None:
-        units, axes, where = (found[one] or "" for one in ("units", "axes", "where"))
+    if match is not None:
+        units, axes, where = (match[one] or "" for one in ("units", "axes", "where"))
     by = tuple(_axis(one.strip(), schema) for one in axes.split(",") if one.strip())
     if not by:
         raise SpecError(f"{text!r} names no axis. Write for example: persons by ed@district")
@@ -44,7 +44,7 @@ def _units(words: str) -> Entity:
     try:
         return Entity.parse(plain)
     except SpecError:
-        known = [*(one.plural for one in Entity), *sorted(_PEOPLE)]
+        known = [*(entity.plural for entity in Entity), *sorted(_PEOPLE)]
         raise SpecError(unknown("kind of unit", words, known)) from None
 
 

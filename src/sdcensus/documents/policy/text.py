@@ -42,22 +42,29 @@ def policy_data(policy: Policy) -> Data:
         sizes = policy.design.minimum_population_at
         design["minimum_population_at"] = {str(at): size for at, size in sizes}
     design["detail"] = [
-        {"population": one.population, "levels": _levels(one.levels)}
-        for one in policy.design.detail
+        {"population": detail.population, "levels": _levels(detail.levels)}
+        for detail in policy.design.detail
     ]
     data["design"] = design
     data["exempt"] = {"record_sets": [_record_set(one, policy) for one in policy.exempt]}
     data["variable"] = {variable.variable: _rule(variable) for variable in policy.variables}
-    combinations = [[str(one) for one in combination] for combination in policy.never_together]
+    combinations = [
+        [str(at_level) for at_level in combination] for combination in policy.never_together
+    ]
     data["never_together"] = {"combinations": combinations}
     data["role"] = {role.role.value: _role(role) for role in policy.roles}
     data["decided"] = {
         "not_offered": [
-            {"at": str(one.at), "codes": list(one.codes)} for one in policy.decided.not_offered
+            {"at": str(not_offered.at), "codes": list(not_offered.codes)}
+            for not_offered in policy.decided.not_offered
         ],
         "detail": [
-            {"areas": str(one.at), "codes": list(one.codes), "levels": _levels(one.finest)}
-            for one in policy.decided.detail
+            {
+                "areas": str(detail_of.at),
+                "codes": list(detail_of.codes),
+                "levels": _levels(detail_of.finest),
+            }
+            for detail_of in policy.decided.detail
         ],
     }
     return {name: kept for name, one in data.items() if (kept := _without_empty(one, name)) != {}}

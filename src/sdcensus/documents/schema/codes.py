@@ -38,7 +38,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class CodeList:
+class CodeListOfDocument:
     """What ``Variable`` needs to know about the codes of a variable."""
 
     codes: tuple[Code, ...] = ()
@@ -71,7 +71,7 @@ class CodeListReader:
     mistakes: Mistakes
     _kinds: dict[str, CodeKind] = field(default_factory=dict)
 
-    def read(self) -> CodeList | None:
+    def read(self) -> CodeListOfDocument | None:
         """The code list; ``None`` if mistakes leave nothing to go on with."""
         before = len(self.mistakes.found)
         self._read_kinds()
@@ -85,13 +85,13 @@ class CodeListReader:
         self._check_names()
         leaves = None if built is None else built.codes
         others = [
-            self._hierarchy(one, ("hierarchy", number), leaves)
-            for number, one in enumerate(section.hierarchy)
+            self._hierarchy(hierarchy_section, ("hierarchy", number), leaves)
+            for number, hierarchy_section in enumerate(section.hierarchy)
         ]
         if built is None:
             return None
         hierarchies = (*built.hierarchies, *(other for other in others if other is not None))
-        whole = CodeList(built.codes, hierarchies, built.leaf_level)
+        whole = CodeListOfDocument(built.codes, hierarchies, built.leaf_level)
         self._check(whole)
         return whole if len(self.mistakes.found) == before else None
 
@@ -134,7 +134,7 @@ class CodeListReader:
 
     # ------------------------------------------------------------ numbers
 
-    def _range(self, bounds: tuple[int, int]) -> CodeList | None:
+    def _range(self, bounds: tuple[int, int]) -> CodeListOfDocument | None:
         try:
             numbers = range_codes(*bounds)
         except SpecError as error:
@@ -149,13 +149,13 @@ class CodeListReader:
                     f" {kind.value}. Shorten the range.",
                 )
         codes = (*numbers, *self._missing_codes())
-        return CodeList(codes, self._interval_hierarchies(codes))
+        return CodeListOfDocument(codes, self._interval_hierarchies(codes))
 
-    def _continuous(self) -> CodeList | None:
+    def _continuous(self) -> CodeListOfDocument | None:
         levels = self._interval_texts()
         missing = self._missing_codes()
         if not levels:
-            return CodeList((stated_code(), *missing) if missing else ())
+            return CodeListOfDocument((stated_code(), *missing) if missing else ())
         # Each level alone first, so that a mistake is shown where it was made.
         sound = [name for name, text in levels.items() if self._sound_bounds(name, text)]
         if len(sound) < len(levels):
@@ -165,7 +165,7 @@ class CodeListReader:
         except SpecError as error:
             self._add(("levels",), str(error))
             return None
-        return CodeList(codes, self._interval_hierarchies(codes))
+        return CodeListOfDocument(codes, self._interval_hierarchies(codes))
 
     def _sound_bounds(self, name: str, text: str) -> bool:
         try:
@@ -197,7 +197,7 @@ class CodeListReader:
 
     # ------------------------------------------------------------ lists and trees
 
-    def _tree(self) -> CodeList | None:
+    def _tree(self) -> CodeListOfDocument | None:
         section = self.section
         names: list[str] = section.levels if isinstance(section.levels, list) else []
         if isinstance(section.codes, str):
@@ -220,7 +220,7 @@ class CodeListReader:
                     else hierarchy.name
                 )
                 hierarchies = (*hierarchies, Hierarchy(title, hierarchy.levels))
-        return CodeList(tree.leaves, hierarchies, tree.leaf_level)
+        return CodeListOfDocument(tree.leaves, hierarchies, tree.leaf_level)
 
     def _inline(self, codes: dict[str, RawText]) -> CodeTable:
         where: KeyPath = ("variable", self.name, "codes")
@@ -332,14 +332,14 @@ class CodeListReader:
         for name in self.section.levels:
             in_table = isinstance(self.section.levels, dict)
             given.append((("levels", name) if in_table else ("levels",), name))
-        for number, one in enumerate(self.section.hierarchy):
-            given.append((("hierarchy", number, "name"), one.name))
-            given += [(("hierarchy", number, "levels"), name) for name in one.levels]
+        for number, hierarchy_section in enumerate(self.section.hierarchy):
+            given.append((("hierarchy", number, "name"), hierarchy_section.name))
+            given += [(("hierarchy", number, "levels"), name) for name in hierarchy_section.levels]
         for where, name in given:
             if problem := name_problem(name):
                 self._add(where, f"level {problem}")
 
-    def _check(self, built: CodeList) -> None:
+    def _check(self, built: CodeListOfDocument) -> None:
         """What codes and levels must be together."""
         if not any(code.kind is CodeKind.VALID for code in built.codes) and built.codes:
             self._add(("codes",), "all codes are missing codes; there is none for a value.")
@@ -384,9 +384,13 @@ class CodeListReader:
 
     def _place_of_level(self, name: str, hierarchy: str) -> KeyPath:
         """The setting that a level comes from."""
-        for number, one in enumerate(self.section.hierarchy):
-            if one.name == hierarchy != self.name:
-                return ("hierarchy", number, "levels" if name in one.levels else "codes")
+        for number, hierarchy_section in enumerate(self.section.hierarchy):
+            if hierarchy_section.name == hierarchy != self.name:
+                return (
+                    "hierarchy",
+                    number,
+                    "levels" if name in hierarchy_section.levels else "codes",
+                )
         if name not in self.section.levels:
             return ("codes",)
         return ("levels", name) if isinstance(self.section.levels, dict) else ("levels",)

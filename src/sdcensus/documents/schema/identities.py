@@ -32,7 +32,7 @@ def read_identities(
     if not isinstance(raw, list):
         mistakes.add(("identity",), "write it with two pairs of brackets: [[identity]]")
         return ()
-    made = []
+    unit_identities = []
     for number, entry in enumerate(raw):
         where: KeyPath = ("identity", number)
         section = read_section(IdentitySection, entry, where, mistakes)
@@ -42,12 +42,12 @@ def read_identities(
         _check_units(section.each, section.holds, (*where, "holds"), schema, mistakes)
         if len(mistakes.found) == before:
             _check_condition(section, (*where, "when"), schema, broken, mistakes)
-        made.append(
+        unit_identities.append(
             UnitIdentity(
                 each=section.each, holds=section.holds, when=section.when, times=section.times
             )
         )
-    return tuple(made)
+    return tuple(unit_identities)
 
 
 def _check_counts(variable: Variable, schema: Schema, mistakes: Mistakes) -> None:
@@ -81,7 +81,7 @@ def _check_units(
         return
     for kind in (each, holds):
         if kind not in known:
-            mistakes.add(where, unknown("entity", kind.value, [one.value for one in known]))
+            mistakes.add(where, unknown("entity", kind.value, [entity.value for entity in known]))
             return
     if each is holds or each not in schema.lineage(holds):
         mistakes.add(where, f"{holds.plural} do not lie in {each.plural}.")

@@ -75,7 +75,11 @@ def _file(name: str, section: FileSection, mistakes: Mistakes) -> CensusFile | N
         mistakes.add(where, f"a file of format {form.value!r} needs the setting {needed!r}.")
     for option in sorted(section.model_fields_set & _OPTIONS):
         if option not in _OPTIONS_OF.get(form, ()):
-            owners = [one.value for one, options in _OPTIONS_OF.items() if option in options]
+            owners = [
+                file_format.value
+                for file_format, options in _OPTIONS_OF.items()
+                if option in options
+            ]
             mistakes.add(
                 (*where, option),
                 f"{option!r} says nothing about a file of format {form.value!r}. It is for:"
@@ -276,8 +280,8 @@ def _check_content(
     where: KeyPath = ("entity", entity.value, "from_content")
     if section.id:
         mistakes.add(where, "give either 'id' or from_content = true, not both.")
-    for child, one in sections.items():
-        if one.within is entity:
+    for child, entity_section in sections.items():
+        if entity_section.within is entity:
             mistakes.add(
                 where,
                 f"{child.plural} lie within a {entity}, so it needs an 'id' that they can name.",
@@ -294,7 +298,7 @@ def _chain(entity: Entity, sections: Mapping[Entity, EntitySection]) -> list[str
         chain.append(section.within)
         if section.within in chain[:-1]:
             break
-    return [one.value for one in chain]
+    return [entity.value for entity in chain]
 
 
 def _derived_from(
@@ -322,7 +326,7 @@ def _derived_from(
         for one in sorted(sections, key=lambda section: -_RANK[section])
         if _RANK[one] < _RANK[entity] and (parent is None or parent.value in _chain(one, sections))
     ]
-    candidates = [one for one in dict.fromkeys([*below[1:], *beside]) if one in with_file]
+    candidates = [entity for entity in dict.fromkeys([*below[1:], *beside]) if entity in with_file]
     described = _described_in(entity, with_file, variables)
     id_columns = set(sections[entity].id)
     return max(
@@ -347,7 +351,7 @@ def _described_in(
         and isinstance(variable.get("file"), str | None)
     }
     alone = len(with_file) == 1 and None in named
-    return {one for one, file in with_file.items() if file in named or alone}
+    return {entity for entity, file in with_file.items() if file in named or alone}
 
 
 def _known_columns(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath, PureWindowsPath
 
-from sdcensus.documents.schema.codes import CodeList, CodeListReader, name_problem
+from sdcensus.documents.schema.codes import CodeListOfDocument, CodeListReader, name_problem
 from sdcensus.documents.schema.sections import VariableSection, read_section
 from sdcensus.documents.schema.units import tables
 from sdcensus.documents.toml.languages import Languages
@@ -229,7 +229,9 @@ class _Builder:
         if not known:  # entities have mistakes of their own
             return None
         if asked not in known:
-            self._add(("entity",), unknown("entity", asked.value, [one.value for one in known]))
+            self._add(
+                ("entity",), unknown("entity", asked.value, [entity.value for entity in known])
+            )
             return None
         if asked in self.files.values():
             self._add(
@@ -245,10 +247,10 @@ class _Builder:
             return None
         return asked
 
-    def _codes(self) -> CodeList | None:
+    def _codes(self) -> CodeListOfDocument | None:
         section = self.section
         if section.role in NEVER_STORED or section.role is Role.WEIGHT:
-            return CodeList()
+            return CodeListOfDocument()
         if not self._is_number and section.codes is None and section.range is None:
             return None
         if section.role is Role.CONTINUOUS and not section.continuous:
@@ -259,7 +261,7 @@ class _Builder:
         raw = getattr(self.section, setting)
         return self.languages.text(raw, ("variable", self.name, setting), self.mistakes)
 
-    def _level_labels(self, codes: CodeList) -> tuple[tuple[str, Text], ...]:
+    def _level_labels(self, codes: CodeListOfDocument) -> tuple[tuple[str, Text], ...]:
         if self.section.role in (*NEVER_STORED, Role.WEIGHT):  # refused already
             return ()
         known = [codes.leaf_level or self.name] if codes.codes else []

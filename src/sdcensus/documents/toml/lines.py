@@ -158,9 +158,9 @@ def parse_toml(path: Path, text: str, *, what: str = "document") -> TomlDocument
 
 def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> DocumentError:
     message = str(error)
-    found = _POSITION.search(message)
+    match = _POSITION.search(message)
     at_end = text.rstrip("\n").count("\n") + 1
-    line = int(found[1]) if found and found[1] else at_end
+    line = int(match[1]) if match and match[1] else at_end
     message = _POSITION.sub("", message)
     for start, plain in _PLAIN_WORDS:
         if message.startswith(start):
@@ -207,16 +207,16 @@ class _Scanner:
         return bisect_right(self._newlines, self.at - 1) + 1
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
+        match = pattern.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
 
     def _take(self, *patterns: re.Pattern[str]) -> str:
         for pattern in patterns:
-            found = pattern.match(self.text, self.at)
-            if found is not None:
-                self.at = found.end()
-                return found[0]
+            match = pattern.match(self.text, self.at)
+            if match is not None:
+                self.at = match.end()
+                return match[0]
         return ""
 
     def _note(self, path: KeyPath, line: int) -> None:

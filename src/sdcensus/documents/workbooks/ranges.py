@@ -240,8 +240,8 @@ def _sheet_names(package: zipfile.ZipFile, largest: int) -> dict[str, str]:
 
 
 def _attribute(element: bytes, name: bytes) -> str:
-    found = re.search(rb"(?:^|\s)" + name + rb"\s*=\s*[\"']([^\"']*)", element)
-    return "" if found is None else found[1].decode("utf-8", "replace")[:100]
+    match = re.search(rb"(?:^|\s)" + name + rb"\s*=\s*[\"']([^\"']*)", element)
+    return "" if match is None else match[1].decode("utf-8", "replace")[:100]
 
 
 class _OdsTables:

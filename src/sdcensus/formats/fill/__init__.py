@@ -14,16 +14,16 @@ from sdcensus.errors import DocumentError, InputError, Mistake, OutputError, Unk
 from sdcensus.formats.fill.package import Package, calculated_anew
 from sdcensus.formats.fill.placeholders import (
     HOW,
+    CellReference,
     Placeholder,
     PlaceholderError,
-    Reference,
     parse,
 )
-from sdcensus.formats.fill.published import CellValue, PublishedFolderValues
+from sdcensus.formats.fill.published import FilledValue, PublishedFolderValues
 from sdcensus.formats.fill.sheet import (
-    Cell,
     NotReadableError,
     Sheet,
+    SheetCell,
     changed,
     read_sheet,
     shared_texts,
@@ -147,11 +147,11 @@ class _Filling:
             reason = f": {error}" if isinstance(error, NotReadableError) else ""
             raise InputError(f"{package.path} cannot be read{reason}.") from None
         if self.mistakes:
-            found = self.mistakes[:_MOST_MISTAKES]
-            if len(self.mistakes) > len(found):
-                more = len(self.mistakes) - len(found)
-                found.append(Mistake(0, f"There are {more} more mistakes."))
-            raise DocumentError(str(package.path), found)
+            mistakes = self.mistakes[:_MOST_MISTAKES]
+            if len(self.mistakes) > len(mistakes):
+                more = len(self.mistakes) - len(mistakes)
+                mistakes.append(Mistake(0, f"There are {more} more mistakes."))
+            raise DocumentError(str(package.path), mistakes)
         if not self.cells:
             raise InputError(f"{package.path} has no placeholder. {HOW}")
         return parts
@@ -187,23 +187,26 @@ class _Filling:
             self.sheets.append(name)
 
     def _filled(
-        self, sheet: Sheet, cell: Cell, parts: list[str | Placeholder], shared: list[str]
+        self, sheet: Sheet, cell: SheetCell, parts: list[str | Placeholder], shared: list[str]
     ) -> _Change:
         found = [
             part if isinstance(part, str) else self._meant(sheet, cell, part, shared)
             for part in parts
         ]
-        if len(found) == 1 and isinstance(found[0], CellValue):
+        if len(found) == 1 and isinstance(found[0], FilledValue):
             value = found[0]
             if value.number and not value.uncertain:
                 return with_number(sheet, cell, value.number)
-        text = "".join(one if isinstance(one, str) else _shown(one) for one in found)
+        text = "".join(
+            cell_value if isinstance(cell_value, str) else _shown(cell_value)
+            for cell_value in found
+        )
         # What the office has written into its template may begin as it likes.
         return with_text(sheet, cell, text if isinstance(parts[0], str) else plain_cell(text))
 
     def _meant(
-        self, sheet: Sheet, cell: Cell, one: Placeholder, shared: list[str]
-    ) -> str | CellValue:
+        self, sheet: Sheet, cell: SheetCell, one: Placeholder, shared: list[str]
+    ) -> str | FilledValue:
         """What a placeholder stands for."""
         if self.folder.has(one.name):
             if one.words:
@@ -212,7 +215,7 @@ class _Filling:
             chosen = {}
             for choice in one.chosen:
                 code, numeric = choice.code, False
-                if isinstance(code, Reference):
+                if isinstance(code, CellReference):
                     code, numeric = _referred(sheet, cell, code, shared)
                 chosen[choice.axis] = (code, choice.level, numeric)
             return self.folder.table(one.name).value(chosen)
@@ -236,7 +239,7 @@ class _Filling:
         return unknown("published table", name, [*self.folder.files, *_WORDS])
 
 
-def _text_of(cell: Cell, shared: list[str]) -> str:
+def _text_of(cell: SheetCell, shared: list[str]) -> str:
     """The text of a cell; nothing for numbers, errors and truth values."""
     if cell.kind == "s":
         at = int(cell.text) if cell.text.isdecimal() else len(shared)
@@ -244,7 +247,9 @@ def _text_of(cell: Cell, shared: list[str]) -> str:
     return cell.text if cell.kind in ("inlineStr", "str") else ""
 
 
-def _referred(sheet: Sheet, cell: Cell, to: Reference, shared: list[str]) -> tuple[str, bool]:
+def _referred(
+    sheet: Sheet, cell: SheetCell, to: CellReference, shared: list[str]
+) -> tuple[str, bool]:
     """What another cell of the sheet holds, and whether that is a number."""
     column, row = split_name(cell.name)
     name = f"{to.column or column}{row if to.row is None else to.row}"
@@ -268,7 +273,7 @@ def _plain_number(text: str) -> str:
     return str(int(number)) if number.is_integer() else text
 
 
-def _shown(value: CellValue) -> str:
+def _shown(value: FilledValue) -> str:
     """A value as text: signs as they are, uncertain numbers in brackets."""
     if not value.number:
         return value.sign

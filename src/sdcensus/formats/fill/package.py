@@ -70,15 +70,17 @@ class Package:
     def write(self, file: BinaryIO, changed: Mapping[str, bytes]) -> None:
         """Write a copy in which some parts are others; names, order and times stay."""
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package:
-            for one in self.infos:
-                info = zipfile.ZipInfo(one.filename, one.date_time)
-                info.external_attr = one.external_attr
+            for zip_info in self.infos:
+                info = zipfile.ZipInfo(zip_info.filename, zip_info.date_time)
+                info.external_attr = zip_info.external_attr
                 info.compress_type = (
                     zipfile.ZIP_STORED
-                    if one.compress_type == zipfile.ZIP_STORED
+                    if zip_info.compress_type == zipfile.ZIP_STORED
                     else zipfile.ZIP_DEFLATED
                 )
-                package.writestr(info, changed.get(one.filename, self.parts[one.filename]))
+                package.writestr(
+                    info, changed.get(zip_info.filename, self.parts[zip_info.filename])
+                )
 
 
 def _related(parts: Mapping[str, bytes], part: str, kind: str) -> list[tuple[str, str]]:

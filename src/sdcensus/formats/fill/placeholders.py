@@ -24,7 +24,7 @@ class PlaceholderError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class CellReference:
     """A cell of the same sheet that holds a code; without a column or a row, that of the cell."""
 
     column: str = ""
@@ -37,7 +37,7 @@ class Chosen:
 
     axis: str
     level: str
-    code: str | Reference
+    code: str | CellReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +135,16 @@ def _placeholder(inner: str) -> Placeholder:
     return Placeholder(name, tuple(chosen), tuple(words))
 
 
-def _code(text: str) -> str | Reference:
+def _code(text: str) -> str | CellReference:
     if not text.strip().startswith("@"):
         return _unquoted(text)
-    found = _REFERENCE.fullmatch(text.strip())
-    if found is None or not (found[1] or found[2]):
+    match = _REFERENCE.fullmatch(text.strip())
+    if match is None or not (match[1] or match[2]):
         raise PlaceholderError(
             f"{text.strip()!r} is no cell: write @A5, @A for column A of the same row, or @5 for"
             " row 5 of the same column."
         )
-    return Reference((found[1] or "").upper(), int(found[2]) if found[2] else None)
+    return CellReference((match[1] or "").upper(), int(match[2]) if match[2] else None)
 
 
 def _unquoted(text: str) -> str:

@@ -23,7 +23,7 @@ _SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
-class CellValue:
+class FilledValue:
     """What is published for a cell: a number as text, or a sign in its place.
 
     Attributes:
@@ -108,7 +108,7 @@ class PublishedValues:
         """The names of the axes."""
         return tuple(axis.name for axis in self._axes)
 
-    def value(self, chosen: dict[str, tuple[str, str, bool]]) -> CellValue:
+    def value(self, chosen: dict[str, tuple[str, str, bool]]) -> FilledValue:
         """What is published for the cell with these codes.
 
         Args:
@@ -135,11 +135,11 @@ class PublishedValues:
             number += at * weight
         return self._cell(number)
 
-    def _cell(self, number: int) -> CellValue:
+    def _cell(self, number: int) -> FilledValue:
         place = int(np.searchsorted(self._numbers, np.uint64(number)))
         if place >= self._numbers.size or int(self._numbers[place]) != number:
             if self._absent == ZERO:
-                return CellValue("0")
+                return FilledValue("0")
             if self._absent == ZERO_OR_SMALL:
                 raise PlaceholderError(
                     "the file does not list this cell, and small groups are not broken down in it:"
@@ -150,8 +150,8 @@ class PublishedValues:
         text = self._values[row].as_py().strip()
         sign = "" if self._signs is None else self._signs[row].as_py().strip()
         if not _is_number(text):
-            return CellValue("", sign or text)
-        return CellValue(text, sign, bool(sign) and sign == (self._uncertain or "( )"))
+            return FilledValue("", sign or text)
+        return FilledValue(text, sign, bool(sign) and sign == (self._uncertain or "( )"))
 
     def text(self, name: str, language: str | None) -> str:
         """The title, the unit or the notes, in a language."""

@@ -28,7 +28,7 @@ class NotReadableError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SheetCell:
     """A cell that holds something.
 
     Attributes:
@@ -65,10 +65,10 @@ class Sheet:
     """
 
     content: bytes
-    cells: dict[str, Cell] = field(default_factory=dict)
+    cells: dict[str, SheetCell] = field(default_factory=dict)
     ranges: list[str] = field(default_factory=list)
 
-    def at(self, name: str) -> Cell | None:
+    def at(self, name: str) -> SheetCell | None:
         """The cell of that name; within a merged range, the one that shows its text."""
         if name in self.cells:
             return self.cells[name]
@@ -116,9 +116,9 @@ def parse(parser: Any, content: bytes) -> None:
 
 def read_sheet(content: bytes) -> Sheet:
     """Find the cells of a sheet."""
-    found = _Finder(content)
-    parse(found.parser, content)
-    return found.sheet
+    finder = _Finder(content)
+    parse(finder.parser, content)
+    return finder.sheet
 
 
 class _Finder:
@@ -163,7 +163,7 @@ class _Finder:
         if name == "v" and self._in_cell():
             self.value = (self.value_start, self._after())
         elif name == "c":
-            cell = Cell(
+            cell = SheetCell(
                 self.name,
                 self.kind,
                 self.text,
@@ -216,14 +216,14 @@ def shared_texts(content: bytes) -> list[str]:
 # ------------------------------------------------------------------ changing
 
 
-def with_number(sheet: Sheet, cell: Cell, number: str) -> tuple[int, int, bytes]:
+def with_number(sheet: Sheet, cell: SheetCell, number: str) -> tuple[int, int, bytes]:
     """The change that makes a cell hold a number, in its own style."""
     prefix, head = _head(sheet, cell, b"")
     value = f"<{prefix}v>{number}</{prefix}v></{prefix}c>".encode()
     return cell.start, cell.end, head + value
 
 
-def with_text(sheet: Sheet, cell: Cell, text: str) -> tuple[int, int, bytes]:
+def with_text(sheet: Sheet, cell: SheetCell, text: str) -> tuple[int, int, bytes]:
     """The change that makes a cell hold a text, in its own style."""
     prefix, head = _head(sheet, cell, b' t="inlineStr"')
     plain = escape(_UNWRITABLE.sub("", text))
@@ -231,7 +231,7 @@ def with_text(sheet: Sheet, cell: Cell, text: str) -> tuple[int, int, bytes]:
     return cell.start, cell.end, head + f"{inner}</{prefix}c>".encode()
 
 
-def without_value(sheet: Sheet, cell: Cell) -> Iterable[tuple[int, int, bytes]]:
+def without_value(sheet: Sheet, cell: SheetCell) -> Iterable[tuple[int, int, bytes]]:
     """The changes that take the last result of a formula away."""
     if cell.value is not None:
         _, head = _head(sheet, cell, b"")
@@ -239,14 +239,14 @@ def without_value(sheet: Sheet, cell: Cell) -> Iterable[tuple[int, int, bytes]]:
         yield *cell.value, b""
 
 
-def _head(sheet: Sheet, cell: Cell, kind: bytes) -> tuple[str, bytes]:
+def _head(sheet: Sheet, cell: SheetCell, kind: bytes) -> tuple[str, bytes]:
     """The prefix of a cell's element, and its first tag with another type."""
     tag = sheet.content[cell.start : sheet.content.index(b">", cell.start) + 1]
-    found = _TAG.match(tag)
-    if found is None:
+    match = _TAG.match(tag)
+    if match is None:
         raise NotReadableError("it is damaged")
     plain = _TYPE.sub(b"", tag).rstrip(b">").rstrip(b"/").rstrip()
-    return found[1].decode(), plain + kind + b">"
+    return match[1].decode(), plain + kind + b">"
 
 
 def changed(content: bytes, changes: Iterable[tuple[int, int, bytes]]) -> bytes:
@@ -260,10 +260,10 @@ def changed(content: bytes, changes: Iterable[tuple[int, int, bytes]]) -> bytes:
 
 def split_name(name: str) -> tuple[str, int]:
     """The column and the row of a cell."""
-    found = _REF.fullmatch(name)
-    if found is None:
+    match = _REF.fullmatch(name)
+    if match is None:
         raise NotReadableError("it is damaged")
-    return found[1], int(found[2])
+    return match[1], int(match[2])
 
 
 def column_number(letters: str) -> int:

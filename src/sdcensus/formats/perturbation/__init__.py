@@ -7,7 +7,7 @@ next door, in ``formats/read`` and ``formats/write``.
 
 from sdcensus.formats.perturbation.check import (
     CheckReport as CheckReport,
-    Finding as Finding,
+    FileFinding as FileFinding,
     RowFacts as RowFacts,
     Severity as Severity,
     check_perturbation as check_perturbation,

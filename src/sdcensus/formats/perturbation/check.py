@@ -39,7 +39,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileFinding:
     """One thing that was found in a file.
 
     Attributes:
@@ -92,7 +92,7 @@ class CheckReport(Confidential):
         rows: What each row does, if the file could be read.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[FileFinding, ...]
     table: PerturbationTable | None
     format: ExchangeFormat | None
     rows: tuple[RowFacts, ...] = ()
@@ -103,12 +103,12 @@ class CheckReport(Confidential):
         return not self.errors
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[FileFinding, ...]:
         """What must be corrected, or allowed, before the file can be used."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[FileFinding, ...]:
         """What should be looked at."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
 
@@ -143,12 +143,15 @@ def check_perturbation(
             allowed = FileNotes(Path(path))
             reading = read_with_notes(allowed, format, allow_bias=True, modulus=modulus, tail=tail)
     except DocumentError as error:
-        found = tuple(
-            Finding(Severity.ERROR, mistake.text, mistake.line) for mistake in error.mistakes
+        findings = tuple(
+            FileFinding(Severity.ERROR, mistake.text, mistake.line) for mistake in error.mistakes
         )
-        return CheckReport(found, None, None if format is None else ExchangeFormat.of(format))
-    errors = [Finding(Severity.ERROR, mistake.text, mistake.line) for mistake in notes.mistakes]
-    remarks = [Finding(Severity.NOTE, one.text, one.line) for one in notes.observed.values()]
+        return CheckReport(findings, None, None if format is None else ExchangeFormat.of(format))
+    errors = [FileFinding(Severity.ERROR, mistake.text, mistake.line) for mistake in notes.mistakes]
+    remarks = [
+        FileFinding(Severity.NOTE, mistake.text, mistake.line)
+        for mistake in notes.observed.values()
+    ]
     table, file = reading.table, reading.file
     if table is None or file is None:
         return CheckReport((*errors, *_ordered(remarks)), None, reading.kind)
@@ -157,7 +160,7 @@ def check_perturbation(
     return CheckReport((*errors, *_ordered(remarks)), table, reading.kind, facts)
 
 
-def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+def _ordered(findings: Sequence[FileFinding]) -> list[FileFinding]:
     order = list(Severity)
     return sorted(findings, key=lambda finding: (order.index(finding.severity), finding.line))
 
@@ -177,7 +180,7 @@ def _facts(table: PerturbationTable, row: int) -> RowFacts:
 
 def _observations(
     table: PerturbationTable, file: FileRows, facts: Sequence[RowFacts]
-) -> Iterator[Finding]:
+) -> Iterator[FileFinding]:
     """What is notable about a table that could be read."""
     yield from _about_the_whole(table, file, facts)
     yield from _about_rows(table, facts)
@@ -187,40 +190,40 @@ def _observations(
 
 def _about_the_whole(
     table: PerturbationTable, file: FileRows, facts: Sequence[RowFacts]
-) -> Iterator[Finding]:
+) -> Iterator[FileFinding]:
     largest = max(fact.largest for fact in facts)
-    yield Finding(
+    yield FileFinding(
         Severity.NOTE,
         f"Format {file.kind}: rows up to the count {len(table.rows) - 1}, {table.modulus} keys,"
         f" deviations up to {largest}.",
     )
-    yield Finding(Severity.NOTE, _tail_sentence(table.tail))
+    yield FileFinding(Severity.NOTE, _tail_sentence(table.tail))
     if table.key_rule is KeyRule.FOLD_BYTES:
-        yield Finding(Severity.NOTE, "The four bytes of a cell key are folded into one of 256.")
+        yield FileFinding(Severity.NOTE, "The four bytes of a cell key are folded into one of 256.")
     if table.modulus < COARSE_BELOW:
-        yield Finding(
+        yield FileFinding(
             Severity.WARNING,
             f"There are only {table.modulus} keys: probabilities are multiples of"
             f" 1/{table.modulus}, and an outsider can try out every key. Use this table where"
             " another program needs it, not for a new publication.",
         )
     if table.blocked:
-        yield Finding(
+        yield FileFinding(
             Severity.NOTE,
             "The count 1 never appears as a result."
             if table.blocked == 1
             else f"The counts 1 to {table.blocked} never appear as a result.",
         )
     if not table.ascending:
-        yield Finding(
+        yield FileFinding(
             Severity.NOTE,
             "Intervals do not stand in ascending order of deviations: the table is scrambled.",
         )
 
 
-def _about_rows(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator[Finding]:
+def _about_rows(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator[FileFinding]:
     if any(table.rows[0].deviations) and table.tail.start > 0:
-        yield Finding(
+        yield FileFinding(
             Severity.WARNING,
             f"Row 0 changes empty cells with probability {1 - facts[0].stay:.6g}: people would"
             " appear where nobody lives.",
@@ -228,35 +231,37 @@ def _about_rows(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator
     positive = [fact for fact in facts if fact.count > 0]
     if not positive:
         return
-    fixed = [one for one in positive if len(set(table.rows[one.row].deviations)) == 1]
+    fixed = [
+        row_facts for row_facts in positive if len(set(table.rows[row_facts.row].deviations)) == 1
+    ]
     yield from _named(
-        [one for one in fixed if one.largest == 0],
+        [row_facts for row_facts in fixed if row_facts.largest == 0],
         Severity.WARNING,
         "Rows that never change a count, which is so published as it is",
     )
     yield from _named(
-        [one for one in fixed if one.largest > 0],
+        [row_facts for row_facts in fixed if row_facts.largest > 0],
         Severity.WARNING,
         "Rows that always add the same, without chance",
     )
-    stays = [one.stay for one in positive]
-    yield Finding(
+    stays = [row_facts.stay for row_facts in positive]
+    yield FileFinding(
         Severity.NOTE,
         f"The probability that a count stays is {_span(stays)}; that a count of 1 becomes 0,"
         f" {table.becomes_zero(1):.4f}.",
     )
-    variances = [one.variance for one in positive]
-    yield Finding(Severity.NOTE, f"The variance of the deviation is {_span(variances)}.")
+    variances = [row_facts.variance for row_facts in positive]
+    yield FileFinding(Severity.NOTE, f"The variance of the deviation is {_span(variances)}.")
     usual = positive[-1].variance
     yield from _named(
-        [one for one in positive if abs(one.variance - usual) > _SAME],
+        [row_facts for row_facts in positive if abs(row_facts.variance - usual) > _SAME],
         Severity.NOTE,
         f"Rows with another variance than the last one ({usual:.4f})",
-        value=lambda one: f"{one.variance:.4f}",
+        value=lambda row_facts: f"{row_facts.variance:.4f}",
     )
 
 
-def _about_bias(table: PerturbationTable, file: FileRows) -> Iterator[Finding]:
+def _about_bias(table: PerturbationTable, file: FileRows) -> Iterator[FileFinding]:
     for row, mean in sorted(file.bias.items()):
         if not mean:
             continue
@@ -266,7 +271,7 @@ def _about_bias(table: PerturbationTable, file: FileRows) -> Iterator[Finding]:
             why = f"which no row with these deviations avoids in {table.modulus} keys"
         else:
             continue  # listed as an error
-        yield Finding(
+        yield FileFinding(
             Severity.NOTE, f"Row {row} adds {shown(mean)} on average, {why}.", file.lines[row]
         )
     drifted = [row for row in table.biased if abs(file.bias.get(row, Fraction(0))) <= ROUNDING_BIAS]
@@ -274,16 +279,20 @@ def _about_bias(table: PerturbationTable, file: FileRows) -> Iterator[Finding]:
         (abs(Fraction(table.bias(table.tail.smallest_count(row)))) for row in drifted), default=0
     )
     if worst > ROUNDING_BIAS:
-        yield Finding(
+        yield FileFinding(
             Severity.WARNING,
             f"In {table.modulus} keys rows add up to {shown(Fraction(worst))} on average: the file"
             " has more decimals than the keys.",
         )
 
 
-def _about_the_tail(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator[Finding]:
+def _about_the_tail(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iterator[FileFinding]:
     tail = [fact for fact in facts if fact.row >= table.tail.start]
-    skewed = [one for one in tail if not _is_symmetric(table.distribution(one.row), table.modulus)]
+    skewed = [
+        row_facts
+        for row_facts in tail
+        if not _is_symmetric(table.distribution(row_facts.row), table.modulus)
+    ]
     # Rows that are used in turn round to multiples, each in its own way.
     severity = Severity.WARNING if table.tail.period == 1 else Severity.NOTE
     yield from _named(
@@ -291,8 +300,8 @@ def _about_the_tail(table: PerturbationTable, facts: Sequence[RowFacts]) -> Iter
         severity,
         "Rows that serve larger counts and are not symmetric around 0",
     )
-    if len({table.distribution(one.row) for one in tail}) > 1:
-        yield Finding(
+    if len({table.distribution(row_facts.row) for row_facts in tail}) > 1:
+        yield FileFinding(
             Severity.NOTE, "Rows that serve larger counts in turn have different probabilities."
         )
 
@@ -312,14 +321,14 @@ def _named(
     what: str,
     *,
     value: Callable[[RowFacts], str] | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[FileFinding]:
     """One finding about several rows, the first of them by number."""
     if not rows:
         return
     names = [f"{row.row} ({value(row)})" if value else str(row.row) for row in rows[:_MOST_NAMED]]
     if len(rows) > _MOST_NAMED:
         names.append(f"and {len(rows) - _MOST_NAMED} more")
-    yield Finding(severity, f"{what}: {', '.join(names)}.")
+    yield FileFinding(severity, f"{what}: {', '.join(names)}.")
 
 
 def _span(values: Sequence[float]) -> str:

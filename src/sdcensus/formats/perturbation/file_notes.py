@@ -23,14 +23,14 @@ class FileNotes:
 
     def mistake(self, kind: str, line: int, text: str) -> None:
         """Note a mistake; ``kind`` tells which ones are alike."""
-        one = Mistake(line, text)
-        if one in self.listed:
+        mistake = Mistake(line, text)
+        if mistake in self.listed:
             return
         self.counts[kind] = self.counts.get(kind, 0) + 1
         if self.counts[kind] <= MOST_OF_A_KIND:
-            self.listed[one] = None
+            self.listed[mistake] = None
         else:
-            self.beyond.setdefault(kind, one)
+            self.beyond.setdefault(kind, mistake)
 
     def observe(self, kind: str, line: int, text: str) -> None:
         """Note something that is not wrong; of each kind the first is kept."""
@@ -40,10 +40,10 @@ class FileNotes:
     def mistakes(self) -> tuple[Mistake, ...]:
         """All mistakes in the order of their lines; the many of one kind end with a number."""
         more = []
-        for kind, one in self.beyond.items():
+        for kind, mistake in self.beyond.items():
             rest = self.counts[kind] - MOST_OF_A_KIND - 1
             end = f" There are {rest} more mistakes like this." if rest else ""
-            more.append(Mistake(one.line, f"{one.text}{end}"))
+            more.append(Mistake(mistake.line, f"{mistake.text}{end}"))
         return tuple(sorted((*self.listed, *more), key=lambda one: one.line))
 
     def raise_if_any(self) -> None:

@@ -140,11 +140,11 @@ def _by_count(
         if count is None:
             continue
         first.setdefault(count, line)
-        one = _interval(text, columns, line, fields, count)
-        if one is None:
+        interval = _interval(text, columns, line, fields, count)
+        if interval is None:
             unreadable.add(count)
             continue
-        intervals.setdefault(count, []).append(one)
+        intervals.setdefault(count, []).append(interval)
         longest = max(longest, decimals(fields[columns["p_int_ub"]]))
     if intervals:
         text.notes.observe("decimals", 0, f"Bounds have up to {longest} decimals.")

@@ -62,7 +62,7 @@ def read_perturbation(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Reading(Confidential):
+class FileReading(Confidential):
     """A file that was read: its format, its rows, and the table if there is no mistake."""
 
     kind: ExchangeFormat | None
@@ -77,7 +77,7 @@ def read_with_notes(
     allow_bias: bool = False,
     modulus: int | None = None,
     tail: Tail | None = None,
-) -> Reading:
+) -> FileReading:
     """Read a file as far as possible and note all mistakes, without raising them.
 
     What is no delimited text at all is raised as an error even so.
@@ -96,11 +96,11 @@ def read_with_notes(
             f"The header {header} belongs to no format of perturbation tables. These are"
             f" understood: {known_headers()}.",
         )
-        return Reading(None)
+        return FileReading(None)
     file = _file_rows(text, kind, modulus)
     if not file.lines and notes.listed:
-        return Reading(kind)
-    return Reading(kind, file, assembled(file, notes, tail=tail, allow_bias=allow_bias))
+        return FileReading(kind)
+    return FileReading(kind, file, assembled(file, notes, tail=tail, allow_bias=allow_bias))
 
 
 def _file_rows(text: DelimitedText, kind: ExchangeFormat, modulus: int | None) -> FileRows:

@@ -169,7 +169,7 @@ def _sparse(
 
 def _values(raw: RawTable, about: dict[str, Any]) -> tuple[Int64, Int64]:
     marks, name = about.get("marks"), about.get("values")
-    known = {one.name.lower(): one for one in Mark if one}
+    known = {mark.name.lower(): mark for mark in Mark if mark}
     if not isinstance(name, str) or not isinstance(marks, dict) or not set(marks) <= set(known):
         raise _damaged(raw, "marks")
     raw.column(name)

@@ -100,12 +100,15 @@ def _value_column(raw: RawTable) -> str:
 def foreign_tables(found: Sequence[ForeignTable]) -> list[PublishedTable]:
     """Tables of other tools with the code lists that all of them have together."""
     lists: dict[str, dict[str, None]] = {}
-    for one in found:
-        for name in one.codes:
-            words = pc.unique(one.raw.columns[name]).to_pylist()
+    for foreign_table in found:
+        for name in foreign_table.codes:
+            words = pc.unique(foreign_table.raw.columns[name]).to_pylist()
             lists.setdefault(name, {}).update(dict.fromkeys(words))
     variables = {name: _variable(name, list(words)) for name, words in lists.items()}
-    return [PublishedTable(one.name, _table(one, variables)) for one in found]
+    return [
+        PublishedTable(foreign_table.name, _table(foreign_table, variables))
+        for foreign_table in found
+    ]
 
 
 def is_total(code: str) -> bool:

@@ -61,8 +61,12 @@ def read_published(path: str | Path) -> PublishedTable:
     Raises:
         InputError: It is no such file, is damaged, or does not fit its description.
     """
-    found = _read_file(Path(path), Path(path).name)
-    return foreign_tables([found])[0] if isinstance(found, ForeignTable) else found
+    published_table = _read_file(Path(path), Path(path).name)
+    return (
+        foreign_tables([published_table])[0]
+        if isinstance(published_table, ForeignTable)
+        else published_table
+    )
 
 
 def read_published_folder(
@@ -99,9 +103,9 @@ def scan_published(
         what = "is a file, not a folder" if root.exists() else "does not exist"
         raise InputError(f"{root} {what}. Name the folder that holds the published tables.")
     files = sorted(
-        (one.relative_to(root).as_posix(), one)
-        for one in root.rglob("*")
-        if one.is_file() and not any(part.startswith(".") for part in one.relative_to(root).parts)
+        (path.relative_to(root).as_posix(), path)
+        for path in root.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts)
     )
     found: list[PublishedTable | ForeignTable] = []
     skipped = [
@@ -141,13 +145,15 @@ def _has_twin(path: Path) -> bool:
 
 def _in_order(found: Sequence[PublishedTable | ForeignTable]) -> tuple[PublishedTable, ...]:
     """All tables by name, each once; code lists of other tools' tables are made together."""
-    foreign = [one for one in found if isinstance(one, ForeignTable)]
-    tables = [one for one in found if isinstance(one, PublishedTable)]
+    foreign = [foreign_table for foreign_table in found if isinstance(foreign_table, ForeignTable)]
+    tables = [
+        published_table for published_table in found if isinstance(published_table, PublishedTable)
+    ]
     tables += foreign_tables(foreign)
     kept: list[PublishedTable] = []
-    for one in sorted(tables, key=lambda table: table.name):
-        if not any(_same(one, other) for other in kept):
-            kept.append(one)
+    for published_table in sorted(tables, key=lambda table: table.name):
+        if not any(_same(published_table, other) for other in kept):
+            kept.append(published_table)
     return tuple(kept)
 
 
@@ -168,8 +174,12 @@ def _same(one: PublishedTable, other: PublishedTable) -> bool:
 
 def _nothing(root: Path, skipped: Sequence[SkippedFile]) -> str:
     text = f"{root} holds no published table that can be read (.csv or .parquet)."
-    books = [one.name for one in skipped if one.name.lower().endswith(_WORKBOOK)]
-    others = [one for one in skipped if one.name not in books]
+    books = [
+        skipped_file.name
+        for skipped_file in skipped
+        if skipped_file.name.lower().endswith(_WORKBOOK)
+    ]
+    others = [skipped_file for skipped_file in skipped if skipped_file.name not in books]
     if others:
         text += " " + " ".join(f"{other.name}: {other.reason}" for other in others[:3])
     elif books:
@@ -264,12 +274,12 @@ def _described(raw: RawTable, about: dict[str, Any], name: str) -> PublishedTabl
 
 
 def _notes(document: object, path: Path) -> tuple[Text, ...]:
-    made = []
+    texts = []
     for one in document if isinstance(document, list) else [None]:
         if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
             raise InputError(f'{path}: what readers should know ("notes") is damaged.')
-        made.append(Text.of(one))
-    return tuple(made)
+        texts.append(Text.of(one))
+    return tuple(texts)
 
 
 def _provenance(document: object, path: Path) -> Provenance:

@@ -74,7 +74,7 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
         cells: How many cells it will have.
     """
     writer = library()
-    made = BytesIO()
+    bytes_i_o = BytesIO()
     with TemporaryDirectory(prefix="sdcensus-", ignore_cleanup_errors=True) as folder:
         options = {
             "constant_memory": cells > _HELD,
@@ -83,7 +83,7 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
             "tmpdir": folder,
         }
         try:
-            book = plain_book(writer, made, options)
+            book = plain_book(writer, bytes_i_o, options)
             book.set_properties({"created": NO_CLOCK, "title": title[:255]})
             yield book
             book.close()
@@ -91,7 +91,7 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
             raise OSError(*_told(error.args[0] if error.args else error)) from error
         except OSError as error:
             raise OSError(*_told(error)) from error
-    file.write(made.getbuffer())
+    file.write(bytes_i_o.getbuffer())
 
 
 def _told(error: object) -> tuple[int, str]:

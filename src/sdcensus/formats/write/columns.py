@@ -52,8 +52,8 @@ def word_columns(
         labels: Whether there are columns of labels.
         beside: What columns are called that stand beside them.
     """
-    made = [WordColumn(axis.column, at, axis.codes) for at, axis in enumerate(axes)]
-    made += [
+    word_columns = [WordColumn(axis.column, at, axis.codes) for at, axis in enumerate(axes)]
+    word_columns += [
         WordColumn(f"{axis.column}_level", at, axis.levels)
         for at, axis in enumerate(axes)
         if not axis.unique
@@ -62,9 +62,9 @@ def word_columns(
         for language in languages or (None,):
             ending = f"_label_{language}" if len(languages) > 1 else "_label"
             words = tuple(axis.label_of(place, language) for place in range(len(axis)))
-            made.append(WordColumn(f"{axis.column}{ending}", at, words))
-    check_names((column.name for column in made), beside)
-    return tuple(made)
+            word_columns.append(WordColumn(f"{axis.column}{ending}", at, words))
+    check_names((column.name for column in word_columns), beside)
+    return tuple(word_columns)
 
 
 def check_names(names: Iterable[str], beside: Collection[str] = ()) -> None:

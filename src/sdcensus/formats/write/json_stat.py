@@ -166,7 +166,7 @@ def _status(table: DeliveredTable) -> dict[str, str]:
     """The signs of the cells that have one, by the number of the cell."""
     assert table.marks is not None
     flat = table.marks.reshape(-1)
-    signs = np.array([table.sign(one) for one in Mark], dtype=object)
+    signs = np.array([table.sign(mark) for mark in Mark], dtype=object)
     cells = np.flatnonzero(flat)
     return dict(zip(map(str, cells.tolist()), signs[flat[cells]].tolist(), strict=True))
 
@@ -193,7 +193,7 @@ def _status_texts(table: DeliveredTable) -> Iterator[bytes]:
 
     assert table.marks is not None
     flat = table.marks.reshape(-1)
-    signs = pa.array([_text(table.sign(one)) for one in Mark])
+    signs = pa.array([_text(table.sign(mark)) for mark in Mark])
     return _cell_texts(
         np.flatnonzero(flat),
         flat.size,
@@ -232,7 +232,7 @@ def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:
     made: dict[str, Any] = {"name": table.name}
     used = table.used_marks()
     if used:
-        meanings = {table.sign(one): one.meaning.show(language) for one in used}
+        meanings = {table.sign(mark): mark.meaning.show(language) for mark in used}
         made["status"] = {"label": meanings}
     if table.notes:
         made["notes"] = [dict(note.by_language) for note in table.notes]

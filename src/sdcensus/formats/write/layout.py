@@ -18,7 +18,7 @@ MOST_ACROSS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PageLayout:
     """The axes that go down the rows and those that stand side by side, the first outermost."""
 
     down: tuple[int, ...]
@@ -30,7 +30,7 @@ class Layout:
         return np.transpose(array, (*self.down, *self.across)).reshape(rows, -1)
 
 
-def choose_layout(table: DeliveredTable) -> Layout:
+def choose_layout(table: DeliveredTable) -> PageLayout:
     """Areas go down the rows, or the first axis where there are none; the others side by side.
 
     Where those would make too many columns, the first of them go down the rows as well, below each
@@ -40,12 +40,12 @@ def choose_layout(table: DeliveredTable) -> Layout:
     if table.rows is not None:
         if not 0 <= table.rows <= len(table.axes):
             raise SpecError(f"{table.name}: {table.rows} of {len(table.axes)} axes stand in rows.")
-        return Layout(tuple(every[: table.rows]), tuple(every[table.rows :]))
+        return PageLayout(tuple(every[: table.rows]), tuple(every[table.rows :]))
     down = [at for at in every if table.axes[at].geography] or list(every[:1])
     across = [at for at in every if at not in down]
     while across and math.prod(len(table.axes[at]) for at in across) > MOST_ACROSS:
         down.append(across.pop(0))
-    return Layout(tuple(down), tuple(across))
+    return PageLayout(tuple(down), tuple(across))
 
 
 def parts(axes: Sequence[DeliveredAxis], most: int) -> list[range]:

@@ -135,7 +135,7 @@ def _variables(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[st
     for keyword, part in (("STUB", slice(0, rows)), ("HEADING", slice(rows, None))):
         for language, variables in zip(languages, by_language, strict=True):
             if axes[part]:
-                names = [one.name for one in variables[part]]
+                names = [variable.name for variable in variables[part]]
                 yield _listed(_keyword(keyword, language, languages), names)
     for at, axis in enumerate(axes):
         named = [variables[at] for variables in by_language]
@@ -144,15 +144,15 @@ def _variables(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[st
             both = zip(languages, named, strict=True)
             return [f'{_keyword(keyword, one, languages)}("{own.name}")' for one, own in both]
 
-        for key, one in zip(keys("VALUES"), named, strict=True):
-            yield _listed(key, one.values)
-        for key, one in zip(keys("CODES"), named, strict=True):
-            yield _listed(key, one.codes)
+        for key, variable in zip(keys("VALUES"), named, strict=True):
+            yield _listed(key, variable.values)
+        for key, variable in zip(keys("CODES"), named, strict=True):
+            yield _listed(key, variable.codes)
         tree = _tree(named[0])
         if tree:
             yield from (_items(key, tree) for key in keys("HIERARCHIES"))
-        for key, one in zip(keys("ELIMINATION"), named, strict=True):
-            yield f"{key}=NO" if axis.total is None else _listed(key, [one.values[axis.total]])
+        for key, variable in zip(keys("ELIMINATION"), named, strict=True):
+            yield f"{key}=NO" if axis.total is None else _listed(key, [variable.values[axis.total]])
         if axis.geography:
             yield from (_listed(key, [_name(axis.column)]) for key in keys("MAP"))
 
@@ -161,7 +161,7 @@ def _named(axes: Sequence[DeliveredAxis], language: str) -> tuple[_Variable, ...
     """Variables and values under names that are not empty and not repeated."""
     headings = [_name(axis.label.show(language)) or _name(axis.column) or "-" for axis in axes]
     names = distinct(headings, form="{} ({})")
-    made = []
+    variables = []
     for axis, name in zip(axes, names, strict=True):
         codes = distinct([_name(code) or "-" for code in unique_codes(axis)])
         shown = [_name(label.show(language)) for label in axis.labels]
@@ -169,8 +169,8 @@ def _named(axes: Sequence[DeliveredAxis], language: str) -> tuple[_Variable, ...
         times = Counter(texts)
         pairs = zip(texts, codes, strict=True)
         alone = [one if times[one] == 1 else f"{one} ({code})" for one, code in pairs]
-        made.append(_Variable(axis, name, distinct(alone, form="{} ({})"), codes))
-    return tuple(made)
+        variables.append(_Variable(axis, name, distinct(alone, form="{} ({})"), codes))
+    return tuple(variables)
 
 
 def _tree(variable: _Variable) -> list[str]:

@@ -84,7 +84,9 @@ def check_streamed_formats(formats: Sequence[str], table: str) -> tuple[str, ...
     whole = [name for name in chosen if table_format(name).stream is None]
     if chosen and not whole:
         return chosen
-    others = " or ".join(one.name for one in all_formats() if one.stream is not None)
+    others = " or ".join(
+        table_format.name for table_format in all_formats() if table_format.stream is not None
+    )
     if not chosen:
         raise SpecError(f"{table}: name a format: {others}.")
     raise SpecError(

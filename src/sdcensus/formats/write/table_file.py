@@ -56,7 +56,7 @@ def table_target(path: str | Path, format: str | None = None) -> TableTarget:
     by_ending = format_of_file(path)
     chosen = by_ending if format is None else table_format(format)
     if chosen is None:
-        endings = ", ".join(one.endings[0] for one in all_formats())
+        endings = ", ".join(table_format.endings[0] for table_format in all_formats())
         raise OutputError(f"{path}: write a table to a file that ends in one of {endings}.")
     name, ending = path.name, chosen.endings[0]
     if name.lower().endswith(ending):

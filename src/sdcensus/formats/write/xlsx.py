@@ -130,8 +130,8 @@ class _Workbook:
         sheets.write_notes(notes, self.styles, title, sections)
 
     def _sheets(self) -> list[_Sheet]:
-        rows = parts([one.axis for one in self.down], MOST_ROWS - self.top)
-        columns = parts([one.axis for one in self.across], MOST_COLUMNS - self.first)
+        rows = parts([axis_words.axis for axis_words in self.down], MOST_ROWS - self.top)
+        columns = parts([axis_words.axis for axis_words in self.across], MOST_COLUMNS - self.first)
         name = sheets.TABLE.show(self.language)
         pairs = [(row, others) for row in rows for others in columns]
         if len(pairs) == 1:
@@ -141,8 +141,8 @@ class _Workbook:
     # ------------------------------------------------------------------ the table
 
     def _write_sheet(self, sheet: Any, part: _Sheet, said: str) -> None:
-        columns = list(combinations([one.axis for one in self.across], part.columns))
-        rows = combinations([one.axis for one in self.down], part.rows)
+        columns = list(combinations([axis_words.axis for axis_words in self.across], part.columns))
+        rows = combinations([axis_words.axis for axis_words in self.down], part.rows)
         prepare(sheet, head=_HEAD, top=self.top, first=self.first)
         widths = [width for words in self.down for width in words.widths()] or [12] * self.first
         for at, width in enumerate(widths):
@@ -247,7 +247,7 @@ class _Workbook:
         ]
         yield _ABOUT.show(language), [(name, text) for name, text in about if text]
         if len(made) > 1:
-            yield _SHEETS.show(language), [(one.name, self._extent(one)) for one in made]
+            yield _SHEETS.show(language), [(sheet.name, self._extent(sheet)) for sheet in made]
         yield sheets.made_section(table.provenance, language)
 
     def _extent(self, part: _Sheet) -> str:

@@ -30,7 +30,7 @@ from sdcensus.ingest.readers.columns import (
 )
 from sdcensus.ingest.readers.dcf import Dictionary, Item, read_dictionary
 from sdcensus.ingest.readers.files import check_file, text_encoding
-from sdcensus.ingest.readers.lines import Lines, read_lines
+from sdcensus.ingest.readers.lines import TextLines, read_lines
 from sdcensus.model.schema.source import FileSource
 
 _ERASED = ord("~")
@@ -108,7 +108,7 @@ def _dictionary_path(source: FileSource) -> Path:
     )
 
 
-def _of_type(lines: Lines, dictionary: Dictionary, wanted: str) -> Lines:
+def _of_type(lines: TextLines, dictionary: Dictionary, wanted: str) -> TextLines:
     """The lines of one record type; a line of no known type is an error."""
     first = lines.characters(0, 1)[:, 0]
     lines = lines.select((lines.lengths > 0) & (first != _ERASED))
@@ -134,7 +134,7 @@ def _of_type(lines: Lines, dictionary: Dictionary, wanted: str) -> Lines:
     return lines.select(mine)
 
 
-def _characters(text: str, width: int, lines: Lines) -> npt.NDArray[np.uint32]:
+def _characters(text: str, width: int, lines: TextLines) -> npt.NDArray[np.uint32]:
     padded = text[:width].ljust(width)
     if lines.cells.dtype == np.uint32:
         return np.frombuffer(padded.encode("utf-32-le"), "<u4")
@@ -142,7 +142,7 @@ def _characters(text: str, width: int, lines: Lines) -> npt.NDArray[np.uint32]:
     return np.frombuffer(raw, np.uint8).astype(np.uint32)[:width]
 
 
-def _values(lines: Lines, item: Item) -> pa.Array:
+def _values(lines: TextLines, item: Item) -> pa.Array:
     texts = lines.field(item.start, item.width)
     if not item.numeric:
         return texts

@@ -107,18 +107,18 @@ def read_header(path: Path, encoding: str, delimiter: str | None) -> _Header:
     if delimiter is None:
         delimiter = max(DELIMITERS, key=lambda one: _names_with(one, path, encoding))
     _check_delimiter(delimiter, file=path.name)
-    found = _first_row(path, encoding, delimiter)
-    if found is None:
+    header = _first_row(path, encoding, delimiter)
+    if header is None:
         raise InputError(
             f"{path.name}: the quotation marks of the header (row 1) do not match. "
             "A name with a quotation mark inside is quoted, and the mark doubled."
         )
-    if not found.names:
+    if not header.names:
         raise InputError(
             f"{path.name}: the first row holds no column names. A csv file begins with them."
         )
-    checked_names(found.fields, file=path.name)
-    return found
+    checked_names(header.fields, file=path.name)
+    return header
 
 
 def _check_delimiter(delimiter: str, *, file: str) -> None:

@@ -148,7 +148,7 @@ class _Builder:
 
     def _items(self, holder: Mapping[str, Any], start: int) -> tuple[list[Item], int]:
         """All the items of a record, occurrence by occurrence, and where the next would start."""
-        found: list[Item] = []
+        items: list[Item] = []
         parent, parent_occurs = None, 1
         furthest = start
         for one in self._list(holder, "items"):
@@ -164,8 +164,8 @@ class _Builder:
                 furthest = max(furthest, item.start + 1 + item.width * occurs)
             if item.numeric or node.get("contentType") in ("alpha", "text", "string"):
                 outer = (parent_occurs, parent.width) if is_sub and parent is not None else (1, 0)
-                found += _occurrences(item, outer, (occurs, item.width))
-        return found, furthest
+                items += _occurrences(item, outer, (occurs, item.width))
+        return items, furthest
 
     def _item(self, node: Mapping[str, Any], base: int, is_sub: bool) -> Item:
         content = str(node.get("contentType", "numeric"))
@@ -258,14 +258,14 @@ class _Builder:
 
 def _occurrences(item: Item, outer: tuple[int, int], inner: tuple[int, int]) -> list[Item]:
     """NAME, or NAME_1, NAME_2 ... for repeated items, NAME_1_1 ... for repeats within repeats."""
-    made = []
+    items = []
     for first in range(outer[0]):
         for second in range(inner[0]):
             suffix = f"_{first + 1}" if outer[0] > 1 else ""
             suffix += f"_{second + 1}" if inner[0] > 1 else ""
             start = item.start + first * outer[1] + second * inner[1]
-            made.append(replace(item, name=item.name + suffix, start=start))
-    return made
+            items.append(replace(item, name=item.name + suffix, start=start))
+    return items
 
 
 def _label(node: Mapping[str, Any]) -> str:

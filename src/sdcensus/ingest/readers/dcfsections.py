@@ -124,15 +124,15 @@ def _value(text: str) -> dict[str, Any]:
     """``1:5 9;Label``: values, ranges, or texts in quotation marks, then the label."""
     pairs: list[dict[str, Any]] = []
     at = 0
-    while found := _TOKEN.match(text, at):
-        at = found.end()
-        quoted = found[1] if found[1] is not None else found[2]
+    while match := _TOKEN.match(text, at):
+        at = match.end()
+        quoted = match[1] if match[1] is not None else match[2]
         if quoted is not None:
             pairs.append({"value": quoted})
-        elif ":" in found[3].strip(":"):
-            low, _, high = found[3].partition(":")
+        elif ":" in match[3].strip(":"):
+            low, _, high = match[3].partition(":")
             pairs.append({"range": [low, high]})
         else:
-            pairs.append({"value": found[3]})
+            pairs.append({"value": match[3]})
     label = text[at:].lstrip().removeprefix(";")
     return {"pairs": pairs, "labels": [{"text": label.split("|")[0].strip()}]}

@@ -26,12 +26,12 @@ from sdcensus.ingest.readers.columns import (
     positions,
 )
 from sdcensus.ingest.readers.files import check_file, text_encoding
-from sdcensus.ingest.readers.lines import Lines, read_lines
+from sdcensus.ingest.readers.lines import TextLines, read_lines
 from sdcensus.model.schema.source import FileSource
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldPlace:
     """Where a column stands in a line; ``start`` counts from 0."""
 
     name: str
@@ -81,21 +81,21 @@ class FixedWidthReader:
         found = positions(columns, self.names(), file=self.name)
         return self._batches([self._places[place] for place in found], rows)
 
-    def _batches(self, places: list[Place], rows: int) -> Iterator[pa.RecordBatch]:
+    def _batches(self, places: list[FieldPlace], rows: int) -> Iterator[pa.RecordBatch]:
         width = max(place.start + place.width for place in self._places)
         for path in self._paths:
             for lines in _records(path, self._encoding, width):
                 yield from in_slices(fields(lines, places), rows)
 
 
-def fields(lines: Lines, places: Sequence[Place]) -> pa.RecordBatch:
+def fields(lines: TextLines, places: Sequence[FieldPlace]) -> pa.RecordBatch:
     """Cut the fields out of the lines."""
     schema = pa.schema([(place.name, pa.string()) for place in places])
     arrays = [lines.field(place.start, place.width) for place in places]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _records(path: Path, encoding: str, width: int) -> Iterator[Lines]:
+def _records(path: Path, encoding: str, width: int) -> Iterator[TextLines]:
     """The lines that hold records, after the checks; empty lines may only stand at the end."""
     empty = 0
     any_short = False
@@ -121,7 +121,7 @@ def _records(path: Path, encoding: str, width: int) -> Iterator[Lines]:
         yield records
 
 
-def _check_short(short: Lines, width: int) -> None:
+def _check_short(short: TextLines, width: int) -> None:
     if len(short) == 0:
         return
     final = short.cells[short.starts + short.lengths - 1]
@@ -137,9 +137,9 @@ def _cut_off(file: str, line: int, width: int) -> str:
     )
 
 
-def read_layout(path: Path) -> tuple[Place, ...]:
+def read_layout(path: Path) -> tuple[FieldPlace, ...]:
     """Read where the columns stand."""
-    places: dict[str, Place] = {}
+    places: dict[str, FieldPlace] = {}
     filled = [(line, fields) for line, fields in small_table(path, what="layout") if any(fields)]
     header = [title.lower() for title in filled[0][1]] if filled else []
     absent = [one for one in ("name", "start", "width") if one not in header]
@@ -159,7 +159,7 @@ def read_layout(path: Path) -> tuple[Place, ...]:
             raise InputError(f"{path.name}: line {line} gives no name.")
         if name in places:
             raise InputError(f"{path.name}: line {line} names {name!r} a second time.")
-        places[name] = Place(name, start - 1, width)
+        places[name] = FieldPlace(name, start - 1, width)
     if not places:
         raise InputError(f"{path.name}: the layout names no columns.")
     return tuple(places.values())

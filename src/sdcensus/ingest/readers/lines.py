@@ -31,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lines:
+class TextLines:
     """Some lines of a file: all their characters in one array, and where each line lies."""
 
     file: str
@@ -46,7 +46,7 @@ class Lines:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def select(self, keep: npt.NDArray[np.bool_]) -> Lines:
+    def select(self, keep: npt.NDArray[np.bool_]) -> TextLines:
         """The lines that are marked."""
         return replace(
             self,
@@ -103,7 +103,7 @@ class Lines:
         return utf8_sizes(self.codec)[characters], data
 
 
-def read_lines(path: Path, encoding: str) -> Iterator[Lines]:
+def read_lines(path: Path, encoding: str) -> Iterator[TextLines]:
     """The lines of a file, some megabytes at a time."""
     codec = text_encoding(encoding, file=path.name)
     single = is_single_byte(codec)
@@ -133,7 +133,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[Lines]:
                 return
 
 
-def _cut(file: str, block: bytes, number: int, codec: str) -> Lines:
+def _cut(file: str, block: bytes, number: int, codec: str) -> TextLines:
     """Find the lines of a block that ends with a line."""
     cells: npt.NDArray[Any] = np.frombuffer(block, np.uint8)
     if codec == "utf-8" and not block.isascii():
@@ -159,7 +159,7 @@ def _cut(file: str, block: bytes, number: int, codec: str) -> Lines:
             f"{file}: line {line} holds a carriage return that ends no line. Lines end with a "
             "line feed, with or without a carriage return before it."
         )
-    return Lines(file, cells, starts, ends - returns - starts, numbers, codec, ended)
+    return TextLines(file, cells, starts, ends - returns - starts, numbers, codec, ended)
 
 
 def _undecodable(file: str, codec: str, line: int) -> str:

@@ -22,7 +22,7 @@ Int64 = npt.NDArray[np.int64]
 _TOGETHER = 512
 
 
-class Lines(NamedTuple):
+class SumLines(NamedTuple):
     """Sums along one axis.
 
     Attributes:
@@ -46,7 +46,7 @@ class Ended(IntEnum):
 
 
 def narrow(
-    lower: Int64, upper: Int64, lines: Sequence[Lines], *, unbounded: int, rounds: int
+    lower: Int64, upper: Int64, lines: Sequence[SumLines], *, unbounded: int, rounds: int
 ) -> tuple[int, Ended]:
     """Narrow the intervals of a table in place until nothing changes.
 

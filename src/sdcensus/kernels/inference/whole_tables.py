@@ -37,7 +37,7 @@ class Sums(NamedTuple):
     sums: Int64
 
 
-class Bounds(NamedTuple):
+class CellBounds(NamedTuple):
     """Bounds of cells and of sums."""
 
     least: Int64
@@ -47,7 +47,7 @@ class Bounds(NamedTuple):
 
 
 @compiled
-def repair(values: Int64, sums: Sums, bounds: Bounds, steps: int) -> bool:
+def repair(values: Int64, sums: Sums, bounds: CellBounds, steps: int) -> bool:
     """Change whole numbers one at a time, in place, until every sum keeps to its bounds.
 
     Args:
@@ -75,7 +75,7 @@ def repair(values: Int64, sums: Sums, bounds: Bounds, steps: int) -> bool:
 def reach(
     values: Int64,
     sums: Sums,
-    bounds: Bounds,
+    bounds: CellBounds,
     asked: Int64,
     smallest: Int64,
     largest: Int64,
@@ -97,7 +97,7 @@ def reach(
     where = np.full(totals.size, -1, dtype=np.int64)
     weight = np.ones(totals.size, dtype=np.int64)
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
-    now = Bounds(bounds.least, bounds.most, lower, upper)
+    now = CellBounds(bounds.least, bounds.most, lower, upper)
     _note(totals, smallest, largest)
     for one in asked:
         for below in (True, False):
@@ -137,7 +137,7 @@ def _search(
     values: Int64,
     totals: Int64,
     sums: Sums,
-    bounds: Bounds,
+    bounds: CellBounds,
     wrong: Int64,
     where: Int64,
     size: int,

@@ -56,7 +56,7 @@ class Grid(NamedTuple):
     salts: UInt64
 
 
-class Runs(NamedTuple):
+class ExchangeRuns(NamedTuple):
     """Base groups of one axis in runs of at most ``LONGEST_RUN``: rows or columns of slices.
 
     Attributes:
@@ -75,7 +75,7 @@ def exchange(
     target: Int64,
     grid: Grid,
     axes: tuple[int, int],
-    runs: tuple[Runs, Runs],
+    runs: tuple[ExchangeRuns, ExchangeRuns],
     *,
     step: int = 1,
     blocked: int = 0,
@@ -123,8 +123,8 @@ def _exchange(
     grid: Grid,
     row_axis: int,
     column_axis: int,
-    row_runs: Runs,
-    column_runs: Runs,
+    row_runs: ExchangeRuns,
+    column_runs: ExchangeRuns,
     rule: Rule,
     draw: int,
 ) -> int:

@@ -201,7 +201,7 @@ def _maximise(
     for at, (row, value) in enumerate(zip(rows, right, strict=True)):
         sign = -1 if value < 0 else 1
         helpers = [_ONE if at == other else _NONE for other in range(count)]
-        table.append([sign * one for one in row] + helpers + [sign * value])
+        table.append([sign * fraction for fraction in row] + helpers + [sign * value])
     basis = [size + at for at in range(count)]
     # First down with the helpers, which stand for what is not met yet.
     table.append([sum(column, _NONE) for column in zip(*table, strict=True)])
@@ -247,7 +247,7 @@ def _climb(table: list[list[Fraction]], basis: list[int], columns: int) -> None:
 
 def _pivot(table: list[list[Fraction]], basis: list[int], at: int, column: int) -> None:
     unit = table[at][column]
-    table[at] = [one / unit for one in table[at]]
+    table[at] = [fraction / unit for fraction in table[at]]
     for other in range(len(table)):
         if other != at:
             _clear(table, other, at, column)

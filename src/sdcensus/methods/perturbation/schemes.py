@@ -87,8 +87,8 @@ SCHEMES: tuple[str, ...] = tuple(_DESIGNS)
 
 STRENGTHS: Mapping[str, Strength] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        strength.name: strength
+        for strength in (
             Strength(
                 "light",
                 "CP3(EU)",

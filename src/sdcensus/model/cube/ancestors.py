@@ -157,9 +157,9 @@ def _with_codes_above(
         shown: The levels of the blocks.
         sizes: How many codes of each block the table shows, from the first on.
     """
-    own = [one for one in shown if one is not None]
-    names = {one.name for one in own}
-    arrays = {one.group_array.tobytes(): one.name for one in own}
+    own = [level for level in shown if level is not None]
+    names = {level.name for level in own}
+    arrays = {level.group_array.tobytes(): level.name for level in own}
     # For each block: which codes of which level hold its codes and more.
     above: list[list[tuple[str, Mask, Int64]]] = [[] for _ in shown]
     more: list[tuple[str, Level, Int64]] = []

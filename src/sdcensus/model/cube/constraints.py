@@ -87,9 +87,9 @@ def aggregation(spec: TableSpec) -> SparseMatrix:
     Both are numbered with the last axis running fastest. Refuses a table without interior cells.
     """
     interior(spec)
-    made = _product([_sums(axis) for axis in spec.axes])
+    entries = _product([_sums(axis) for axis in spec.axes])
     return SparseMatrix.from_entries(
-        (made.height, made.width), made.rows, made.columns, made.values
+        (entries.height, entries.width), entries.rows, entries.columns, entries.values
     )
 
 
@@ -197,13 +197,13 @@ def nests(fine: Block, coarse: Block) -> bool:
 def _product(factors: Sequence[_Entries]) -> _Entries:
     """The Kronecker product: what holds on every axis at once."""
     one = np.zeros(1, dtype=np.int64)
-    made = _Entries(1, 1, one, one, np.ones(1, dtype=np.int8))
+    entries = _Entries(1, 1, one, one, np.ones(1, dtype=np.int8))
     for factor in factors:
-        made = _Entries(
-            made.height * factor.height,
-            made.width * factor.width,
-            (made.rows[:, None] * factor.height + factor.rows).reshape(-1),
-            (made.columns[:, None] * factor.width + factor.columns).reshape(-1),
-            (made.values[:, None] * factor.values).reshape(-1),
+        entries = _Entries(
+            entries.height * factor.height,
+            entries.width * factor.width,
+            (entries.rows[:, None] * factor.height + factor.rows).reshape(-1),
+            (entries.columns[:, None] * factor.width + factor.columns).reshape(-1),
+            (entries.values[:, None] * factor.values).reshape(-1),
         )
-    return made
+    return entries

@@ -173,10 +173,10 @@ def selection(spec: TableSpec, codes: Mapping[str, str]) -> tuple[TableSpec, dic
         at = spec.position(variable)
         axis = spec.axes[at]
         chosen[at] = position = axis.position(str(code))
-        one = axis.codes[position]
-        if not one.is_total:
-            block = next(block for block in axis.blocks if block.level == one.level)
-            level = axis.variable.level(one.level)
+        axis_code = axis.codes[position]
+        if not axis_code.is_total:
+            block = next(block for block in axis.blocks if block.level == axis_code.level)
+            level = axis.variable.level(axis_code.level)
             universe = restrict(
                 universe, axis.variable, level.group_array == position - block.start
             )

@@ -14,7 +14,7 @@ from sdcensus.kernels.cells.weighting import weighted_counts
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import Int64, Mask, Numbers, Part, Region, region
+from sdcensus.model.cube.parts import Int64, Mask, Numbers, Region, TablePart, region
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table import AnyTable, SparseTable
@@ -235,7 +235,9 @@ def check_published(published: npt.NDArray[Any], spec: TableSpec) -> None:
         )
 
 
-def counts_of(cube: AnyCube, part: Part | str = Part.ALL, *, counts_only: bool = False) -> Counts:
+def counts_of(
+    cube: AnyCube, part: TablePart | str = TablePart.ALL, *, counts_only: bool = False
+) -> Counts:
     """The true values of a part of a table; of a weighted table the weighted ones, rounded.
 
     Args:
@@ -255,7 +257,7 @@ def counts_of(cube: AnyCube, part: Part | str = Part.ALL, *, counts_only: bool =
 def pair_of(
     cube: AnyCube,
     table: AnyTable,
-    part: Part | str = Part.ALL,
+    part: TablePart | str = TablePart.ALL,
     *,
     counts_only: bool = False,
     numbers: bool = False,

@@ -23,7 +23,7 @@ Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint64]
 
 
-class Part(StrEnum):
+class TablePart(StrEnum):
     """Which cells are measured: all, the finest ones, or the totals and subtotals."""
 
     ALL = "all"
@@ -31,12 +31,12 @@ class Part(StrEnum):
     MARGINS = "margins"
 
     @classmethod
-    def named(cls, part: Part | str) -> Part:
+    def named(cls, part: TablePart | str) -> TablePart:
         """The part of that name."""
         return option(cls, "part of a table", part)
 
     @classmethod
-    def with_margins(cls, margins: bool) -> Part:
+    def with_margins(cls, margins: bool) -> TablePart:
         """All cells, or the finest ones alone."""
         return cls.ALL if margins else cls.INTERIOR
 
@@ -121,22 +121,24 @@ def _in_box(numbers: Numbers, shape: Sequence[int], box: tuple[tuple[int, int], 
     return inside
 
 
-def region(spec: TableSpec, part: Part | str = Part.ALL) -> Region:
+def region(spec: TableSpec, part: TablePart | str = TablePart.ALL) -> Region:
     """The cells of a part of a table.
 
     Refuses interior and margins of a table that shows levels of which none is the finest.
     """
-    chosen = Part.named(part)
+    chosen = TablePart.named(part)
     everything = tuple((0, size) for size in spec.shape)
-    if chosen is Part.ALL:
+    if chosen is TablePart.ALL:
         return Region(everything)
     inner = tuple((0, box.stop) for box in interior(spec))
-    return Region(inner) if chosen is Part.INTERIOR else Region(everything, inner)
+    return Region(inner) if chosen is TablePart.INTERIOR else Region(everything, inner)
 
 
-def region_at(spec: TableSpec, axis: int, block: Block, part: Part | str = Part.ALL) -> Region:
+def region_at(
+    spec: TableSpec, axis: int, block: Block, part: TablePart | str = TablePart.ALL
+) -> Region:
     """The cells at one level of an axis; the part is that of the other axes."""
-    chosen = Part.named(part)
+    chosen = TablePart.named(part)
     other = spec.with_axes(one for at, one in enumerate(spec.axes) if at != axis)
     rest = region(other, chosen)
     own = (block.start, block.start + block.size)
@@ -156,7 +158,8 @@ def block_of(spec: TableSpec, axis: int, level: str | None) -> Block:
         if block.level == level:
             return block
     raise SpecError(
-        f"Axis {spec.axes[axis].name!r}: {unknown('level', level, [block.level for block in blocks])}"
+        f"Axis {spec.axes[axis].name!r}:"
+        f" {unknown('level', level, [block.level for block in blocks])}"
     )
 
 

@@ -106,8 +106,8 @@ def map_cells(
         raise SpecError(f"{cube.spec.title}: a part of a table needs room for one cell at least.")
 
     def run(task: _Task) -> Made | _Smaller:
-        made = expander.run(task, most)
-        return work(made) if isinstance(made, StreamedCells) else made
+        smaller = expander.run(task, most)
+        return work(smaller) if isinstance(smaller, StreamedCells) else smaller
 
     return _in_order(expander.tasks(_Task(expander.finest(cube))), run, workers)
 
@@ -159,9 +159,9 @@ def _in_order(
         while waiting:
             # One more than there are threads, so that none waits for who takes the results.
             for at in range(min(len(waiting), workers + 1)):
-                one = waiting[at]
-                if not isinstance(one, Future) and (at == 0 or begun <= workers):
-                    waiting[at] = pool.submit(run, one)
+                task = waiting[at]
+                if not isinstance(task, Future) and (at == 0 or begun <= workers):
+                    waiting[at] = pool.submit(run, task)
                     begun += 1
             first = waiting.popleft()
             if not isinstance(first, Future):  # it was begun above
@@ -261,7 +261,10 @@ class _Expander(Confidential):
                     " delivered once."
                 )
             shown.append(_ShownAxis.build(axis, delivered))
-        if math.prod(max(one.groups, one.size) for one in shown) >= LARGEST_GRID:
+        if (
+            math.prod(max(shown_axis.groups, shown_axis.size) for shown_axis in shown)
+            >= LARGEST_GRID
+        ):
             raise SpecError(
                 f"{spec.title}: the table has more than 2**63 cells. Take fewer or coarser axes."
             )
@@ -305,16 +308,16 @@ class _Expander(Confidential):
         weight = math.prod(self.shape[task.axis + 1 :])
         before = task.before + task.start * weight
         if task.stop > task.start + 1:
-            made = self._expanded(self._gathered(task), task, most)
-            if made is not None:
-                return self._finished(made, before)
+            cells = self._expanded(self._gathered(task), task, most)
+            if cells is not None:
+                return self._finished(cells, before)
             places = task.start + np.flatnonzero(self._sizes(task)[task.start : task.stop])
             return _Smaller(
                 tuple(replace(task, start=one, stop=one + 1) for one in places.tolist())
             )
         rest = _Task(self._combined(self._gathered(task), task), task.axis + 1, before=before)
-        made = self._expanded(rest.cells, rest, most)
-        return _Smaller(self.tasks(rest)) if made is None else self._finished(made, before)
+        cells = self._expanded(rest.cells, rest, most)
+        return _Smaller(self.tasks(rest)) if cells is None else self._finished(cells, before)
 
     def _sizes(self, task: _Task) -> Int64:
         """How many finest cells each place of the axis of a part has."""
@@ -330,7 +333,7 @@ class _Expander(Confidential):
 
     def _behind(self, axis: int) -> int:
         """How many combinations there are of the groups of the axes behind one."""
-        return math.prod(one.groups for one in self.axes[axis + 1 :])
+        return math.prod(shown_axis.groups for shown_axis in self.axes[axis + 1 :])
 
     def _gathered(self, task: _Task) -> _Cells:
         """The finest cells of the places of a part."""

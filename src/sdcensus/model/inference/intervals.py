@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.inference.intervals import Lines, narrow
+from sdcensus.kernels.inference.intervals import SumLines, narrow
 from sdcensus.model.cube.constraints import level_steps
 from sdcensus.model.inference.knowledge import UNBOUNDED
 from sdcensus.model.spec.axis import Axis, Block
@@ -127,7 +127,7 @@ def checked(spec: TableSpec, lower: Int64, upper: Int64) -> tuple[Int64, Int64]:
     )
 
 
-def _lines(axis: Axis, hidden: int) -> Lines:
+def _lines(axis: Axis, hidden: int) -> SumLines:
     """The sums along an axis that has its base groups in front where they are not shown."""
     blocks: Sequence[Block] = axis.blocks
     if hidden:
@@ -147,4 +147,4 @@ def _lines(axis: Axis, hidden: int) -> Lines:
     starts = np.concatenate(
         [np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([none, *sizes]))]
     )
-    return Lines(np.concatenate([none, *totals]), starts, np.concatenate([none, *parts]))
+    return SumLines(np.concatenate([none, *totals]), starts, np.concatenate([none, *parts]))

@@ -22,7 +22,7 @@ MOST_DEVIATION = UNBOUNDED
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class DeviationSupport:
     """Which true counts can lead to a published value, for who knows the perturbation table.
 
     Attributes:
@@ -81,7 +81,7 @@ class Knowledge:
     zeros_known: bool = True
     blocked: int = 0
     withheld_below: int | None = None
-    support: Support | None = field(default=None, repr=False)
+    support: DeviationSupport | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         deviation = self.max_deviation
@@ -103,7 +103,7 @@ class Knowledge:
             max_deviation=perturbation.max_deviation,
             zeros_known=zeros_known,
             blocked=perturbation.blocked,
-            support=Support.of(perturbation),
+            support=DeviationSupport.of(perturbation),
         )
 
     @classmethod

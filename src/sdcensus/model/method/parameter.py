@@ -262,7 +262,7 @@ class Declaration:
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""
-        return next((one for one in self.takes if one.name == name), None)
+        return next((parameter for parameter in self.takes if parameter.name == name), None)
 
 
 #: How messages write a parameter, with a value where one is meant.

@@ -100,14 +100,14 @@ class PerturbationDesign(Perturbation):
 
     def row_bias(self, row: int) -> float:
         """The mean deviation of a row."""
-        one = self.rows[row]
-        pairs = zip(one.deviations, one.probabilities, strict=True)
+        design_row = self.rows[row]
+        pairs = zip(design_row.deviations, design_row.probabilities, strict=True)
         return math.fsum(value * chance for value, chance in pairs)
 
     def distribution(self, row: int) -> Distribution:
         """Deviations of a row in ascending order with their probabilities."""
-        one = self.rows[row]
-        return tuple(zip(one.deviations, one.probabilities, strict=True))
+        design_row = self.rows[row]
+        return tuple(zip(design_row.deviations, design_row.probabilities, strict=True))
 
     @property
     def blocked(self) -> int:

@@ -115,9 +115,13 @@ class PerturbationTable(Perturbation):
 
     def is_balanced(self, row: int) -> bool:
         """Whether the mean deviation of a row is 0, or as near to it as whole numbers allow."""
-        one = self.rows[row]
-        total = sum(v * w for v, w in zip(one.deviations, one.widths, strict=True))
-        step = math.gcd(*(value - one.deviations[0] for value in one.deviations))
+        deviation_row = self.rows[row]
+        total = sum(
+            v * w for v, w in zip(deviation_row.deviations, deviation_row.widths, strict=True)
+        )
+        step = math.gcd(
+            *(value - deviation_row.deviations[0] for value in deviation_row.deviations)
+        )
         return total == 0 or abs(total) < step
 
     @property

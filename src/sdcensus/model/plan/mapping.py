@@ -84,7 +84,7 @@ class MappedBreakdown:
         tree = self.breakdown
         leaves = {leaf.code for leaf in tree.leaves}
         outside = OUTSIDE in self.leaves
-        made = []
+        levels = []
         for depth in range(tree.depth, 0, -1):
             codes = [
                 Code(code.code, code.label, code.kind)
@@ -98,8 +98,8 @@ class MappedBreakdown:
                 for leaf in self.leaves
             )
             shown = (*codes, OUTSIDE_CODE) if outside else tuple(codes)
-            made.append(Level(self.level_name(depth), shown, group))
-        return tuple(made)
+            levels.append(Level(self.level_name(depth), shown, group))
+        return tuple(levels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,9 +211,9 @@ class Mapping:
 
     def unit(self, name: str) -> MappedUnit | None:
         """What is counted under that name, if it was said or needs not be said."""
-        for one in self.units:
-            if one.name == name:
-                return one
+        for mapped_unit in self.units:
+            if mapped_unit.name == name:
+                return mapped_unit
         unit = self.programme.unit(name)
         return MappedUnit(name, unit.of) if unit.whole else None
 
@@ -251,8 +251,8 @@ class Mapping:
         start = f"{self.country}_"
         names = [cell_of(code, self.country) for code in grid.codes]
         cells = [(name, code) for name, code in zip(names, grid.codes, strict=True) if name]
-        at = {one.code: number for number, (_, one) in enumerate(cells)}
-        codes = [Code(start + name, one.label) for name, one in cells]
+        at = {code.code: number for number, (_, code) in enumerate(cells)}
+        codes = [Code(start + name, code.label) for name, code in cells]
         codes.append(Code(start + UNALLOCATED, UNALLOCATED_LABEL, CodeKind.NOT_APPLICABLE))
         group = tuple(at.get(code.code, len(cells)) for code in grid.codes)
         return Level(GRID_CELL, tuple(codes), group)

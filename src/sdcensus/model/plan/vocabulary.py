@@ -54,8 +54,8 @@ class IndicatorKind:
 #: The kinds of figures, by name.
 INDICATOR_KINDS: Mapping[str, IndicatorKind] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        indicator_kind.name: indicator_kind
+        for indicator_kind in (
             IndicatorKind(
                 "share",
                 "of those that fulfil the denominator, the percentage that fulfils the numerator",

@@ -138,7 +138,7 @@ class Policy:
 
     def exempt_specs(self) -> tuple[TableSpec, ...]:
         """The tables whose cells are published exactly."""
-        return tuple(one.spec(self.schema) for one in self.exempt)
+        return tuple(record_set.spec(self.schema) for record_set in self.exempt)
 
     def allowed_levels(self, variable: Variable) -> tuple[Level, ...]:
         """The levels at which a variable may be asked for, finest first."""
@@ -148,9 +148,9 @@ class Policy:
             limit = variable.level(finest).group_array
             levels = [level for level in levels if coarser_or_equal(level.group_array, limit)]
         hidden = {
-            one.at.level: set(one.codes)
-            for one in self.decided.not_offered
-            if one.at.variable == variable.name
+            not_offered.at.level: set(not_offered.codes)
+            for not_offered in self.decided.not_offered
+            if not_offered.at.variable == variable.name
         }
         kept = [
             level
@@ -189,11 +189,11 @@ def menu_of(
             f"The policy {policy.name!r} offers no variable of {entity.plural}. Offer one, or ask"
             " for the menu of other units."
         )
-    names = {one.variable.name for one in offered}
+    names = {menu_variable.variable.name for menu_variable in offered}
     together = [
-        tuple((one.variable, one.level) for one in combination)
+        tuple((at_level.variable, at_level.level) for at_level in combination)
         for combination in policy.never_together
-        if names.issuperset(one.variable for one in combination)
+        if names.issuperset(at_level.variable for at_level in combination)
     ]
     return Menu(
         of=entity,

@@ -105,11 +105,11 @@ def _whole(where: Place, value: int | None, least: int) -> Found:
 
 
 def _exempt(policy: Policy) -> Found:
-    for at, one in enumerate(policy.exempt):
+    for at, record_set in enumerate(policy.exempt):
         try:
-            one.spec(policy.schema)
+            record_set.spec(policy.schema)
         except SpecError as error:
-            yield ("exempt", "record_sets", at), f"{one.text!r}: {error}"
+            yield ("exempt", "record_sets", at), f"{record_set.text!r}: {error}"
 
 
 def _variables(policy: Policy) -> Found:
@@ -146,7 +146,7 @@ def _units(policy: Policy, rule: VariableRule, variable: Variable, where: Place)
     ]
     for at, unit in enumerate(rule.units):
         if unit not in having:
-            known = [one.plural for one in having]
+            known = [entity.plural for entity in having]
             yield (*where, at), unknown(f"kind of unit with {rule.variable!r}", unit.plural, known)
 
 
@@ -178,7 +178,7 @@ def _area(policy: Policy, at: AtLevel, where: Place) -> Found:
 def _never_together(policy: Policy) -> Found:
     for number, combination in enumerate(policy.never_together):
         where: Place = ("never_together", "combinations", number)
-        names = [one.variable for one in combination]
+        names = [at_level.variable for at_level in combination]
         if len(set(names)) < 2:
             text = "A combination names two or more different variables."
             if names:
@@ -186,8 +186,8 @@ def _never_together(policy: Policy) -> Found:
             yield where, text
         elif len(set(names)) < len(names):
             yield where, "A combination names each variable once."
-        for at, one in enumerate(combination):
-            yield from _at_level(policy, one, (*where, at))
+        for at, at_level in enumerate(combination):
+            yield from _at_level(policy, at_level, (*where, at))
 
 
 def _at_level(policy: Policy, at: AtLevel, where: Place) -> Found:
@@ -248,41 +248,44 @@ def _detail(policy: Policy) -> Found:
             yield where, f"Two entries are for areas from {detail.population:,} people on."
         if not detail.levels:
             yield where, 'An entry names levels, such as levels = { age = "five_year" }.'
-        for one in detail.levels:
-            yield from _at_level(policy, one, (*where, "levels", one.variable))
+        for at_level in detail.levels:
+            yield from _at_level(policy, at_level, (*where, "levels", at_level.variable))
     for detail in sorted(entries, key=lambda entry: -entry.population):
         where = ("design", "detail", entries.index(detail))
-        for one in detail.levels:
-            if any(_at_level(policy, one, ())):
+        for at_level in detail.levels:
+            if any(_at_level(policy, at_level, ())):
                 continue
-            finer = lowest.get(one.variable)
-            level = policy.level(one)
+            finer = lowest.get(at_level.variable)
+            level = policy.level(at_level)
             if finer is not None and strictly_coarser(
                 policy.level(finer).group_array, level.group_array
             ):
                 yield (
-                    (*where, "levels", one.variable),
-                    f"{one} is finer than {finer}, which larger areas get. Smaller areas get the"
+                    (*where, "levels", at_level.variable),
+                    f"{at_level} is finer than {finer}, which larger areas get. Smaller areas get"
+                    " the"
                     " same level or a coarser one.",
                 )
-            lowest[one.variable] = one
+            lowest[at_level.variable] = at_level
     yield from _nothing_coarser(policy, lowest)
 
 
 def _nothing_coarser(policy: Policy, lowest: dict[str, AtLevel]) -> Found:
     """Variables that would be as fine in the smallest areas as in the largest."""
-    for name, one in lowest.items():
+    for name, at_level in lowest.items():
         entries = [
-            (at, detail) for at, detail in enumerate(policy.design.detail) if one in detail.levels
+            (at, detail)
+            for at, detail in enumerate(policy.design.detail)
+            if at_level in detail.levels
         ]
         at, detail = min(entries, key=lambda entry: entry[1].population)
         if detail.population == 0:
             continue
         levels = list(policy.schema.variable(name).levels())
-        if not coarser_levels(policy.level(one), levels):
+        if not coarser_levels(policy.level(at_level), levels):
             yield (
                 ("design", "detail", at, "levels", name),
-                f"{one} has no coarser level, so there is none for smaller areas. Name a finer"
+                f"{at_level} has no coarser level, so there is none for smaller areas. Name a finer"
                 " level here, or say population = 0 if areas of every size get this one.",
             )
 
@@ -294,8 +297,8 @@ def _decided(policy: Policy) -> Found:
         where: Place = ("decided", "detail", at)
         yield from _area(policy, detail.at, (*where, "areas"))
         yield from _codes(policy, detail.at, detail.codes, where)
-        for one in detail.finest:
-            yield from _at_level(policy, one, (*where, "levels", one.variable))
+        for at_level in detail.finest:
+            yield from _at_level(policy, at_level, (*where, "levels", at_level.variable))
 
 
 def _codes(policy: Policy, at: AtLevel, codes: tuple[str, ...], where: Place) -> Found:

@@ -32,7 +32,7 @@ _LARGE = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FigureLimits:
     """When a figure is unreliable, and when it is not given at all.
 
     Attributes:
@@ -50,7 +50,7 @@ class Limits:
             raise SpecError("Limits of reliability are 1 or more, that for brackets the larger.")
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = FigureLimits()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class Support:
     small: Int64
 
     @classmethod
-    def of(cls, counts: Int64, limits: Limits = DEFAULT_LIMITS) -> Support:
+    def of(cls, counts: Int64, limits: FigureLimits = DEFAULT_LIMITS) -> Support:
         """What single published counts rest on: themselves."""
         return cls(np.ones_like(counts), np.where(counts < limits.low_below, counts, 0))
 
@@ -103,7 +103,7 @@ class Counted:
             else Support(np.asarray(function(support.parts)), np.asarray(function(support.small))),
         )
 
-    def summed(self, limits: Limits = DEFAULT_LIMITS) -> Counted:
+    def summed(self, limits: FigureLimits = DEFAULT_LIMITS) -> Counted:
         """The sums along the last axis; one of which a part is missing is missing."""
         support = Support.of(self.counts, limits) if self.support is None else self.support
         return Counted(
@@ -112,7 +112,7 @@ class Counted:
             Support(np.asarray(support.parts.sum(axis=-1)), np.asarray(support.small.sum(axis=-1))),
         )
 
-    def low(self, limits: Limits = DEFAULT_LIMITS) -> Mask:
+    def low(self, limits: FigureLimits = DEFAULT_LIMITS) -> Mask:
         """Where a figure that rests on the count is unreliable."""
         support = Support.of(self.counts, limits) if self.support is None else self.support
         few = too_few(self.counts, support.parts, limits.low_below)
@@ -214,7 +214,7 @@ def quotient(
     per: int = 100,
     decimals: int = 1,
     share: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: FigureLimits = DEFAULT_LIMITS,
 ) -> Figures:
     """One published count per so many of another.
 
@@ -248,7 +248,7 @@ def median(
     upper: Sequence[int | None],
     *,
     decimals: int = 1,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: FigureLimits = DEFAULT_LIMITS,
 ) -> Figures:
     """The middle value, from published counts of classes of whole numbers along the last axis.
 
@@ -290,7 +290,7 @@ def mean(
     upper: Sequence[int | None],
     *,
     decimals: int = 1,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: FigureLimits = DEFAULT_LIMITS,
 ) -> Figures:
     """The mean, from published counts of classes of whole numbers along the last axis.
 
@@ -374,9 +374,9 @@ def _marked(
     """Values with their marks: what stands for a missing count comes first."""
     marks = np.where(low, np.uint8(Mark.LOW_RELIABILITY), np.uint8(Mark.NONE))
     marks = np.where(enough, marks, np.uint8(Mark.NOT_AVAILABLE))
-    for one in behind:
-        if one.marks is not None:
-            marks = np.where(one.missing, one.marks, marks)
+    for counted in behind:
+        if counted.marks is not None:
+            marks = np.where(counted.missing, counted.marks, marks)
     marks = marks.astype(np.uint8)
     numbered = (marks == Mark.NONE) | (marks == Mark.LOW_RELIABILITY)
     return Figures(np.where(numbered, values, 0).astype(np.int64), marks, decimals)

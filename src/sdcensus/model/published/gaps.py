@@ -85,7 +85,7 @@ class Gaps:
     @property
     def lines(self) -> int:
         """How many totals can be compared with their parts."""
-        return sum(int(one.shown.sum()) for one in self.along)
+        return sum(int(axis_gaps.shown.sum()) for axis_gaps in self.along)
 
     def flat(self) -> tuple[Int64, Int64, Int64]:
         """Of every line that can be seen: its gap, its number of parts, those not published as 0.
@@ -94,10 +94,10 @@ class Gaps:
         """
         empty = np.zeros(0, dtype=np.int64)
         found: list[tuple[Int64, Int64, Int64]] = [(empty, empty, empty)]
-        for one in self.along:
-            parts = one.parts_of_line()
-            kept = one.shown & (parts > 0)
-            found.append((one.gap[kept], parts[kept], one.nonzero_parts[kept]))
+        for axis_gaps in self.along:
+            parts = axis_gaps.parts_of_line()
+            kept = axis_gaps.shown & (parts > 0)
+            found.append((axis_gaps.gap[kept], parts[kept], axis_gaps.nonzero_parts[kept]))
         first, second, third = zip(*found, strict=True)
         return np.concatenate(first), np.concatenate(second), np.concatenate(third)
 

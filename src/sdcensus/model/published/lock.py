@@ -231,8 +231,10 @@ class PublicationLock:
 
     def event(self, name: str, plan: str = "") -> LockEvent | None:
         """The event of that name: of one plan, or of any."""
-        found = (event for event in self.events if event.name == name and plan in ("", event.plan))
-        return next(found, None)
+        lock_events = (
+            event for event in self.events if event.name == name and plan in ("", event.plan)
+        )
+        return next(lock_events, None)
 
     def key_version(self, series: str | None = None, plan: str = "") -> int | None:
         """The highest key version of what is out; ``None`` if there is nothing.
@@ -260,14 +262,18 @@ class PublicationLock:
         tables = [table for table in self.tables if series in (None, table.series)]
         own = [table for table in tables if table.plan == plan]
         latest = sorted(own or tables, key=lambda table: table.event, reverse=True)
-        found = (self.making(one).lookup for one in latest)
+        found = (self.making(locked_table).lookup for locked_table in latest)
         return next((one for one in found if one is not None), None)
 
     def smallest_group(self, series: str) -> int:
         """The smallest group of what was published last of a census; 0 for no rule."""
         own = [table for table in self.tables if table.series == series]
-        newest = max((one.event for one in own), default=0)
-        sizes = [self.making(one).smallest_group for one in own if one.event == newest]
+        newest = max((locked_table.event for locked_table in own), default=0)
+        sizes = [
+            self.making(locked_table).smallest_group
+            for locked_table in own
+            if locked_table.event == newest
+        ]
         return max(sizes, default=0)
 
     def lineage(self, series: str) -> str | None:
@@ -375,10 +381,10 @@ def days_apart(first: str, second: str) -> int | None:
 
 def _making(one: Mapping[str, Any]) -> Making:
     text = json.dumps(one["settings"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    made = Making(**{**one, "settings": text})
-    if type(made.key_version) is not int or type(made.smallest_group) is not int:
+    making = Making(**{**one, "settings": text})
+    if type(making.key_version) is not int or type(making.smallest_group) is not int:
         raise TypeError("key version")
-    return made
+    return making
 
 
 def _flat(settings: Any, before: str = "") -> dict[str, object]:

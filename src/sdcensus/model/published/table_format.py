@@ -157,7 +157,14 @@ def meant_format(word: str) -> str:
         >>> meant_format("Excel")
         'xlsx'
     """
-    return next((one.name for one in all_formats() if word.lower() in one.aliases), "")
+    return next(
+        (
+            table_format.name
+            for table_format in all_formats()
+            if word.lower() in table_format.aliases
+        ),
+        "",
+    )
 
 
 def format_of_file(path: Path) -> TableFormat | None:
@@ -172,7 +179,11 @@ def format_of_file(path: Path) -> TableFormat | None:
 
 def _by_ending(path: Path, formats: Iterable[TableFormat]) -> TableFormat | None:
     # The longest ending first: .sdmx.csv is no .csv.
-    fitting = [one for one in formats if path.name.lower().endswith(one.endings[0])]
+    fitting = [
+        table_format
+        for table_format in formats
+        if path.name.lower().endswith(table_format.endings[0])
+    ]
     return max(fitting, key=lambda one: len(one.endings[0]), default=None)
 
 

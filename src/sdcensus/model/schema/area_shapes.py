@@ -169,8 +169,8 @@ class _Drawn:
             raise InputError(f"{where}: coordinates are degrees, or metres of a projected map.")
         starts = np.concatenate([[0], np.cumsum(self.sizes)])
         area_of = np.array(self.area_of, dtype=np.int64)
-        made = Shapes(self.codes, rounded.astype(np.int64), starts, area_of, unit, degrees)
-        clean = without_needless_points(made, straight=False)
+        shapes = Shapes(self.codes, rounded.astype(np.int64), starts, area_of, unit, degrees)
+        clean = without_needless_points(shapes, straight=False)
         return _turned(clean.shapes, np.array(self.exterior)[clean.kept])
 
 

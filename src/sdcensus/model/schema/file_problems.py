@@ -142,13 +142,15 @@ class ProblemLog:
 
     def problems(self) -> tuple[Problem, ...]:
         """All problems, by file and column."""
-        found = [
+        problems = [
             Problem(
                 kind, file, column, entry.records, tuple(sorted(entry.rows)), tuple(entry.examples)
             )
             for (kind, file, column), entry in self._entries.items()
         ]
-        return tuple(sorted(found, key=lambda one: (one.file, one.column, one.kind)))
+        return tuple(
+            sorted(problems, key=lambda problem: (problem.file, problem.column, problem.kind))
+        )
 
 
 def refuse_if(
@@ -163,14 +165,14 @@ def refuse_if(
         otherwise: How to go on in spite of the problems, where an option allows that.
     """
     found = sorted(problems, key=lambda problem: (problem.file, problem.column, problem.kind))
-    fatal = [one for one in found if one.kind in FATAL]
+    fatal = [problem for problem in found if problem.kind in FATAL]
     if not (found if on_problem is OnProblem.REFUSE else fatal):
         return
     kinds = "1 kind of problem" if len(found) == 1 else f"{len(found)} kinds of problems"
-    lines = [f"The files do not fit the schema ({kinds}):", *(f"  {one}" for one in found)]
+    lines = [f"The files do not fit the schema ({kinds}):", *(f"  {problem}" for problem in found)]
     if fatal:
-        weights = any(one.kind is ProblemKind.BAD_WEIGHT for one in fatal)
-        ids = any(one.kind is not ProblemKind.BAD_WEIGHT for one in fatal)
+        weights = any(problem.kind is ProblemKind.BAD_WEIGHT for problem in fatal)
+        ids = any(problem.kind is not ProblemKind.BAD_WEIGHT for problem in fatal)
         needed = [*(["a usable, unique id and key"] * ids), *(["a weight above 0"] * weights)]
         lines.append(f"Records need {' and '.join(needed)}. {afterwards}".rstrip())
     else:

@@ -65,7 +65,7 @@ def range_codes(low: int, high: int) -> tuple[Code, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class NumberBounds:
     """Lower bounds of intervals, ascending.
 
     Attributes:
@@ -79,7 +79,7 @@ class Bounds:
     end: int | None
 
 
-def parse_bounds(text: str) -> Bounds:
+def parse_bounds(text: str) -> NumberBounds:
     """Read bounds such as ``0,5,10,85+``, ``0,5,...,85+`` or ``0..95,96+``.
 
     Examples:
@@ -98,12 +98,12 @@ def parse_bounds(text: str) -> Bounds:
                 raise _bad("'...' stands between two numbers before it and one after it")
             fill = True
             continue
-        found = _ITEM.fullmatch(item)
-        if found is None:
+        match = _ITEM.fullmatch(item)
+        if match is None:
             raise _bad(f"{item!r} is no number" if item else "a number is missing")
-        low = int(found["low"])
-        high = int(found["high"] or low)
-        is_open = found["over"] is not None
+        low = int(match["low"])
+        high = int(match["high"] or low)
+        is_open = match["over"] is not None
         if is_open and not last:
             raise _bad(f"{item!r} is not the last; only the last can be open")
         if abs(low) > LARGEST_NUMBER or high - low >= LONGEST_RANGE:
@@ -118,8 +118,8 @@ def parse_bounds(text: str) -> Bounds:
             lows += _filled(lows, low)
             fill = False
         lows += range(low, high + 1)
-        end = high if found["high"] else None
-    return Bounds(lows, is_open, end)
+        end = high if match["high"] else None
+    return NumberBounds(lows, is_open, end)
 
 
 def _bad(what: str) -> SpecError:

@@ -192,9 +192,9 @@ class Schema:
 
     def entity(self, entity: Entity) -> EntitySpec:
         """How records of that kind are identified."""
-        for one in self.entities:
-            if one.entity is entity:
-                return one
+        for entity_spec in self.entities:
+            if entity_spec.entity is entity:
+                return entity_spec
         known = [entity.entity.plural for entity in self.entities]
         raise UnknownName(
             "kind of unit", entity.plural, known=known, where=told("where.census", "In this census")
@@ -203,7 +203,11 @@ class Schema:
     def parents(self, entity: Entity) -> tuple[Entity, ...]:
         """What directly holds such a unit: a person has a household and may have a family."""
         within = self.entity(entity).within
-        derived = [one.entity for one in self.entities if one.derived_from is entity]
+        derived = [
+            entity_spec.entity
+            for entity_spec in self.entities
+            if entity_spec.derived_from is entity
+        ]
         return tuple(dict.fromkeys([*([within] if within else []), *derived]))
 
     def may_lack(self, entity: Entity, parent: Entity) -> bool:

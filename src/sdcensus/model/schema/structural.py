@@ -63,8 +63,8 @@ def _covered(spec: TableSpec, impossible: Sequence[Universe]) -> Mask:
     variables = _variables([spec.universe, *impossible])
     # Combinations that may occur in the table because no rule excludes them.
     possible = _over_leaves(spec.universe, variables)
-    for one in impossible:
-        possible = possible & ~_over_leaves(one, variables)
+    for universe in impossible:
+        possible = possible & ~_over_leaves(universe, variables)
     shape = [1] * len(spec.axes)
     kept: list[int] = []
     places = {axis.variable.name: at for at, axis in enumerate(spec.axes)}

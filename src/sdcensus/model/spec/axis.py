@@ -99,8 +99,8 @@ class Axis:
 
     def position(self, code: str, level: str | None = None) -> int:
         """The position of a code; ``level`` decides where a code stands at several."""
-        for position, one in enumerate(self.codes):
-            if one.code == code and (level is None or one.level == level):
+        for position, axis_code in enumerate(self.codes):
+            if axis_code.code == code and (level is None or axis_code.level == level):
                 return position
         known = [code.code for code in self.codes]
         raise UnknownName("code", code, known=known, where=f"Axis {self.name!r}: ")

@@ -129,7 +129,7 @@ def set_condition(variable: Variable, leaves: Mask) -> str:
                 return " and ".join(ends)
     outside = [code for code, held in zip(variable.codes, leaves, strict=True) if not held]
     few, sign = (inside, "in") if len(inside) <= len(outside) else (outside, "not in")
-    listed = ", ".join(f'"{one.code}"' if "'" in one.code else f"'{one.code}'" for one in few)
+    listed = ", ".join(f'"{code.code}"' if "'" in code.code else f"'{code.code}'" for code in few)
     return f"{variable.name} {sign} ({listed})"
 
 

@@ -62,7 +62,7 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
         if document["version"] > VERSION:
             raise InputError(f"{where} was described by a newer version of sdcensus. Update it.")
         lists = [_list_from(one) for one in document["code_lists"]]
-        variables = {one.name: one for one in lists}
+        variables = {variable.name: variable for variable in lists}
         axes = []
         for one in document["axes"]:
             variable = variables[one["variable"]]
@@ -86,7 +86,7 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
 def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:
     """The variables of a specification, each with those of its levels that are shown."""
     found = [(axis.variable, axis.levels) for axis in spec.axes]
-    shown = {one.name for one, _ in found}
+    shown = {variable.name for variable, _ in found}
     return found + [
         (variable, ()) for variable in spec.universe.variables if variable.name not in shown
     ]
@@ -95,7 +95,7 @@ def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:
 def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
     """The leaves of a variable, and of its levels those that are shown."""
     shown = [level for level in levels if level.name != variable.leaf_level]
-    names = {variable.leaf_level, *(one.name for one in shown)}
+    names = {variable.leaf_level, *(level.name for level in shown)}
     labels = {name: _text(text) for name, text in variable.level_labels if name in names}
     return {
         "name": variable.name,

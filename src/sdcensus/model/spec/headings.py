@@ -213,7 +213,7 @@ def _codes_text(
         and not any(low is None for low in lows)
         and _adjacent(mask)
     ):
-        first, last = (one.label.show(language) or one.code for one in (leaves[0], leaves[-1]))
+        first, last = (code.label.show(language) or code.code for code in (leaves[0], leaves[-1]))
         return f"{first} {_TO.show(language)} {last}"
     if best is None or len(best) > _MOST_LISTED:
         return None

@@ -60,15 +60,17 @@ def leaf_blocks(
     places = np.arange(inside.size, dtype=np.int64) if order is None else order
     for axis in spec.axes:
         if axis.variable.name == variable.name:
-            made = []
+            leaf_blocks = []
             # The axis knows its levels best: a question counts some codes of them only.
             levels = {level.name: level for level in axis.levels}
             for block in axis.blocks:
                 group = np.zeros(inside.size, dtype=np.int64)
                 if block.level != TOTAL:
                     group = levels[block.level].group_array
-                made.append(_block(block.level, block.start, block.size, group, inside, places))
-            return tuple(made)
+                leaf_blocks.append(
+                    _block(block.level, block.start, block.size, group, inside, places)
+                )
+            return tuple(leaf_blocks)
     return (_block(TOTAL, 0, 1, np.zeros(inside.size, dtype=np.int64), inside, places),)
 
 
@@ -155,7 +157,7 @@ def shared_variables(specs: Sequence[TableSpec]) -> tuple[SharedVariable, ...] |
         mine |= {axis.variable.name: axis.variable for axis in spec.axes}
         own.append(mine)
         named = {**mine, **named}
-    made = []
+    shared_variables = []
     for name in sorted(named):
         variable = named[name]
         axes: list[int | None] = []
@@ -168,8 +170,8 @@ def shared_variables(specs: Sequence[TableSpec]) -> tuple[SharedVariable, ...] |
             shown = [axis.variable.name for axis in spec.axes]
             axes.append(shown.index(name) if name in shown else None)
             blocks.append(leaf_blocks(spec, theirs, order=order))
-        made.append(SharedVariable(variable, tuple(axes), tuple(blocks)))
-    return tuple(made)
+        shared_variables.append(SharedVariable(variable, tuple(axes), tuple(blocks)))
+    return tuple(shared_variables)
 
 
 def _order(variable: Variable, other: Variable) -> Int64 | None:

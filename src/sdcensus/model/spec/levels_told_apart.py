@@ -135,9 +135,9 @@ def coarser_levels(level: Level, among: Sequence[Level]) -> tuple[Level, ...]:
     """Of some levels those next above a level: coarser, with none of them in between."""
     above = [one for one in among if strictly_coarser(one.group_array, level.group_array)]
     return tuple(
-        one
-        for one in above
-        if not any(strictly_coarser(one.group_array, other.group_array) for other in above)
+        level
+        for level in above
+        if not any(strictly_coarser(level.group_array, other.group_array) for other in above)
     )
 
 

@@ -132,8 +132,8 @@ def shared_cells(spec: TableSpec, other: TableSpec) -> SharedCells | HashedCells
             return None
         else:
             start += int(place[0])
-    made = SharedCells(spec, other, tuple(places), start)
-    return made if made.size else None
+    shared_cells = SharedCells(spec, other, tuple(places), start)
+    return shared_cells if shared_cells.size else None
 
 
 def same_layout(spec: TableSpec, other: TableSpec) -> bool:

@@ -122,7 +122,7 @@ def _spelt_out(condition: Condition, text: str, declared: Sequence[DeclaredUnive
     """
     match condition:
         case Named(name, at):
-            names = [one.name for one in declared]
+            names = [declared_universe.name for declared_universe in declared]
             if name not in names:
                 what = told(
                     "condition.alone",

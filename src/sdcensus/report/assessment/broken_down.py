@@ -56,15 +56,15 @@ def _small_lines(found: BrokenDown) -> Iterator[str]:
         f"Cells of at most {found.largest:,} {units} that some table breaks down:"
         f" {found.small:,}; cells of one private household: {found.households:,}."
     )
-    told = found.assembled
-    if told is not None and told.units:
-        most = max(number for number, often in enumerate(told.alone) if often)
+    assembled = found.assembled
+    if assembled is not None and assembled.units:
+        most = max(number for number, often in enumerate(assembled.alone) if often)
         enough = max(most - 2, 1)
         who = "who" if found.of is Entity.PERSON else "that"
         yield (
-            f"{units.capitalize()} {who} stand alone in such a cell: {told.units:,}, with"
-            f" {told.mean:.1f} of {told.variables} variables on average;"
-            f" {told.at_least(enough):,} with {enough} or more."
+            f"{units.capitalize()} {who} stand alone in such a cell: {assembled.units:,}, with"
+            f" {assembled.mean:.1f} of {assembled.variables} variables on average;"
+            f" {assembled.at_least(enough):,} with {enough} or more."
         )
 
 

@@ -111,7 +111,12 @@ def write_reports(
         before = f"{name}." if len(reports) > 1 else ""
         contents.append((f"{before}{PAGE}", report.html().encode("utf-8")))
         contents.append((f"{before}{PUBLIC_PAGE}", report.public_html().encode("utf-8")))
-    contents.append((SHEET, evaluation_workbook([one.assessment for _, one in reports])))
+    contents.append(
+        (
+            SHEET,
+            evaluation_workbook([assessment_report.assessment for _, assessment_report in reports]),
+        )
+    )
     make_owner_only_folder(place)
     written: list[Path] = []
     try:

@@ -10,7 +10,7 @@ from sdcensus.report.assessment.plots import deviations_chart, methods_map
 from sdcensus.report.assessment.results import COMPARED, Assessment
 from sdcensus.report.assessment.risk import measures
 from sdcensus.report.assessment.words import knows_text, part_text, units
-from sdcensus.report.page import Cell, Html, Tone, details, figure, section, side_by_side, table
+from sdcensus.report.page import Html, PageCell, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.study.plots import MAP_LEGEND
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
@@ -29,7 +29,7 @@ _HEAD = (
 
 def lost(assessment: Assessment, language: str | None) -> Html:
     """Distances between published and true counts."""
-    rows = [[part_text(part), *_utility(one)] for part, one in assessment.utility]
+    rows = [[part_text(part), *_utility(utility)] for part, utility in assessment.utility]
     parts: list[str] = [
         f"Means are over cells that hold anyone, in {units(assessment)}. Withheld cells are left"
         " out. A false zero holds someone and is published as 0.",
@@ -74,12 +74,12 @@ def _rows(measured: RowMeasures) -> Html:
     rows = [
         [
             name,
-            number_text(one.rows),
-            decimal_text(one.mean, 3),
-            decimal_text(one.variance, 4),
-            decimal_text(one.half_width, 3),
+            number_text(dispersion.rows),
+            decimal_text(dispersion.mean, 3),
+            decimal_text(dispersion.variance, 4),
+            decimal_text(dispersion.half_width, 3),
         ]
-        for name, one in listed
+        for name, dispersion in listed
     ]
     return table(
         "Each area by itself, then the mean over areas and how far they differ",
@@ -90,7 +90,8 @@ def _rows(measured: RowMeasures) -> Html:
 
 def _worst(assessment: Assessment) -> Html:
     rows = [
-        [one.words, number_text(one.true), number_text(one.published)] for one in assessment.worst
+        [cell_figures.words, number_text(cell_figures.true), number_text(cell_figures.published)]
+        for cell_figures in assessment.worst
     ]
     return details(
         "The cells that changed most",
@@ -125,10 +126,12 @@ def methods(assessment: Assessment) -> Html:
         return Html("")
     results = study.tables[0].results
     own = [at for at, result in enumerate(results) if result.candidate.name == assessment.chosen]
-    rows: list[list[Cell | str]] = [
+    rows: list[list[PageCell | str]] = [
         [
             result.candidate.name,
-            Cell(share_text(result.share, digits=2), Tone.BAD if result.disclosed else Tone.PLAIN),
+            PageCell(
+                share_text(result.share, digits=2), Tone.BAD if result.disclosed else Tone.PLAIN
+            ),
             decimal_text(result.risk, 3),
             decimal_text(result.utility.mean_absolute_distance, 2),
             decimal_text(result.utility.hellinger_normalised, 3),
@@ -148,10 +151,10 @@ def methods(assessment: Assessment) -> Html:
         shown.append(
             figure(drawn.chart, drawn.alternative, title="Risk and loss.", caption=MAP_LEGEND)
         )
-    found, own_name = assessment.main, assessment.chosen
+    feasibility, own_name = assessment.main, assessment.chosen
     knows = ""
-    if found is not None and own_name not in COMPARED:
-        knows = f"; of this table, {knows_text(found)}"
+    if feasibility is not None and own_name not in COMPARED:
+        knows = f"; of this table, {knows_text(feasibility)}"
     return section(
         "Methods compared on this table",
         "Schemes of the founding study, their keys looked up as they are (ascending); totals and"

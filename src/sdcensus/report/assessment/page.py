@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.report.assessment.loss import lost, methods
 from sdcensus.report.assessment.public_page import made_table
@@ -85,16 +85,16 @@ def _facts(assessment: Assessment, date: str) -> list[str]:
 
 
 def _tiles(assessment: Assessment) -> Html:
-    found = assessment.main
-    whole = assessment.utility_in(Part.ALL)
+    feasibility = assessment.main
+    whole = assessment.utility_in(TablePart.ALL)
     shown = []
-    if found is not None:
-        word = "count" if found.disclosed == 1 else "counts"
+    if feasibility is not None:
+        word = "count" if feasibility.disclosed == 1 else "counts"
         shown.append(
             Tile(
-                number_text(found.disclosed),
+                number_text(feasibility.disclosed),
                 f"{word} that this table alone gives away (largest change known)",
-                Tone.BAD if found.disclosed else Tone.GOOD,
+                Tone.BAD if feasibility.disclosed else Tone.GOOD,
             )
         )
     visible = sum(assessment.perceived.seen.visible)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.measure import Measured, PublicRow, Row, Side
 from sdcensus.model.perturbation.rows import Perturbation
@@ -129,7 +129,7 @@ class Assessment(Confidential):
     given_away: tuple[CellFigures, ...]
     measured: tuple[Measured, ...]
     posterior: Posterior
-    utility: tuple[tuple[Part, Utility], ...]
+    utility: tuple[tuple[TablePart, Utility], ...]
     levels: tuple[UtilityAt, ...]
     rows: RowMeasures | None
     deviations: Deviations | None
@@ -156,7 +156,7 @@ class Assessment(Confidential):
         """The published table."""
         return self.public.table
 
-    def utility_in(self, part: Part) -> Utility | None:
+    def utility_in(self, part: TablePart) -> Utility | None:
         """The distances over a part of the table, if it has one."""
         return dict(self.utility).get(part)
 

@@ -19,8 +19,8 @@ from sdcensus.report.assessment.words import (
     units,
 )
 from sdcensus.report.page import (
-    Cell,
     Html,
+    PageCell,
     Tone,
     bullets,
     details,
@@ -76,14 +76,16 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
     title = "What is left after protection, from this table alone"
     if not assessment.intervals:
         return section(title, "It could not be measured; the annex says why.")
-    rows: list[list[Cell | str]] = []
+    rows: list[list[PageCell | str]] = []
     for interval in assessment.intervals:
         tone = Tone.BAD if interval.disclosed else Tone.GOOD
         rows.append(
             [
                 knows_text(interval),
                 how_text(interval),
-                Cell(f"{number_text(interval.disclosed)}{_OF}{number_text(interval.cells)}", tone),
+                PageCell(
+                    f"{number_text(interval.disclosed)}{_OF}{number_text(interval.cells)}", tone
+                ),
                 share_text(interval.share, digits=2).replace(" ", _SPACE),
                 share_text(interval.small_share, digits=2).replace(" ", _SPACE),
             ]
@@ -147,7 +149,7 @@ def seen(assessment: Assessment) -> Html:
     """What small published values mean, in both directions."""
     posterior = assessment.posterior
     values = posterior.published.tolist()
-    behind: list[list[Cell | str]] = []
+    behind: list[list[PageCell | str]] = []
     for value in values:
         chances = [posterior.given_published(true, value) for true in values]
         known = [chance for chance in chances if chance is not None]
@@ -157,7 +159,7 @@ def seen(assessment: Assessment) -> Html:
             for true, chance in zip(values, chances, strict=True)
         ]
         behind.append([str(value), *cells, _chance(_cleaned(rest))])
-    becomes: list[list[Cell | str]] = []
+    becomes: list[list[PageCell | str]] = []
     for true in values:
         chances = [posterior.given_true(value, true) for value in values]
         known = [chance for chance in chances if chance is not None]
@@ -195,13 +197,13 @@ def _cleaned(rest: float | None) -> float | None:
     return 0.0 if rest is not None and rest < 1e-9 else rest
 
 
-def _chance(chance: float | None, *, same: bool = False, telling: bool = False) -> Cell:
+def _chance(chance: float | None, *, same: bool = False, telling: bool = False) -> PageCell:
     if chance is None:
-        return Cell(NOTHING, Tone.SOFT)
+        return PageCell(NOTHING, Tone.SOFT)
     tone = Tone.MARKED if same else Tone.PLAIN
     if same and telling and chance > _TELLING:
         tone = Tone.WARN
-    return Cell(share_text(chance, digits=0).removesuffix(" %"), tone)
+    return PageCell(share_text(chance, digits=0).removesuffix(" %"), tone)
 
 
 def with_others(assessment: Assessment, language: str | None) -> Html:
@@ -238,7 +240,7 @@ def with_others(assessment: Assessment, language: str | None) -> Html:
 
 
 def _looks(assessment: Assessment, budget: LookBudget) -> Html:
-    rows: list[list[Cell | str]] = []
+    rows: list[list[PageCell | str]] = []
     limit = assessment.recovery_limit
     worst = budget.asked
     picked = []
@@ -250,7 +252,7 @@ def _looks(assessment: Assessment, budget: LookBudget) -> Html:
         if level is worst:
             picked.append(at)
         looks = f"{level.looks:.2f}" if level.exact else f"≤ {level.looks:.2f}"
-        rows.append([level.title, looks, Cell(chance_text(chance), tone)])
+        rows.append([level.title, looks, PageCell(chance_text(chance), tone)])
     return table(
         "Looks at a cell, and the chance that all tables together give its count away",
         ["the cells with the most looks, by level", "looks", "chance of recovery"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.measure import Side
 from sdcensus.model.quantities import chance_text, number_text, share_text
 from sdcensus.model.schema.entity import Entity
@@ -52,29 +52,33 @@ def lead(assessment: Assessment) -> str:
 
 
 def _alone(assessment: Assessment) -> str:
-    found, exempt = assessment.main, assessment.result(ExemptCells)
-    if found is None:
+    feasibility, exempt = assessment.main, assessment.result(ExemptCells)
+    if feasibility is None:
         return "What an intruder can work out of this table alone could not be measured."
-    if not found.cells:
+    if not feasibility.cells:
         if exempt:
             return "Every cell that holds anyone is exempt, and published exactly on purpose."
         return "The table is empty: there is nobody in it who could be given away."
-    scope = f"to an intruder who knows {knows_text(found)}"
+    scope = f"to an intruder who knows {knows_text(feasibility)}"
     text = f"Taken alone, this table gives no count away {scope}."
-    if found.disclosed:
-        number = number_text(found.disclosed)
-        word = "count" if found.disclosed == 1 else "counts"
-        of = "its one cell" if found.cells == 1 else f"its {number_text(found.cells)} cells"
+    if feasibility.disclosed:
+        number = number_text(feasibility.disclosed)
+        word = "count" if feasibility.disclosed == 1 else "counts"
+        of = (
+            "its one cell"
+            if feasibility.cells == 1
+            else f"its {number_text(feasibility.cells)} cells"
+        )
         text = (
             f"Taken alone, this table gives {number} {word} away {scope}:"
-            f" {share_text(found.share)} of {of} that"
-            f" {'holds' if found.cells == 1 else 'hold'} anyone."
+            f" {share_text(feasibility.share)} of {of} that"
+            f" {'holds' if feasibility.cells == 1 else 'hold'} anyone."
         )
     if exempt:
         cells = "cell is" if exempt.cells == 1 else "cells are"
         text += f" {number_text(exempt.cells)} exempt {cells} not counted among them."
     whole = assessment.sharpest
-    if whole is not None and whole.disclosed > found.disclosed:
+    if whole is not None and whole.disclosed > feasibility.disclosed:
         text += (
             " To one who also knows which counts can lead to which published value it gives"
             f" {number_text(whole.disclosed)} away."
@@ -174,7 +178,7 @@ def groups_sentence(assessment: Assessment) -> str:
     found = [
         finding for finding in assessment.findings if finding.kind is FindingKind.GROUP_ATTRIBUTE
     ]
-    count = sum(one.count for one in found)
+    count = sum(findings.count for findings in found)
     if not count:
         return ""
     return (
@@ -193,20 +197,20 @@ def how_text(found: Feasibility) -> str:
     }[found.how]
 
 
-def part_text(part: Part) -> str:
+def part_text(part: TablePart) -> str:
     """The name of a part of a table."""
     return {
-        Part.ALL: "all cells",
-        Part.INTERIOR: "interior cells",
-        Part.MARGINS: "totals and subtotals",
+        TablePart.ALL: "all cells",
+        TablePart.INTERIOR: "interior cells",
+        TablePart.MARGINS: "totals and subtotals",
     }[part]
 
 
 def conclusions(assessment: Assessment) -> tuple[str, ...]:
     """What the head of the office should know before signing, the gravest first."""
     said = []
-    found = assessment.sharpest
-    if found is not None and found.disclosed:
+    feasibility = assessment.sharpest
+    if feasibility is not None and feasibility.disclosed:
         said.append(
             "Counts can be worked out of this table alone. A method with larger changes, coarser"
             " categories or fewer variables would help."

@@ -79,7 +79,7 @@ def _content(path: Path, title: str, summary: Summary, drawn: Sequence[Picture])
     together = sheet(title, drawn)
     if ending == ".png":
         return as_png(together)
-    return as_svg(together, " ".join(one.alternative for one in drawn)).encode("utf-8")
+    return as_svg(together, " ".join(picture.alternative for picture in drawn)).encode("utf-8")
 
 
 def _create(path: Path, content: bytes) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdcensus.model.quantities import share_text
 from sdcensus.report import page as shell
-from sdcensus.report.page import Cell, Html, Tone
+from sdcensus.report.page import Html, PageCell, Tone
 from sdcensus.report.perturbation.plots import CONFIDENTIAL, Picture
 from sdcensus.report.perturbation.rows import first_and_last, shown_deviations
 from sdcensus.report.perturbation.summary import Summary
@@ -31,7 +31,7 @@ def page(title: str, summary: Summary, shown: Sequence[Picture]) -> str:
         title,
         _tiles(summary),
         _relaxed(summary),
-        *(_figure(one) for one in shown),
+        *(_figure(picture) for picture in shown),
         _rows(summary),
         _lookups(summary),
         facts=_facts(summary),
@@ -65,7 +65,7 @@ def _relaxed(summary: Summary) -> Html:
         return Html()
     return shell.note(
         "Not everything that was asked for could be met.",
-        shell.bullets(str(one) for one in summary.relaxed),
+        shell.bullets(str(relaxation) for relaxation in summary.relaxed),
     )
 
 
@@ -82,11 +82,11 @@ def _rows(summary: Summary) -> Html:
     deviations = shown_deviations(shown)
     lines = []
     for row in shown:
-        cells: list[Cell | str] = [row.counts]
+        cells: list[PageCell | str] = [row.counts]
         for value in deviations:
             share = row.chances.get(value, 0.0)
             tone = Tone.SOFT if not share else Tone.PLAIN if value else Tone.MARKED
-            cells.append(Cell(probability(share), tone))
+            cells.append(PageCell(probability(share), tone))
         lines.append(cells)
     return shell.section(
         "The same in numbers",

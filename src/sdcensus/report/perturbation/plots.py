@@ -96,7 +96,7 @@ def pictures(
         PerturbationChart.ROWS: rows,
     }
     chosen = dict.fromkeys(map(_chart, charts)) or dict.fromkeys(PerturbationChart)
-    return [drawn[one](perturbation) for one in chosen]
+    return [drawn[perturbation_chart](perturbation) for perturbation_chart in chosen]
 
 
 def sheet(title: str, shown: Sequence[Picture]) -> altair.VConcatChart:
@@ -104,10 +104,10 @@ def sheet(title: str, shown: Sequence[Picture]) -> altair.VConcatChart:
     alt = altair_library()
     chart: altair.VConcatChart = alt.vconcat(
         *(
-            one.chart.properties(
-                title=alt.TitleParams(one.title, subtitle=textwrap.wrap(one.caption, 100))
+            picture.chart.properties(
+                title=alt.TitleParams(picture.title, subtitle=textwrap.wrap(picture.caption, 100))
             )
-            for one in shown
+            for picture in shown
         ),
         spacing=40,
         title=alt.TitleParams(title, subtitle=CONFIDENTIAL, fontSize=20, offset=26),

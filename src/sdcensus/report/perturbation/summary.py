@@ -150,12 +150,12 @@ def summarise(
         relaxed=design.relaxed if design else (),
         lookups=tuple(
             LookupRisk(
-                one,
-                _name(perturbation, one),
-                coupling_of(perturbation, one, secret=secret, key_version=key_version),
-                one is suits,
+                lookup,
+                _name(perturbation, lookup),
+                coupling_of(perturbation, lookup, secret=secret, key_version=key_version),
+                lookup is suits,
             )
-            for one in Lookup
+            for lookup in Lookup
             if lookups
         ),
         own_order=secret is not None,

@@ -149,9 +149,10 @@ def scrambled_sentence(summary: Summary) -> str:
 
 def distinction_sentence(summary: Summary) -> str:
     """How well a published number tells a count from the next one."""
-    one = summary.distinction
+    distinction = summary.distinction
     return (
         "How well one published number tells a count from the next (delta at epsilon 1; 0 is best,"
-        f" 1 is certain): {one.large:.3f} for large counts, {one.empty:.3f} for empty against one."
+        f" 1 is certain): {distinction.large:.3f} for large counts, {distinction.empty:.3f} for"
+        " empty against one."
         " An indicator, not a promise: the same number is used in every table."
     )

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.report.page import (
-    Cell,
     Html,
+    PageCell,
     Tile,
     Tone,
     bullets,
@@ -51,10 +51,14 @@ def evaluation_index(
         groups: What all tables together give away about small groups, in sentences.
         guaranteed: What is guaranteed of all tables; for the office only.
     """
-    changed = [one for one in map(_published, rows) if one is not None]
-    cells = sum(one.cells for one in changed)
-    equal = sum((one.share_equal or 0.0) * one.cells for one in changed)
-    largest = max((one.max_change or 0 for one in changed), default=0)
+    changed = [
+        stage_figures for stage_figures in map(_published, rows) if stage_figures is not None
+    ]
+    cells = sum(stage_figures.cells for stage_figures in changed)
+    equal = sum(
+        (stage_figures.share_equal or 0.0) * stage_figures.cells for stage_figures in changed
+    )
+    largest = max((stage_figures.max_change or 0 for stage_figures in changed), default=0)
     shown = tiles(
         [
             Tile(number_text(len(rows)), "tables, counted with their margins"),
@@ -95,17 +99,17 @@ def _lines(
     head += ["after swap"] if swapped else []
     head += ["mean", "largest", "equal"]
     groups = [("", 4), ("small counts", 2), ("changes", 4 if swapped else 3)]
-    made: list[list[Cell | str]] = []
+    made: list[list[PageCell | str]] = []
     for row in rows:
-        line: list[Cell | str] = [_name(row.table), _links(row.table, files, published)]
+        line: list[PageCell | str] = [_name(row.table), _links(row.table, files, published)]
         before, after = _told(row, Stage.ORIGINAL), _told(row, Stage.PUBLISHED)
         line += [after["cells"], after["withheld"], before["unsafe"], after["unsafe"]]
         line += [_told(row, Stage.SWAPPED)["mean_change"]] if swapped else []
         line += [after["mean_change"], after["max_change"]]
-        found = _published(row)
-        share = None if found is None else found.share_equal
+        stage_figures = _published(row)
+        share = None if stage_figures is None else stage_figures.share_equal
         tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
-        made.append([*line, Cell(share_text(share), tone)])
+        made.append([*line, PageCell(share_text(share), tone)])
     return table("Every table with its margins", head, made, groups=groups, words=2, wrapped=True)
 
 
@@ -127,26 +131,33 @@ def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Htm
     """Links to the files of the product in which a table stands."""
     product = name.partition(" (")[0]
     before = f"{published.rstrip('/')}/" if published else ""
-    found = links(product, files.get(product, ()), before)
-    return found or Html(NOTHING)
+    html = links(product, files.get(product, ()), before)
+    return html or Html(NOTHING)
 
 
 def _told(row: EvaluationRow, stage: Stage) -> dict[str, str]:
     """The figures of a stage as text; a dash where there is none."""
-    one = _stage(row, stage)
-    if one is None:
+    stage_figures = _stage(row, stage)
+    if stage_figures is None:
         return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), NOTHING)
     return {
-        "cells": _whole(one.cells),
-        "withheld": _whole(one.withheld),
-        "unsafe": share_text(one.unsafe_share),
-        "mean_change": decimal_text(one.mean_change, 3),
-        "max_change": _whole(one.max_change),
+        "cells": _whole(stage_figures.cells),
+        "withheld": _whole(stage_figures.withheld),
+        "unsafe": share_text(stage_figures.unsafe_share),
+        "mean_change": decimal_text(stage_figures.mean_change, 3),
+        "max_change": _whole(stage_figures.max_change),
     }
 
 
 def _stage(row: EvaluationRow, stage: Stage) -> StageFigures | None:
-    return next((one for one in row.stages if one.stage is stage and one.margins), None)
+    return next(
+        (
+            stage_figures
+            for stage_figures in row.stages
+            if stage_figures.stage is stage and stage_figures.margins
+        ),
+        None,
+    )
 
 
 def _published(row: EvaluationRow) -> StageFigures | None:

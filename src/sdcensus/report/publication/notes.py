@@ -128,9 +128,9 @@ def _same(notes: PublicationNotes) -> str:
 def _tables(notes: PublicationNotes, language: str) -> Html:
     words = catalogue("publication", language)
     rows: list[list[str]] = []
-    for one in notes.tables:
-        title = one.title.show(language) or one.name
-        cells = number_text(one.cells, language)
-        rows.append([one.name, title, links(one.name, one.files), cells])
+    for noted_table in notes.tables:
+        title = noted_table.title.show(language) or noted_table.name
+        cells = number_text(noted_table.cells, language)
+        rows.append([noted_table.name, title, links(noted_table.name, noted_table.files), cells])
     head = [words["table"], words["shows"], words["files"], words["cells"]]
     return table(words["all"], head, rows, words=3, wrapped=True)

@@ -9,7 +9,7 @@ from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_
 from sdcensus.model.spec.headings import joined, table_heading
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
-from sdcensus.report.page import Cell, Html, Tile, Tone
+from sdcensus.report.page import Html, PageCell, Tile, Tone
 from sdcensus.report.study.plots import MAP_LEGEND, Plot, changes, disclosure_map, risk_map
 from sdcensus.report.study.printed import PRINTED, capital, figure, printed
 from sdcensus.report.study.published import Published
@@ -58,15 +58,15 @@ def page(study: Study, published: Published | None, *, progress: Progress = no_p
         PRINTED: lambda: Html() if published is None else printed(study, published),
         READING: lambda: _reading(study),
     }
-    made = []
+    htmls = []
     for at, name in enumerate(shown):
         progress("drawing", at / len(shown))
-        made.append(blocks[name]())
+        htmls.append(blocks[name]())
     return shell.page(
         f"Methods compared: {study.census}",
         _tiles(study),
         shell.contents(*shown),
-        *made,
+        *htmls,
         facts=_facts(study),
         lead=lead(study),
         stamp=STAMP,
@@ -90,7 +90,7 @@ def _facts(study: Study) -> str:
 def _tiles(study: Study) -> Html:
     every = verdicts(study)
     table = study.tables[-1]
-    holds = [name for name, one in every.items() if one is Verdict.HOLDS]
+    holds = [name for name, verdict in every.items() if verdict is Verdict.HOLDS]
     results = study.mains(table)
     given = [
         (result.small_share, result.candidate.name)
@@ -98,7 +98,7 @@ def _tiles(study: Study) -> Html:
         if result.small_share is not None
     ]
     shown = []
-    if any(one is not Verdict.UNKNOWN for one in every.values()):
+    if any(verdict is not Verdict.UNKNOWN for verdict in every.values()):
         shown.append(
             Tile(
                 f"{len(holds)} of {len(every)}",
@@ -232,7 +232,7 @@ def _methods(study: Study) -> Html:
     )
 
 
-def _method_row(result: StudyResult) -> list[Cell | str]:
+def _method_row(result: StudyResult) -> list[PageCell | str]:
     figures = measures(result)
     return [
         result.candidate.name,
@@ -246,25 +246,31 @@ def _method_row(result: StudyResult) -> list[Cell | str]:
     ]
 
 
-def _given(share: float | None) -> Cell:
+def _given(share: float | None) -> PageCell:
     """A share that is given away: loud where it is large, quiet where there is none."""
     if share is None:
-        return Cell(NOTHING, Tone.SOFT)
+        return PageCell(NOTHING, Tone.SOFT)
     if not share:
-        return Cell("0", Tone.SOFT)
-    return Cell(decimal_text(100 * share, 2), Tone.BAD if share >= FALLS_FROM else Tone.PLAIN)
+        return PageCell("0", Tone.SOFT)
+    return PageCell(decimal_text(100 * share, 2), Tone.BAD if share >= FALLS_FROM else Tone.PLAIN)
 
 
 def _totals(study: Study) -> Html:
     head = ["Table", "Method", *map(str, study.draws), *map(str, study.draws)]
-    rows: list[list[Cell | str]] = []
+    rows: list[list[PageCell | str]] = []
     for table in study.tables:
         for name in study.names:
             found = [table.result(name, draw) for draw in study.draws]
-            if not any(one is not None for one in found):
+            if not any(study_result is not None for study_result in found):
                 continue
-            shares = [_given(None if one is None else one.share) for one in found]
-            small = [_given(None if one is None else one.small_share) for one in found]
+            shares = [
+                _given(None if study_result is None else study_result.share)
+                for study_result in found
+            ]
+            small = [
+                _given(None if study_result is None else study_result.small_share)
+                for study_result in found
+            ]
             rows.append([capital(table.name), name, *shares, *small])
     quiet = [row for row in rows if any(_loud(one) for one in row[2:])]
     words = "Percent of cells that are given away. Laid out as Table 12 of the founding study."
@@ -286,8 +292,8 @@ def _totals(study: Study) -> Html:
     )
 
 
-def _loud(cell: Cell | str) -> bool:
-    return isinstance(cell, Cell) and cell.text not in ("0", NOTHING)
+def _loud(cell: PageCell | str) -> bool:
+    return isinstance(cell, PageCell) and cell.text not in ("0", NOTHING)
 
 
 def _draw_words(study: Study) -> str:

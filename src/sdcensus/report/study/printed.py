@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdcensus.model.quantities import NOTHING
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
-from sdcensus.report.page import Cell, Html, Tone
+from sdcensus.report.page import Html, PageCell, Tone
 from sdcensus.report.study.published import SOURCE, Published
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.rows import counted_as_printed, measures
@@ -45,9 +45,9 @@ def printed(study: Study, published: Published) -> Html:
             mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
                 main
             )
-            cells: list[Cell | str] = [main.candidate.name]
+            cells: list[PageCell | str] = [main.candidate.name]
             for name, _, digits in _BESIDE:
-                cells.append(Cell(figure(printed.get(name), digits), Tone.SOFT))
+                cells.append(PageCell(figure(printed.get(name), digits), Tone.SOFT))
                 cells.append(figure(mine[name], digits))
             rows.append(cells)
         if rows:
@@ -66,7 +66,7 @@ def printed(study: Study, published: Published) -> Html:
     )
 
 
-def _printed_table(table: StudyTable, rows: list[list[Cell | str]]) -> Html:
+def _printed_table(table: StudyTable, rows: list[list[PageCell | str]]) -> Html:
     return shell.table(
         f"{capital(table.name)} table",
         ["Method", *(("printed", "here") * len(_BESIDE))],
@@ -77,7 +77,7 @@ def _printed_table(table: StudyTable, rows: list[list[Cell | str]]) -> Html:
 
 def _printed_draws(study: Study, published: Published) -> list[Html]:
     """Independent against coupled noise, where both were printed."""
-    rows: list[list[Cell | str]] = []
+    rows: list[list[PageCell | str]] = []
     for table in study.tables:
         for name in study.names:
             printed = published.of(table, name)

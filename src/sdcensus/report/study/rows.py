@@ -29,7 +29,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SheetColumn:
     """A column: its heading for people, its name for programs, and how it is shown."""
 
     heading: str
@@ -38,7 +38,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Sheet:
+class StudySheet:
     """Rows of figures under one title.
 
     Attributes:
@@ -51,7 +51,7 @@ class Sheet:
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[SheetColumn, ...]
     rows: tuple[tuple[Value, ...], ...]
     frozen: int = 2
 
@@ -64,7 +64,7 @@ class Sheet:
         return f"{self.name.lower().replace(' ', '_')}.csv"
 
 
-def sheets(study: Study, published: Published | None = None) -> list[Sheet]:
+def sheets(study: Study, published: Published | None = None) -> list[StudySheet]:
     """Everything that was measured."""
     every = [
         _tables(study),
@@ -83,7 +83,7 @@ def sheets(study: Study, published: Published | None = None) -> list[Sheet]:
 # ---------------------------------------------------------------- what is in them
 
 
-def _tables(study: Study) -> Sheet:
+def _tables(study: Study) -> StudySheet:
     rows = []
     for table in study.tables:
         of = table.original
@@ -101,20 +101,20 @@ def _tables(study: Study) -> Sheet:
                 of.risk,
             )
         )
-    return Sheet(
+    return StudySheet(
         "Tables",
         "The tables before protection (laid out as Table 9 of ECLAC 2020)",
         (
-            Column("Table", "table"),
-            Column("Axes", "axes"),
-            Column("Units", "units"),
-            Column("Population", "population", Form.COUNT),
-            Column("Cells with totals", "cells", Form.COUNT),
-            Column("Interior cells", "interior_cells", Form.COUNT),
-            Column("Mean cell size", "mean_cell_size", Form.PERCENT),
-            Column("Cells of 1 and 2, %", "pct_cells_1_2", Form.SHORT),
-            Column("Cells of 0, 1 and 2, %", "pct_cells_0_1_2", Form.SHORT),
-            Column("Risk R", "R", Form.RISK),
+            SheetColumn("Table", "table"),
+            SheetColumn("Axes", "axes"),
+            SheetColumn("Units", "units"),
+            SheetColumn("Population", "population", Form.COUNT),
+            SheetColumn("Cells with totals", "cells", Form.COUNT),
+            SheetColumn("Interior cells", "interior_cells", Form.COUNT),
+            SheetColumn("Mean cell size", "mean_cell_size", Form.PERCENT),
+            SheetColumn("Cells of 1 and 2, %", "pct_cells_1_2", Form.SHORT),
+            SheetColumn("Cells of 0, 1 and 2, %", "pct_cells_0_1_2", Form.SHORT),
+            SheetColumn("Risk R", "R", Form.RISK),
         ),
         tuple(rows),
         frozen=1,
@@ -122,13 +122,15 @@ def _tables(study: Study) -> Sheet:
 
 
 _MEASURES = (
-    Column("Disclosed cells, %", "disclosed_cells_pct", Form.PERCENT),
-    Column("Risk R", "R", Form.RISK),
-    Column("Mean absolute distance", "mean_absolute_distance", Form.PERCENT),
-    Column("Mean relative distance", "mean_relative_distance", Form.PERCENT),
-    Column("Hellinger distance", "hellinger", Form.RISK),
-    Column("Small cells disclosed, %", "small_cells_disclosed_pct", Form.PERCENT),
-    Column("Mean absolute distance, small cells", "mean_absolute_distance_small", Form.PERCENT),
+    SheetColumn("Disclosed cells, %", "disclosed_cells_pct", Form.PERCENT),
+    SheetColumn("Risk R", "R", Form.RISK),
+    SheetColumn("Mean absolute distance", "mean_absolute_distance", Form.PERCENT),
+    SheetColumn("Mean relative distance", "mean_relative_distance", Form.PERCENT),
+    SheetColumn("Hellinger distance", "hellinger", Form.RISK),
+    SheetColumn("Small cells disclosed, %", "small_cells_disclosed_pct", Form.PERCENT),
+    SheetColumn(
+        "Mean absolute distance, small cells", "mean_absolute_distance_small", Form.PERCENT
+    ),
 )
 
 
@@ -151,7 +153,7 @@ def percentage(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _methods(study: Study) -> Sheet:
+def _methods(study: Study) -> StudySheet:
     """One block of rows for each table, the methods in their order."""
     drawn = f", drawn {study.main}" if study.main is not None else ""
     rows = [
@@ -159,36 +161,42 @@ def _methods(study: Study) -> Sheet:
         for table in study.tables
         for main in study.mains(table)
     ]
-    return Sheet(
+    return StudySheet(
         "Methods",
         f"Every method on every table{drawn} (laid out as Tables 10, A1 and A2 of ECLAC 2020)",
         (
-            Column("Table", "table"),
-            Column("Scheme", "scheme"),
+            SheetColumn("Table", "table"),
+            SheetColumn("Scheme", "scheme"),
             *_MEASURES,
-            Column("The method", "verdict"),
+            SheetColumn("The method", "verdict"),
         ),
         tuple(rows),
     )
 
 
-def _totals(study: Study) -> Sheet:
-    columns = [Column("Table", "table"), Column("Scheme", "scheme")]
+def _totals(study: Study) -> StudySheet:
+    columns = [SheetColumn("Table", "table"), SheetColumn("Scheme", "scheme")]
     for draw in study.draws:
-        columns.append(Column(f"All cells, {draw}, %", f"disclosed_pct_{draw}", Form.PERCENT))
+        columns.append(SheetColumn(f"All cells, {draw}, %", f"disclosed_pct_{draw}", Form.PERCENT))
     for draw in study.draws:
         columns.append(
-            Column(f"Small cells, {draw}, %", f"small_disclosed_pct_{draw}", Form.PERCENT)
+            SheetColumn(f"Small cells, {draw}, %", f"small_disclosed_pct_{draw}", Form.PERCENT)
         )
     rows: list[tuple[Value, ...]] = []
     for table in study.tables:
         for name in study.names:
             found = [table.result(name, draw) for draw in study.draws]
-            if any(one is not None for one in found):
-                shares = [None if one is None else percentage(one.share) for one in found]
-                small = [None if one is None else percentage(one.small_share) for one in found]
+            if any(study_result is not None for study_result in found):
+                shares = [
+                    None if study_result is None else percentage(study_result.share)
+                    for study_result in found
+                ]
+                small = [
+                    None if study_result is None else percentage(study_result.small_share)
+                    for study_result in found
+                ]
                 rows.append((table.name, name, *shares, *small))
-    return Sheet(
+    return StudySheet(
         "Totals",
         "Disclosed cells by how totals are drawn (laid out as Table 12 of ECLAC 2020)",
         tuple(columns),
@@ -196,76 +204,76 @@ def _totals(study: Study) -> Sheet:
     )
 
 
-def _results(study: Study) -> Sheet:
+def _results(study: Study) -> StudySheet:
     rows = []
-    for table, one in _pairs(study):
-        utility = one.utility
+    for table, study_result in _pairs(study):
+        utility = study_result.utility
         rows.append(
             (
                 table.name,
-                one.candidate.name,
-                _drawn(one),
+                study_result.candidate.name,
+                _drawn(study_result),
                 len(table.spec.axes),
-                one.cells,
-                one.disclosed,
-                one.small_cells,
-                one.small_disclosed,
-                *measures(one).values(),
+                study_result.cells,
+                study_result.disclosed,
+                study_result.small_cells,
+                study_result.small_disclosed,
+                *measures(study_result).values(),
                 utility.max_deviation,
                 utility.variance,
                 utility.false_zeros,
                 utility.false_nonzeros,
                 percentage(utility.share_unchanged_nonzero),
                 utility.spearman,
-                None if one.profile is None else one.profile.test.statistic,
-                None if one.profile is None else one.profile.test.degrees,
-                None if one.profile is None else one.profile.test.p_value,
+                None if study_result.profile is None else study_result.profile.test.statistic,
+                None if study_result.profile is None else study_result.profile.test.degrees,
+                None if study_result.profile is None else study_result.profile.test.p_value,
             )
         )
-    return Sheet(
+    return StudySheet(
         "All results",
         "Every table, method and draw",
         (
-            Column("Table", "table"),
-            Column("Scheme", "scheme"),
-            Column("NoiseDraw", "draw"),
-            Column("Axes", "ways", Form.COUNT),
-            Column("Non-empty cells", "cells", Form.COUNT),
-            Column("Disclosed", "disclosed", Form.COUNT),
-            Column("Small cells", "small_cells", Form.COUNT),
-            Column("Small, disclosed", "small_disclosed", Form.COUNT),
+            SheetColumn("Table", "table"),
+            SheetColumn("Scheme", "scheme"),
+            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Axes", "ways", Form.COUNT),
+            SheetColumn("Non-empty cells", "cells", Form.COUNT),
+            SheetColumn("Disclosed", "disclosed", Form.COUNT),
+            SheetColumn("Small cells", "small_cells", Form.COUNT),
+            SheetColumn("Small, disclosed", "small_disclosed", Form.COUNT),
             *_MEASURES,
-            Column("Largest change", "max_deviation", Form.COUNT),
-            Column("Variance of changes, all cells", "variance", Form.RISK),
-            Column("Published as 0 though not", "false_zeros", Form.COUNT),
-            Column("Published though 0", "false_nonzeros", Form.COUNT),
-            Column("Unchanged non-empty cells, %", "pct_unchanged", Form.PERCENT),
-            Column("Rank correlation", "spearman", Form.SMALL),
-            Column("Chi-square against design", "chi_square", Form.PERCENT),
-            Column("Degrees of freedom", "freedom", Form.COUNT),
-            Column("Probability", "probability", Form.RISK),
+            SheetColumn("Largest change", "max_deviation", Form.COUNT),
+            SheetColumn("Variance of changes, all cells", "variance", Form.RISK),
+            SheetColumn("Published as 0 though not", "false_zeros", Form.COUNT),
+            SheetColumn("Published though 0", "false_nonzeros", Form.COUNT),
+            SheetColumn("Unchanged non-empty cells, %", "pct_unchanged", Form.PERCENT),
+            SheetColumn("Rank correlation", "spearman", Form.SMALL),
+            SheetColumn("Chi-square against design", "chi_square", Form.PERCENT),
+            SheetColumn("Degrees of freedom", "freedom", Form.COUNT),
+            SheetColumn("Probability", "probability", Form.RISK),
         ),
         tuple(rows),
         frozen=3,
     )
 
 
-def _deviations(study: Study) -> Sheet:
+def _deviations(study: Study) -> StudySheet:
     rows: list[tuple[Value, ...]] = []
-    for table, one in _pairs(study):
-        if one.profile is None:
+    for table, study_result in _pairs(study):
+        if study_result.profile is None:
             continue
         for at, group in enumerate(GROUPS):
-            cells = int(one.profile.observed[at].sum())
-            for column, value in enumerate(one.profile.deviations):
-                seen = int(one.profile.observed[at, column])
-                wanted = float(one.profile.expected[at, column])
+            cells = int(study_result.profile.observed[at].sum())
+            for column, value in enumerate(study_result.profile.deviations):
+                seen = int(study_result.profile.observed[at, column])
+                wanted = float(study_result.profile.expected[at, column])
                 if cells and (seen or wanted):
                     rows.append(
                         (
                             table.name,
-                            one.candidate.name,
-                            _drawn(one),
+                            study_result.candidate.name,
+                            _drawn(study_result),
                             group,
                             value,
                             seen,
@@ -274,48 +282,54 @@ def _deviations(study: Study) -> Sheet:
                             100 * wanted / cells,
                         )
                     )
-    return Sheet(
+    return StudySheet(
         "Deviations",
         "Changes of non-empty interior cells beside what the design expects",
         (
-            Column("Table", "table"),
-            Column("Scheme", "scheme"),
-            Column("NoiseDraw", "draw"),
-            Column("True count", "true_count"),
-            Column("Change", "deviation", Form.COUNT),
-            Column("Cells", "observed", Form.COUNT),
-            Column("Expected cells", "expected", Form.SHORT),
-            Column("Cells, %", "observed_pct", Form.PERCENT),
-            Column("Expected, %", "expected_pct", Form.PERCENT),
+            SheetColumn("Table", "table"),
+            SheetColumn("Scheme", "scheme"),
+            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("True count", "true_count"),
+            SheetColumn("Change", "deviation", Form.COUNT),
+            SheetColumn("Cells", "observed", Form.COUNT),
+            SheetColumn("Expected cells", "expected", Form.SHORT),
+            SheetColumn("Cells, %", "observed_pct", Form.PERCENT),
+            SheetColumn("Expected, %", "expected_pct", Form.PERCENT),
         ),
         tuple(rows),
         frozen=3,
     )
 
 
-def _cells(study: Study, name: str, title: str, *, worst: bool) -> Sheet:
+def _cells(study: Study, name: str, title: str, *, worst: bool) -> StudySheet:
     rows: list[tuple[Value, ...]] = []
-    for table, one in _pairs(study):
-        told: Sequence[CellFigures] = one.worst if worst else one.given_away
+    for table, study_result in _pairs(study):
+        told: Sequence[CellFigures] = study_result.worst if worst else study_result.given_away
         for cell in told:
             bounds = () if worst else (cell.lower, cell.upper)
-            row = (table.name, one.candidate.name, _drawn(one), cell.words, " × ".join(cell.codes))
+            row = (
+                table.name,
+                study_result.candidate.name,
+                _drawn(study_result),
+                cell.words,
+                " × ".join(cell.codes),
+            )
             rows.append((*row, cell.true, cell.published, *bounds))
     bounded = (
-        Column("Lowest that fits", "lower", Form.COUNT),
-        Column("Highest that fits", "upper", Form.COUNT),
+        SheetColumn("Lowest that fits", "lower", Form.COUNT),
+        SheetColumn("Highest that fits", "upper", Form.COUNT),
     )
-    return Sheet(
+    return StudySheet(
         name,
         title,
         (
-            Column("Table", "table"),
-            Column("Scheme", "scheme"),
-            Column("NoiseDraw", "draw"),
-            Column("Cell", "cell"),
-            Column("Codes", "codes"),
-            Column("True", "true_count", Form.COUNT),
-            Column("Published", "published", Form.COUNT),
+            SheetColumn("Table", "table"),
+            SheetColumn("Scheme", "scheme"),
+            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Cell", "cell"),
+            SheetColumn("Codes", "codes"),
+            SheetColumn("True", "true_count", Form.COUNT),
+            SheetColumn("Published", "published", Form.COUNT),
             *(() if worst else bounded),
         ),
         tuple(rows),
@@ -389,7 +403,7 @@ def _beside(
             yield Compared(table.name, scheme, measure, printed[measure], ours, by_all)
 
 
-def _printed(study: Study, published: Published) -> Sheet:
+def _printed(study: Study, published: Published) -> StudySheet:
     rows = tuple(
         (
             one.table,
@@ -402,17 +416,17 @@ def _printed(study: Study, published: Published) -> Sheet:
         )
         for one in compared(study, published)
     )
-    return Sheet(
+    return StudySheet(
         "Printed figures",
         f"{published.country} as printed ({SOURCE}), and this study",
         (
-            Column("Table", "table"),
-            Column("Scheme", "scheme"),
-            Column("Measure", "measure"),
-            Column("Printed", "printed", Form.RISK),
-            Column("This study, counted alike", "ours", Form.RISK),
-            Column("Difference", "difference", Form.RISK),
-            Column("This study, by all sums", "ours_all_sums", Form.RISK),
+            SheetColumn("Table", "table"),
+            SheetColumn("Scheme", "scheme"),
+            SheetColumn("Measure", "measure"),
+            SheetColumn("Printed", "printed", Form.RISK),
+            SheetColumn("This study, counted alike", "ours", Form.RISK),
+            SheetColumn("Difference", "difference", Form.RISK),
+            SheetColumn("This study, by all sums", "ours_all_sums", Form.RISK),
         ),
         rows,
         frozen=3,

@@ -16,7 +16,7 @@ from sdcensus.model.quantities import NOTHING
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study
-from sdcensus.report.study.rows import Form, Sheet, Value
+from sdcensus.report.study.rows import Form, StudySheet, Value
 from sdcensus.report.study.words import reasons, sentences
 
 #: Workbooks say when they were made. Ours are the same whenever they are made.
@@ -24,7 +24,7 @@ _NO_CLOCK = datetime(2000, 1, 1)
 _WIDEST, _NARROWEST, _TEXT_WIDTH = 60, 9, 120
 
 
-def as_csv(sheet: Sheet) -> bytes:
+def as_csv(sheet: StudySheet) -> bytes:
     """A sheet as csv: UTF-8, commas, plain numbers, empty where a figure has no meaning."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -50,7 +50,7 @@ def require_workbooks() -> Any:
         raise MissingExtra("formats", needed_for="Writing the workbook of a study") from None
 
 
-def as_workbook(study: Study, shown: Sequence[Sheet], published: Published | None) -> bytes:
+def as_workbook(study: Study, shown: Sequence[StudySheet], published: Published | None) -> bytes:
     """The sheets as one workbook, with the findings in words before them."""
     library = require_workbooks()
     content = io.BytesIO()
@@ -116,7 +116,7 @@ def _write_summary(sheet: Any, study: Study, published: Published | None, styles
         row += 1
 
 
-def _write_sheet(sheet: Any, content: Sheet, styles: _Styles) -> None:
+def _write_sheet(sheet: Any, content: StudySheet, styles: _Styles) -> None:
     _prepare(sheet)
     top = 3
     sheet.freeze_panes(top + 1, content.frozen)

@@ -73,9 +73,9 @@ def scope(study: Study) -> str:
 def lead(study: Study) -> str:
     """The whole study in two or three sentences."""
     every = verdicts(study)
-    falls = [name for name, one in every.items() if one is Verdict.FALLS]
-    leaks = [name for name, one in every.items() if one is Verdict.LEAKS]
-    holds = [name for name, one in every.items() if one is Verdict.HOLDS]
+    falls = [name for name, verdict in every.items() if verdict is Verdict.FALLS]
+    leaks = [name for name, verdict in every.items() if verdict is Verdict.LEAKS]
+    holds = [name for name, verdict in every.items() if verdict is Verdict.HOLDS]
     if not falls and not leaks and not holds:
         return "All cells of these tables are empty: there is nothing to protect and to compare."
     parts = []
@@ -129,7 +129,7 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
     holding = [one for one, kind in every.items() if kind is Verdict.HOLDS]
     if holding:
         text = "No cell of these tables can be narrowed down to one count, or to 0 and 1."
-        if any(one.disclosed for name in holding for one in _of(study, name)):
+        if any(study_result.disclosed for name in holding for study_result in _of(study, name)):
             told = [f"{name} {_given_away(study, name)}" for name in holding]
             text = (
                 "Cells of all these tables that can be narrowed down to one count, or to 0 and 1:"
@@ -168,10 +168,10 @@ def _draws(study: Study) -> list[tuple[str, str]]:
         return []
     found: tuple[float, StudyTable, str] | None = None
     for table in study.tables:
-        for one in table.results:
-            share = one.share
-            if share and one.candidate.draw and (found is None or share > found[0]):
-                found = share, table, one.candidate.name
+        for study_result in table.results:
+            share = study_result.share
+            if share and study_result.candidate.draw and (found is None or share > found[0]):
+                found = share, table, study_result.candidate.name
     if found is None:
         return [("Totals.", "However the noise is drawn, no cell is given away.")]
     _, table, name = found
@@ -203,8 +203,8 @@ def _design(study: Study) -> list[tuple[str, str]]:
         if result.profile is not None and result.profile.test.p_value is not None
     ]
     wrong = [
-        f"{one.candidate.title} ({table.name})"
-        for chance, one, table in chances
+        f"{study_result.candidate.title} ({table.name})"
+        for chance, study_result, table in chances
         if chance < _DOUBT / len(chances)
     ]
     if wrong:
@@ -268,12 +268,12 @@ def _of(study: Study, name: str) -> list[StudyResult]:
 
 
 def _given_away(study: Study, name: str) -> str:
-    cells = sum(one.disclosed for one in _of(study, name))
+    cells = sum(study_result.disclosed for study_result in _of(study, name))
     return f"{cells:,}" if cells else "none"
 
 
 def _how_few(study: Study, names: Sequence[str]) -> str:
-    if any(one.disclosed for name in names for one in _of(study, name)):
+    if any(study_result.disclosed for name in names for study_result in _of(study, name)):
         return "fewer than one count in ten thousand"
     return "no count"
 

@@ -22,7 +22,7 @@ from sdcensus.risk.detection.wording import (
     PERCEIVED,
     PERCEIVED_SCOPE,
     TRUE_SCOPE,
-    Group,
+    GroupWords,
     group_of,
     quoted,
     spanish,
@@ -103,7 +103,7 @@ def _told(axis: Axis, position: int, language: str | None) -> str:
     return f"{variable_heading(axis.variable, language)} {label}"
 
 
-def _english(group: Group, size: int, others: int, told: str, area: bool) -> str:
+def _english(group: GroupWords, size: int, others: int, told: str, area: bool) -> str:
     place = group.place()
     if size == 1:
         verb = "is in" if area else "has"
@@ -124,7 +124,7 @@ def _english(group: Group, size: int, others: int, told: str, area: bool) -> str
     return f"{found}; {rest} can tell this of {them}"
 
 
-def _spanish(group: Group, size: int, others: int, told: str, area: bool) -> str:
+def _spanish(group: GroupWords, size: int, others: int, told: str, area: bool) -> str:
     place = group.place()
     if size == 1:
         verb = "está en" if area else "tiene"
@@ -172,17 +172,17 @@ def attributes(
         for at in told
         for lines in _lines_along(cells, at, [one for one in known if one != at])
     ]
-    made = _joined(parts)
-    missing = _missing(cells, made)
-    whole = made.others == 0
+    kept = _joined(parts)
+    missing = _missing(cells, kept)
+    whole = kept.others == 0
     kinds = [
-        (FindingKind.INDIVIDUAL_ATTRIBUTE, whole & (made.size == 1) & ~missing),
-        (FindingKind.GROUP_ATTRIBUTE, whole & (made.size > 1) & ~missing),
+        (FindingKind.INDIVIDUAL_ATTRIBUTE, whole & (kept.size == 1) & ~missing),
+        (FindingKind.GROUP_ATTRIBUTE, whole & (kept.size > 1) & ~missing),
     ]
     if coalition:
         kinds.append((FindingKind.COALITION, ~whole & ~missing))
     kinds.append((FindingKind.NO_VALUE, missing))
-    return tuple(_findings(cells, kind, made, mask) for kind, mask in kinds)
+    return tuple(_findings(cells, kind, kept, mask) for kind, mask in kinds)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -114,12 +114,16 @@ def _flags(table: Table) -> Mask:
 def _from_lines(state: _State, table: Table) -> None:
     """Use the totals of the table itself, until one axis has told something."""
     shape = table.shape
-    for one in lines_of(table.spec, state.values.reshape(shape), state.hidden.reshape(shape)):
-        single = one.hidden == 1
-        totals = np.flatnonzero(single & state.hidden[one.totals])
-        parts = np.flatnonzero(single[one.line] & state.hidden[one.parts])
-        state.learn(one.totals[totals], -one.amounts[totals], one.axis)
-        state.learn(one.parts[parts], one.amounts[one.line[parts]], one.axis)
+    for total_lines in lines_of(
+        table.spec, state.values.reshape(shape), state.hidden.reshape(shape)
+    ):
+        single = total_lines.hidden == 1
+        totals = np.flatnonzero(single & state.hidden[total_lines.totals])
+        parts = np.flatnonzero(single[total_lines.line] & state.hidden[total_lines.parts])
+        state.learn(total_lines.totals[totals], -total_lines.amounts[totals], total_lines.axis)
+        state.learn(
+            total_lines.parts[parts], total_lines.amounts[total_lines.line[parts]], total_lines.axis
+        )
         if totals.size or parts.size:
             return
 

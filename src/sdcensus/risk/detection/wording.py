@@ -59,7 +59,7 @@ def spanish(language: str | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupWords:
     """Units with certain codes, in the words of one language.
 
     Attributes:
@@ -149,7 +149,7 @@ def group_of(
     *,
     further: Sequence[str] = (),
     universe: Universe | None = None,
-) -> Group:
+) -> GroupWords:
     """The units with the codes of a cell; an axis without a position says nothing of them."""
     areas: list[str] = []
     conditions: list[str] = []
@@ -162,7 +162,7 @@ def group_of(
         else:
             conditions.append(condition_text(axis.variable, label, language))
     where = spec.universe if universe is None else universe
-    return Group(
+    return GroupWords(
         spec.of,
         tuple(areas),
         (*conditions, *further),

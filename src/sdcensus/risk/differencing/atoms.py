@@ -48,7 +48,12 @@ class Atoms:
             stacked = np.stack([block.group for blocks in one.blocks for block in blocks])
             _, group = np.unique(stacked, axis=1, return_inverse=True)
             classes.append(group.reshape(-1).astype(np.int64))
-        return cls(tuple(specs), tuple(one.variable for one in shared), tuple(classes), shared)
+        return cls(
+            tuple(specs),
+            tuple(shared_variable.variable for shared_variable in shared),
+            tuple(classes),
+            shared,
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,9 +70,11 @@ class Atoms:
         spec = self.specs[table]
         made = np.ones((1, 1), dtype=bool)
         order: list[int | None] = []
-        for one, classes, size in zip(self._shared, self.classes, self.shape, strict=True):
+        for shared_variable, classes, size in zip(
+            self._shared, self.classes, self.shape, strict=True
+        ):
             parts = []
-            for block in one.blocks[table]:
+            for block in shared_variable.blocks[table]:
                 holds = np.zeros((block.size, size), dtype=bool)
                 inside = block.group >= 0
                 holds[block.group[inside], classes[inside]] = True
@@ -76,7 +83,7 @@ class Atoms:
             made = (made[:, None, :, None] & holds[None, :, None, :]).reshape(
                 made.shape[0] * holds.shape[0], made.shape[1] * size
             )
-            order.append(one.axes[table])
+            order.append(shared_variable.axes[table])
         # Rows stand in the order of variables; bring them into the order of the axes.
         rows = [1 if at is None else len(spec.axes[at].codes) for at in order]
         shown = [place for place, at in enumerate(order) if at is not None]

@@ -139,7 +139,7 @@ def _other_axes(spec: TableSpec, other: TableSpec) -> SpecError:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rest:
+class DifferenceRest:
     """What is left of a code of one variable when codes of another table are taken away.
 
     Attributes:
@@ -184,7 +184,7 @@ class RestWording:
     parts: TableSpec
     cells: Numbers
     values: Int64
-    rests: tuple[Rest, ...]
+    rests: tuple[DifferenceRest, ...]
     which: Int64
     published: bool
 
@@ -256,7 +256,7 @@ def differences_between(
         )
     pairs = [(first, second)] if first is second else [(first, second), (second, first)]
     made = (_rests(whole, parts, threshold) for whole, parts in pairs)
-    return tuple(one for one in made if one)
+    return tuple(findings for findings in made if findings)
 
 
 def _values(source: Cube | Table) -> Int64:
@@ -274,7 +274,7 @@ def _rests(whole: Cube | Table, parts: Cube | Table, threshold: int) -> Findings
     cells: list[Numbers] = []
     values: list[Int64] = []
     which: list[Int64] = []
-    rests: list[Rest] = []
+    rests: list[DifferenceRest] = []
     seen: dict[tuple[str, bytes], int] = {}
     for near in near_tilings(whole.spec, parts.spec):
         amount = near.differences(_values(whole), _values(parts))
@@ -286,7 +286,7 @@ def _rests(whole: Cube | Table, parts: Cube | Table, threshold: int) -> Findings
             leaves = near.rest(code)
             number = seen.setdefault((near.variable.name, leaves.tobytes()), len(rests))
             if number == len(rests):
-                rests.append(Rest(near, code, leaves))
+                rests.append(DifferenceRest(near, code, leaves))
             here = np.flatnonzero(small & (codes == code))
             cells.append(near.cells[here])
             values.append(amount[here])
@@ -299,7 +299,7 @@ class _Rests:
     cells: list[Numbers]
     values: list[Int64]
     which: list[Int64]
-    rests: list[Rest]
+    rests: list[DifferenceRest]
 
 
 def _visible(near: NearTiling, whole: Cube | Table, parts: Cube | Table) -> Mask:
@@ -349,7 +349,7 @@ def _rest_findings(whole: Cube | Table, parts: Cube | Table, found: _Rests) -> F
     return made(FindingKind.DIFFERENCE, spec, cells, values, axes, scope, wording)
 
 
-def _axes_of(spec: TableSpec, rests: Sequence[Rest]) -> Int64:
+def _axes_of(spec: TableSpec, rests: Sequence[DifferenceRest]) -> Int64:
     names = [axis.variable.name for axis in spec.axes]
     told = [rest.near.variable.name for rest in rests]
     return np.array([names.index(one) if one in names else -1 for one in told], dtype=np.int64)

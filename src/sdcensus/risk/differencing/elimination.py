@@ -15,7 +15,13 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.detectors import whole_number_from
-from sdcensus.risk.detection.wording import Group, leaves_text, quoted, sentence_language, spanish
+from sdcensus.risk.detection.wording import (
+    GroupWords,
+    leaves_text,
+    quoted,
+    sentence_language,
+    spanish,
+)
 from sdcensus.risk.differencing.atoms import Atoms
 
 Int64 = npt.NDArray[np.int64]
@@ -67,7 +73,7 @@ class Isolated(Confidential):
         conditions: tuple[str, ...] = ()
         if words is not None:
             conditions = tuple(leaves_text(one, leaves, language) for one, leaves in words)
-        group = Group(self.atoms.specs[0].of, (), conditions, "", language)
+        group = GroupWords(self.atoms.specs[0].of, (), conditions, "", language)
         names = [quoted(spec.title, language) for spec in self._used(at)]
         cells = int(np.count_nonzero(self.coefficients[at]))
         if spanish(language):

@@ -107,10 +107,10 @@ def _counterpart(source: Cube | Table, other: _Earlier, tabulate: Tabulate | Non
 def _counted(spec: TableSpec, counts: Cube | Tabulate) -> Cube:
     """The true counts of a table, from a finer cube or from whoever can count."""
     if not isinstance(counts, Cube):
-        made = counts(spec)
-        if not isinstance(made, Cube):
+        cube = counts(spec)
+        if not isinstance(cube, Cube):
             raise _too_large(spec)
-        return made
+        return cube
     if counts.spec == spec and counts.shape == spec.shape:
         return counts
     values, known = values_from(spec, counts.spec, counts.count)

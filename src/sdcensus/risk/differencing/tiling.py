@@ -29,7 +29,7 @@ Numbers = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class TilingStep:
     """How codes of one table are made of codes of another, for one variable at one level each.
 
     Attributes:
@@ -73,7 +73,7 @@ class Tiling:
 
     whole: TableSpec
     parts: TableSpec
-    steps: tuple[Step, ...]
+    steps: tuple[TilingStep, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -134,7 +134,7 @@ class Tiling:
             numbers = (numbers[:, None] + added).reshape(-1)
         return np.sort(numbers)
 
-    def _on_axis(self, at: int) -> Step:
+    def _on_axis(self, at: int) -> TilingStep:
         return next(step for step in self.steps if step.whole_axis == at)
 
 
@@ -149,7 +149,7 @@ def tilings(whole: TableSpec, parts: TableSpec) -> Iterator[Tiling]:
     shared = shared_variables((whole, parts))
     if shared is None:
         return
-    for steps in itertools.product(*(_exact_steps(one) for one in shared)):
+    for steps in itertools.product(*(_exact_steps(shared_variable) for shared_variable in shared)):
         yield Tiling(whole, parts, steps)
 
 
@@ -158,7 +158,9 @@ def coarsest_tilings(whole: TableSpec, parts: TableSpec) -> Iterator[Tiling]:
     shared = shared_variables((whole, parts))
     if shared is None:
         return
-    for steps in itertools.product(*(_coarsest_steps(one) for one in shared)):
+    for steps in itertools.product(
+        *(_coarsest_steps(shared_variable) for shared_variable in shared)
+    ):
         yield Tiling(whole, parts, steps)
 
 
@@ -175,15 +177,15 @@ def values_from(
     return made.reshape(whole.shape), known.reshape(whole.shape)
 
 
-def _exact_steps(shared: SharedVariable) -> list[Step]:
+def _exact_steps(shared: SharedVariable) -> list[TilingStep]:
     pairs = itertools.product(*shared.blocks)
     steps = [_step(shared, whole, parts) for whole, parts in pairs]
     return [step for step in steps if step.codes.size]
 
 
-def _coarsest_steps(shared: SharedVariable) -> list[Step]:
+def _coarsest_steps(shared: SharedVariable) -> list[TilingStep]:
     """For each level of the whole, steps that together make every code that can be made once."""
-    chosen: list[Step] = []
+    chosen: list[TilingStep] = []
     for whole in shared.blocks[0]:
         left = np.ones(whole.size, dtype=bool)
         steps = [_step(shared, whole, parts) for parts in shared.blocks[1]]
@@ -195,11 +197,11 @@ def _coarsest_steps(shared: SharedVariable) -> list[Step]:
     return chosen
 
 
-def _only(step: Step, kept: Mask) -> Step:
+def _only(step: TilingStep, kept: Mask) -> TilingStep:
     """A step with some of the codes that it makes."""
     place = np.cumsum(kept) - 1
     pairs = kept[step.made]
-    return Step(
+    return TilingStep(
         step.variable,
         step.whole_axis,
         step.parts_axis,
@@ -211,7 +213,7 @@ def _only(step: Step, kept: Mask) -> Step:
     )
 
 
-def _step(shared: SharedVariable, whole: LeafBlock, parts: LeafBlock) -> Step:
+def _step(shared: SharedVariable, whole: LeafBlock, parts: LeafBlock) -> TilingStep:
     """The codes of a level that are unions of codes of another one."""
     found = nesting(parts.group, parts.size, whole.group, whole.size)
     part = np.flatnonzero(found.group >= 0)
@@ -237,7 +239,7 @@ class NearTiling:
     blocks: tuple[LeafBlock, ...]
 
     @property
-    def step(self) -> Step:
+    def step(self) -> TilingStep:
         """The step that is not exact."""
         return self.tiling.steps[self.near]
 
@@ -289,7 +291,7 @@ def near_tilings(whole: TableSpec, parts: TableSpec) -> Iterator[NearTiling]:
     where one part covers a cell, ask for the tilings of the other table by this one.
     """
     shared = shared_variables((whole, parts)) or ()
-    exact = [_coarsest_steps(one) for one in shared]
+    exact = [_coarsest_steps(shared_variable) for shared_variable in shared]
     for near, variable in enumerate(shared):
         blocks = tuple(itertools.chain(*variable.blocks))
         for step, larger in _near_steps(variable):
@@ -297,11 +299,13 @@ def near_tilings(whole: TableSpec, parts: TableSpec) -> Iterator[NearTiling]:
                 yield NearTiling(Tiling(whole, parts, steps), near, larger, blocks)
 
 
-def _replaced(steps: Sequence[Sequence[Step]], at: int, step: Step) -> list[Sequence[Step]]:
+def _replaced(
+    steps: Sequence[Sequence[TilingStep]], at: int, step: TilingStep
+) -> list[Sequence[TilingStep]]:
     return [*steps[:at], [step], *steps[at + 1 :]]
 
 
-def _near_steps(shared: SharedVariable) -> Iterator[tuple[Step, bool]]:
+def _near_steps(shared: SharedVariable) -> Iterator[tuple[TilingStep, bool]]:
     for whole, parts in itertools.product(*shared.blocks):
         found = nesting(parts.group, parts.size, whole.group, whole.size)
         part = np.flatnonzero(found.group >= 0)
@@ -327,11 +331,11 @@ def _chosen(
     wanted: Mask,
     own: npt.NDArray[Any],
     part: npt.NDArray[Any],
-) -> Step:
+) -> TilingStep:
     """A step that makes the wanted codes, from pairs of a code and a part of it."""
     kept = wanted[own]
     place = np.cumsum(wanted) - 1
-    return Step(
+    return TilingStep(
         shared.variable,
         shared.axes[0],
         shared.axes[1],

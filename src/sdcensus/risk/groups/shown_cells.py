@@ -32,7 +32,7 @@ MOST_KINDS = 30_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
+class CellParts:
     """Some leaves of a variable, put together in parts.
 
     Attributes:
@@ -68,7 +68,7 @@ class KindOfCells:
         finer: The variables of which shown tables tell more, about units of such a cell.
     """
 
-    parts: tuple[Parts, ...]
+    parts: tuple[CellParts, ...]
     universe: Universe = EVERYTHING
     finer: frozenset[str] = frozenset()
 
@@ -142,7 +142,7 @@ def kinds_of_tables(specs: Iterable[TableSpec]) -> tuple[KindOfCells, ...]:
         for kind in table.kinds():
             kinds.setdefault(kind.key, kind)
     known: dict[tuple[str, bytes], int] = {}
-    partitions: list[Parts] = []
+    partitions: list[CellParts] = []
     for kind in kinds.values():
         for part in kind.parts:
             if part.key not in known:
@@ -170,12 +170,12 @@ def kinds_of_tables(specs: Iterable[TableSpec]) -> tuple[KindOfCells, ...]:
     return tuple(found)
 
 
-def parts_of_level(variable: Variable, level: Level) -> Parts:
+def parts_of_level(variable: Variable, level: Level) -> CellParts:
     """A level of a variable as parts of its leaves; the same parts have the same numbers."""
-    made: Parts = variable.kept(
+    parts: CellParts = variable.kept(
         ("parts", level.name), lambda: _parts(variable, _name(variable, level), level.group_array)
     )
-    return made
+    return parts
 
 
 def _name(variable: Variable, level: Level) -> str:
@@ -183,7 +183,7 @@ def _name(variable: Variable, level: Level) -> str:
     return variable.name if leaves else f"{variable.name}@{level.name}"
 
 
-def _parts(variable: Variable, name: str, group: Int64) -> Parts:
+def _parts(variable: Variable, name: str, group: Int64) -> CellParts:
     """Parts numbered in the order of their first leaves."""
     shown = group >= 0
     numbers = np.full(group.size, -1, dtype=np.int64)
@@ -191,7 +191,7 @@ def _parts(variable: Variable, name: str, group: Int64) -> Parts:
     rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
     numbers[shown] = rank[inverse.reshape(-1)]
     numbers.flags.writeable = False
-    return Parts(variable, name, numbers, int(first.size))
+    return CellParts(variable, name, numbers, int(first.size))
 
 
 def _levels(one: MenuVariable) -> tuple[Level, ...]:
@@ -235,7 +235,7 @@ def _finer(
     """The variables by which a menu breaks cells down further."""
     for name, level in chosen.items():
         finer = (one for one in levels[name] if one is not level and one.refines(level))
-        if any(unlimited or menu.allows({**chosen, name: one}) for one in finer):
+        if any(unlimited or menu.allows({**chosen, name: level}) for level in finer):
             yield name
     if len(chosen) >= menu.dimensions:
         return
@@ -263,18 +263,18 @@ class _Table:
         universe = spec.universe
         self.condition = _condition(universe)
         self.universe = universe if self.condition else EVERYTHING
-        selected: dict[str, Parts] = {}
+        selected: dict[str, CellParts] = {}
         if not self.condition and not universe.everything:
             for variable in universe.variables:
                 inside = leaves_in(universe, variable)
                 group = np.where(inside, 0, -1).astype(np.int64)
                 selected[variable.name] = _parts(variable, variable.name, group)
         #: For each variable the parts that may be shown; ``None`` where it may be left out.
-        self.options: dict[str, tuple[Parts | None, ...]] = {}
+        self.options: dict[str, tuple[CellParts | None, ...]] = {}
         for axis in spec.axes:
             variable = axis.variable
             chosen = selected.pop(variable.name, None)
-            shown: list[Parts | None] = []
+            shown: list[CellParts | None] = []
             for level in axis.levels:
                 if chosen is None:
                     shown.append(parts_of_level(variable, level))
@@ -294,10 +294,10 @@ class _Table:
 
     def kinds(self) -> Iterator[KindOfCells]:
         for chosen in itertools.product(*(self.options[name] for name in sorted(self.options))):
-            parts = tuple(one for one in chosen if one is not None)
+            parts = tuple(parts for parts in chosen if parts is not None)
             yield KindOfCells(parts, self.universe)
 
-    def reach(self, partitions: Sequence[Parts]) -> tuple[int, int]:
+    def reach(self, partitions: Sequence[CellParts]) -> tuple[int, int]:
         """Which partitions the table covers, and which of them it divides, as sets of bits."""
         covered = divided = 0
         for at, coarse in enumerate(partitions):
@@ -310,11 +310,11 @@ class _Table:
         return covered, divided
 
 
-def _told(parts: Parts | None) -> Parts | None:
+def _told(parts: CellParts | None) -> CellParts | None:
     return parts if parts is not None and parts.tells else None
 
 
-def _refines(fine: Parts, coarse: Parts) -> tuple[bool, bool]:
+def _refines(fine: CellParts, coarse: CellParts) -> tuple[bool, bool]:
     """Whether some part lies in a part of the others, and whether some such part is smaller.
 
     Levels that do not nest may have a part in common: a district of one parish is that parish.

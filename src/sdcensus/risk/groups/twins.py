@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sdcensus.kernels.keys.unit_sets import SetIndex
 from sdcensus.model.confidential import Confidential
-from sdcensus.risk.groups.shown_cells import KindOfCells, Parts
+from sdcensus.risk.groups.shown_cells import CellParts, KindOfCells
 from sdcensus.risk.groups.unit_records import CellsOfUnits, UnitRecords
 
 Int64 = npt.NDArray[np.int64]
@@ -158,5 +158,5 @@ class TwinCounter:
         return pairs
 
 
-def _sizes(parts: Sequence[Parts]) -> list[int]:
+def _sizes(parts: Sequence[CellParts]) -> list[int]:
     return [part.size for part in parts]

@@ -111,13 +111,13 @@ def _forms(levels: tuple[Level, ...]) -> AxisForms:
 def _of_tree(chain: Sequence[Level]) -> AxisForms:
     """Levels from the coarsest to the finest, each within the one before it."""
     depth = len(chain)
-    above = [np.zeros(len(one.codes), dtype=np.int64) for one in chain]
+    above = [np.zeros(len(level.codes), dtype=np.int64) for level in chain]
     for at in range(1, depth):
         above[at][chain[at].group_array] = chain[at - 1].group_array
-    filled = [np.bincount(one.group_array, minlength=len(one.codes)) > 0 for one in chain]
-    sizes = [1, *(len(one.codes) for one in chain)]
-    resistance = [np.ones(len(one.codes)) for one in chain]
-    own = [np.ones(len(one.codes)) for one in chain]
+    filled = [np.bincount(level.group_array, minlength=len(level.codes)) > 0 for level in chain]
+    sizes = [1, *(len(level.codes) for level in chain)]
+    resistance = [np.ones(len(level.codes)) for level in chain]
+    own = [np.ones(len(level.codes)) for level in chain]
     below: list[Float64] = [np.zeros(0)] * (depth + 1)
     for at in range(depth - 1, -1, -1):
         if at + 1 < depth:

@@ -272,9 +272,9 @@ def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Loo
     ):
         if best is not None and _rounded(bound) <= _rounded(best.looks):
             break
-        found = _looks(lattice, chosen)
-        if best is None or _rounded(found.looks) > _rounded(best.looks):
-            best = found
+        looks = _looks(lattice, chosen)
+        if best is None or _rounded(looks.looks) > _rounded(best.looks):
+            best = looks
     return best
 
 
@@ -287,9 +287,9 @@ def _looks(lattice: Lattice, chosen: Mapping[str, Level], codes: Codes | None = 
     summed = lattice.looks(chosen, codes)
     area, axes = "", []
     for name, level in chosen.items():
-        one = lattice.menu.variable(name)
-        text = pair_text(one.variable, level)
-        if not area and one in lattice.menu.geographies:
+        menu_variable = lattice.menu.variable(name)
+        text = pair_text(menu_variable.variable, level)
+        if not area and menu_variable in lattice.menu.geographies:
             area = text
         else:
             axes.append(text)

@@ -82,7 +82,7 @@ class CellLooks(Confidential):
         self, perturbation: Perturbation | None = None, sizes: Sequence[int] = SIZES
     ) -> tuple[LooksBySize, ...]:
         """Averages over cells of a size; sizes without a cell are left out."""
-        found = []
+        looks_by_sizes = []
         for at, smallest in enumerate(sizes):
             largest = sizes[at + 1] - 1 if at + 1 < len(sizes) else None
             inside = self.count >= smallest
@@ -94,10 +94,10 @@ class CellLooks(Confidential):
             chance = None
             if perturbation is not None:
                 chance = float(recoveries(looks, perturbation).mean())
-            found.append(
+            looks_by_sizes.append(
                 LooksBySize(smallest, largest, int(inside.sum()), float(looks.mean()), chance)
             )
-        return tuple(found)
+        return tuple(looks_by_sizes)
 
     def recovery(self, perturbation: Perturbation) -> float | None:
         """The share of cells that are found; ``None`` if there is no cell with records."""

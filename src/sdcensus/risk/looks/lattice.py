@@ -307,10 +307,10 @@ def _never_together(menu: Menu) -> list[Combination]:
             continue  # no table has them all
         members: Combination = []
         for name, level in combination:
-            one = menu.variable(name)
-            levels = list(one.levels)
+            menu_variable = menu.variable(name)
+            levels = list(menu_variable.levels)
             if level:  # as the menu has it: that level, and every one that is not coarser
-                limit = one.variable.level(level)
+                limit = menu_variable.variable.level(level)
                 levels = [each for each in levels if each.refines(limit) or not limit.refines(each)]
             members.append({name: frozenset(each.name for each in levels)})
         if len(members) > 62:

@@ -249,7 +249,7 @@ class _Shown:
 def _family(cell: CellClass, pair: Pair) -> tuple[Family, Int64]:
     """A level under a condition on its own variable: its name, and the codes of the leaves."""
     variable, level = pair
-    selected = next((one for other, one in cell.selected if other.name == variable.name), None)
+    selected = next((level for other, level in cell.selected if other.name == variable.name), None)
     if selected is None:
         return (level.name, ""), level.group_array
     group = np.where(selected.group_array == 0, level.group_array, -1)

@@ -82,7 +82,9 @@ def _reaching(
     visible = []
     for group in told:
         each = group[0].each
-        others = [one for one in told if one is not group and each in (one[0].each, one[0].holds)]
+        others = [
+            ties for ties in told if ties is not group and each in (ties[0].each, ties[0].holds)
+        ]
         # What tables of the larger units do not tell apart, other units may tell of them.
         if others or _seen(group, menus[each], schema.lineage(each)):
             visible.append(group)
@@ -154,9 +156,9 @@ def _seen(group: Sequence[Tie], menu: Menu, having: Sequence[Entity] = ()) -> bo
 def _classes(menu: Menu, variable: Variable) -> list[Mask]:
     """The sets of leaves that a menu shows of a variable, each once and without everybody."""
     found: dict[bytes, Mask] = {}
-    for one in menu.variables:
-        if one.variable.name == variable.name:
-            for level in one.levels:
+    for menu_variable in menu.variables:
+        if menu_variable.variable.name == variable.name:
+            for level in menu_variable.levels:
                 for code in np.unique(level.group_array).tolist():
                     leaves = level.group_array == code
                     if not leaves.all():
@@ -209,7 +211,7 @@ class _Unit:
         self, schema: Schema, unit: Entity, lattice: Lattice, axes: Mapping[str, _TieAxis]
     ) -> None:
         self.lattice = lattice
-        self.usable = {one.name for one in schema.usable(unit)}
+        self.usable = {variable.name for variable in schema.usable(unit)}
         self.axes = {name: axis for name, axis in axes.items() if name in self.usable}
         offered = {variable.variable.name for variable in lattice.menu.variables}
         self.free = [name for name in offered if name not in axes]
@@ -266,7 +268,9 @@ class TiedLattice(Lattice):
         left: Sequence[Tie] = (),
     ) -> None:
         units = [
-            one for one in menus if one is of or any(one in (tie.each, tie.holds) for tie in ties)
+            entity
+            for entity in menus
+            if entity is of or any(entity in (tie.each, tie.holds) for tie in ties)
         ]
         levels: dict[str, dict[str, Level]] = {}
         for unit in units:

@@ -7,8 +7,8 @@ reader gets. Whether it may be asked is decided in ``session/policy``; HTTP is i
 from sdcensus.session.answer.budgets import OpenedBudget as OpenedBudget
 from sdcensus.session.answer.catalogue import (
     Catalogue as Catalogue,
+    OfferedPopulation as OfferedPopulation,
     OfferedVariable as OfferedVariable,
-    Population as Population,
 )
 from sdcensus.session.answer.files import (
     JSON_STAT as JSON_STAT,
@@ -25,6 +25,6 @@ from sdcensus.session.answer.opening import open_service as open_service
 from sdcensus.session.answer.service import (
     Answer as Answer,
     Checked as Checked,
+    DataVersions as DataVersions,
     TableService as TableService,
-    Versions as Versions,
 )

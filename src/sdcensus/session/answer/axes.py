@@ -53,7 +53,7 @@ class ShownCode:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnswerAxis:
+class ShownAxis:
     """An axis of the answer.
 
     Attributes:
@@ -118,7 +118,7 @@ def answer_axis(
     ways: Ways,
     codes: tuple[str, ...] | None,
     groups: tuple[OwnGroup, ...] | None,
-) -> AnswerAxis:
+) -> ShownAxis:
     """What an axis shows, and what is counted for it.
 
     Args:
@@ -153,7 +153,7 @@ def answer_axis(
     if groups is None and codes is None and free:
         levels = axis.levels
     whole = groups is None and codes is None and free
-    return AnswerAxis(
+    return ShownAxis(
         asked=axis,
         judged=make_axis(variable, levels or axis.levels, total=axis.total),
         codes=tuple(shown),
@@ -174,29 +174,29 @@ def _declared(
     """Codes of an axis as they are declared, cut to what the condition chooses of them."""
     variable = axis.variable
     masks = [term.get(variable.name) for term in terms]
-    made: list[ShownCode] = []
+    shown_codes: list[ShownCode] = []
     starts = {block.level: block.start for block in axis.blocks}
     groups = {level.name: level.group_array for level in axis.levels}
     inside = [_inside(axis, mask) for mask in masks]
     for place in places:
-        one = axis.codes[place]
-        own = Part(one.level, place - starts[one.level])
+        axis_code = axis.codes[place]
+        own = Part(axis_code.level, place - starts[axis_code.level])
         parts: list[tuple[Part, ...]] = []
         for mask, states in zip(masks, inside, strict=True):
             if mask is None or states[place] == 2:
                 parts.append((own,))
             elif states[place] == 0:
                 parts.append(())
-            elif one.level == TOTAL:
+            elif axis_code.level == TOTAL:
                 parts.append(ways.covered(variable, mask))
             else:
-                leaves = (groups[one.level] == own.at) & mask
+                leaves = (groups[axis_code.level] == own.at) & mask
                 parts.append(ways.covered(variable, leaves))
         # The total of a condition is what the condition is about: it is not cut.
-        cut = one.level != TOTAL and any(part != (own,) for part in parts if part)
-        label = _starred(one) if cut else one.label
-        made.append(ShownCode(one.code, label, one.level, tuple(parts), cut=cut))
-    return made
+        cut = axis_code.level != TOTAL and any(part != (own,) for part in parts if part)
+        label = _starred(axis_code) if cut else axis_code.label
+        shown_codes.append(ShownCode(axis_code.code, label, axis_code.level, tuple(parts), cut=cut))
+    return shown_codes
 
 
 def _inside(axis: Axis, mask: Mask | None) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
@@ -223,9 +223,9 @@ def _starred(code: AxisCode) -> Text:
 def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
     """The positions of the codes that were named, and the total."""
     by_code: dict[str, list[int]] = {}
-    for at, one in enumerate(axis.codes):
-        by_code.setdefault(one.code, []).append(at)
-        by_code.setdefault(f"{one.level}:{one.code}", []).append(at)
+    for at, axis_code in enumerate(axis.codes):
+        by_code.setdefault(axis_code.code, []).append(at)
+        by_code.setdefault(f"{axis_code.level}:{axis_code.code}", []).append(at)
     found = {len(axis.codes) - 1} if axis.total else set()
     for at, code in enumerate(codes):
         if code not in by_code:

@@ -53,13 +53,13 @@ class OpenedBudget(Confidential):
 def open_budgets(policy: Policy, methods: Mapping[Entity, Method]) -> tuple[OpenedBudget, ...]:
     """The look budget of all that any role may ask for over the web, for each kind of unit."""
     limit = policy.online.recovery or LIMIT
-    made = []
+    opened_budgets = []
     menus = open_menus(policy, methods)
     for of, budget in open_look_budgets(policy, menus, methods).items():
         noise = _noise(methods[of])
         assert noise is not None
         requirement = needed(budget, limit)
-        made.append(
+        opened_budgets.append(
             OpenedBudget(
                 of,
                 budget,
@@ -70,7 +70,7 @@ def open_budgets(policy: Policy, methods: Mapping[Entity, Method]) -> tuple[Open
                 requirement.met_by(noise),
             )
         )
-    return tuple(made)
+    return tuple(opened_budgets)
 
 
 def open_look_budgets(
@@ -100,15 +100,15 @@ def open_menu(policy: Policy, of: Entity) -> Menu | None:
 
     The largest number of cells does not count: a table above it can be asked for area by area.
     """
-    found = []
+    menus = []
     for role in WEB_ROLES:
         try:
-            found.append(menu_of(policy, policy.schema, of=of, role=role))
+            menus.append(menu_of(policy, policy.schema, of=of, role=role))
         except SpecError:
             continue
-    if not found:
+    if not menus:
         return None
-    widest = max(found, key=lambda one: one.dimensions)
+    widest = max(menus, key=lambda one: one.dimensions)
     return replace(widest, cells=None)
 
 
@@ -137,18 +137,20 @@ def refuse_weak(
         f"The noise is too small for what the policy {policy.name!r} opens, so the table builder"
         " stays closed."
     ]
-    for one in weak:
-        worst = one.budget.asked
-        if one.chance > one.limit:
+    for opened_budget in weak:
+        worst = opened_budget.budget.asked
+        if opened_budget.chance > opened_budget.limit:
             lines.append(
-                f"  {one.of.plural}: all tables together are worth {worst.looks:,.1f} looks at a"
+                f"  {opened_budget.of.plural}: all tables together are worth {worst.looks:,.1f}"
+                " looks at a"
                 f" cell of {worst.title}; the best linear estimate finds its count with a chance of"
-                f" {share_text(one.chance, digits=0)}, and the policy allows"
-                f" {share_text(one.limit, digits=0)}."
+                f" {share_text(opened_budget.chance, digits=0)}, and the policy allows"
+                f" {share_text(opened_budget.limit, digits=0)}."
             )
         else:
             lines.append(
-                f"  {one.of.plural}: averaging stays within the {share_text(one.limit, digits=0)}"
+                f"  {opened_budget.of.plural}: averaging stays within the"
+                f" {share_text(opened_budget.limit, digits=0)}"
                 " that the policy"
                 " allows, but the largest deviation is too likely: in some of so many published"
                 " sums all parts would be as far from the truth as they can be, which gives them"

@@ -53,7 +53,7 @@ class OfferedVariable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Population:
+class OfferedPopulation:
     """What can be counted, by what.
 
     Attributes:
@@ -92,10 +92,10 @@ class Catalogue:
     """
 
     census: CensusInfo
-    populations: tuple[Population, ...]
+    populations: tuple[OfferedPopulation, ...]
     start: Question
 
-    def population(self, of: str) -> Population:
+    def population(self, of: str) -> OfferedPopulation:
         """What can be asked about units of that kind."""
         for population in self.populations:
             if of in (population.of.value, population.of.plural):
@@ -119,13 +119,13 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
         except SpecError:
             continue  # nothing of these units is offered
         offered = []
-        for one in menu.variables:
-            variable = _offered(policy, one.variable, one.levels)
+        for menu_variable in menu.variables:
+            variable = _offered(policy, menu_variable.variable, menu_variable.levels)
             if _can_pass(spec.entity, variable, verdict):
                 offered.append(variable)
         if offered:
             populations.append(
-                Population(
+                OfferedPopulation(
                     spec.entity,
                     entity_label(spec.entity),
                     tuple(offered),
@@ -144,7 +144,11 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
 
 def _universes(schema: Schema, offered: Sequence[OfferedVariable]) -> Iterator[DeclaredUniverse]:
     """The universes that are made of codes on offer."""
-    levels = {one.variable.name: one.levels for one in offered if one.filter}
+    levels = {
+        offered_variable.variable.name: offered_variable.levels
+        for offered_variable in offered
+        if offered_variable.filter
+    }
     for declared in schema.universes:
         universe = universe_of(declared.condition, schema)
         if all(
@@ -177,7 +181,7 @@ def _alone(of: Entity, variable: Variable, level: Level) -> TableSpec:
     return TableSpec(of=of, axes=(make_axis(variable, [level], total=True),))
 
 
-def _start(population: Population, verdict: Callable[[TableSpec], Verdict]) -> Question:
+def _start(population: OfferedPopulation, verdict: Callable[[TableSpec], Verdict]) -> Question:
     """A first table: areas by something with few categories, if that passes."""
     of = population.of
     area = next((area for area in population.areas), None)
@@ -185,13 +189,17 @@ def _start(population: Population, verdict: Callable[[TableSpec], Verdict]) -> Q
     # What the units themselves say, in few categories: sex of persons, not walls of buildings.
     others.sort(key=lambda other: (other.variable.entity is not of, len(other.default.codes)))
     for other in others[:5]:
-        axes = [_axis(one) for one in (area, other) if one is not None]
+        axes = [
+            _axis(offered_variable)
+            for offered_variable in (area, other)
+            if offered_variable is not None
+        ]
         tried = TableSpec(
             of=of,
             axes=tuple(
-                make_axis(one.variable, [one.default], total=True)
-                for one in (area, other)
-                if one is not None
+                make_axis(offered_variable.variable, [offered_variable.default], total=True)
+                for offered_variable in (area, other)
+                if offered_variable is not None
             ),
         )
         if verdict(tried).outcome is not Outcome.REFUSED:

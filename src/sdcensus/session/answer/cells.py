@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sdcensus.model.published.figures import Support, too_few
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.spec.axis import TOTAL
-from sdcensus.session.answer.axes import AnswerAxis
+from sdcensus.session.answer.axes import ShownAxis
 from sdcensus.session.answer.recipe import Compiled
 from sdcensus.session.policy import Ruling
 from sdcensus.session.policy.code_rules import positions_of
@@ -24,7 +24,7 @@ Marks = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedCells:
+class CountedCells:
     """The published table behind an answer.
 
     Attributes:
@@ -66,7 +66,7 @@ class AnswerCells:
         return Support(self.parts, self.small)
 
 
-def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) -> AnswerCells:
+def answer_cells(compiled: Compiled, published: CountedCells, ruling: Ruling) -> AnswerCells:
     """Put the cells of an answer together.
 
     A sum of which any part is withheld is withheld.
@@ -89,7 +89,10 @@ def answer_cells(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
             [axis.counted.positions(code.parts[term]) for code in axis.codes]
             for axis in compiled.axes
         ]
-        places += [[one.counted.positions(one.parts[term])] for one in compiled.filters]
+        places += [
+            [filter_axis.counted.positions(filter_axis.parts[term])]
+            for filter_axis in compiled.filters
+        ]
         values += _combined(np.add, published.values, places).reshape(compiled.shape)
         small += _combined(np.add, below, places).reshape(compiled.shape)
         if marked is not None and marks is not None:
@@ -142,7 +145,7 @@ def _outer(counts: Sequence[Int64]) -> Int64:
     return np.asarray(product)
 
 
-def _with_ruling(compiled: Compiled, published: PublishedCells, ruling: Ruling) -> Marks | None:
+def _with_ruling(compiled: Compiled, published: CountedCells, ruling: Ruling) -> Marks | None:
     """The marks of counted cells, with those that the policy sets."""
     spec = compiled.counted
     marks = None if published.marks is None else published.marks.copy()
@@ -150,10 +153,10 @@ def _with_ruling(compiled: Compiled, published: PublishedCells, ruling: Ruling) 
 
     def rows(some: Sequence[Withheld]) -> list[tuple[int, list[int]]]:
         found = []
-        for one in some:
-            if one.variable in named:
-                at = named[one.variable]
-                found.append((at, positions_of(spec.axes[at], one)))
+        for withheld in some:
+            if withheld.variable in named:
+                at = named[withheld.variable]
+                found.append((at, positions_of(spec.axes[at], withheld)))
         return [(at, places) for at, places in found if places]
 
     sparse = rows(ruling.sparse)
@@ -217,7 +220,7 @@ class WorkedExample:
 MOST_PARTS = 12
 
 
-def worked_example(axes: Sequence[AnswerAxis], cells: AnswerCells) -> WorkedExample | None:
+def worked_example(axes: Sequence[ShownAxis], cells: AnswerCells) -> WorkedExample | None:
     """The clearest place where published parts do not add up: few parts, a small difference."""
     best: tuple[tuple[int, int, int], WorkedExample] | None = None
     for at, axis in enumerate(axes):
@@ -244,7 +247,7 @@ def worked_example(axes: Sequence[AnswerAxis], cells: AnswerCells) -> WorkedExam
     return None if best is None else best[1]
 
 
-def _parts_of(axis: AnswerAxis) -> tuple[int, tuple[int, ...]] | None:
+def _parts_of(axis: ShownAxis) -> tuple[int, tuple[int, ...]] | None:
     """The total of an axis and its parts: codes of the coarsest level, all of them shown."""
     if axis.total is None or not axis.whole:
         return None

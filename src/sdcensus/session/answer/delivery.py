@@ -19,7 +19,7 @@ from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer import words
-from sdcensus.session.answer.axes import AnswerAxis
+from sdcensus.session.answer.axes import ShownAxis
 from sdcensus.session.answer.cells import AnswerCells, error_factor
 from sdcensus.session.answer.levels import axis_label, question_heading
 from sdcensus.session.answer.recipe import Compiled
@@ -139,7 +139,7 @@ def _flags(cells: AnswerCells) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
     return np.where(np.isin(cells.marks, IN_PLACE), cells.marks, np.uint8(Mark.NONE))
 
 
-def delivered_axis(axis: AnswerAxis) -> DeliveredAxis:
+def delivered_axis(axis: ShownAxis) -> DeliveredAxis:
     """An axis of an answer as its reader gets it."""
     variable = axis.asked.variable
     return DeliveredAxis(

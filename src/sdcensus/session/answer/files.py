@@ -33,8 +33,12 @@ def served_formats() -> tuple[TableFormat, ...]:
 @cache
 def form_names() -> tuple[str, ...]:
     """The names of everything that can be downloaded: formats, and zip files of several files."""
-    zipped = [f"{one.name}{ZIP_ENDING}" for one in served_formats() if len(one.endings) > 1]
-    return (*(one.name for one in served_formats()), *zipped)
+    zipped = [
+        f"{table_format.name}{ZIP_ENDING}"
+        for table_format in served_formats()
+        if len(table_format.endings) > 1
+    ]
+    return (*(table_format.name for table_format in served_formats()), *zipped)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer.service import Answer
-from sdcensus.session.policy import Remedy
+from sdcensus.session.policy import VerdictRemedy
 
 
 def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
@@ -39,7 +39,7 @@ def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
     }
 
 
-def question_of(remedy: Remedy, question: Question) -> Question:
+def question_of(remedy: VerdictRemedy, question: Question) -> Question:
     """The question that a remedy stands for: other axes, and of the rest what still fits."""
     kept = {axis.variable.name for axis in remedy.spec.axes}
     same = {

@@ -23,8 +23,8 @@ from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
 from sdcensus.session.answer.axes import (
-    AnswerAxis,
     FilterAxis,
+    ShownAxis,
     Ways,
     all_parts,
     answer_axis,
@@ -48,7 +48,7 @@ class Compiled:
     question: Question
     spec: TableSpec
     watched: TableSpec
-    axes: tuple[AnswerAxis, ...]
+    axes: tuple[ShownAxis, ...]
     filters: tuple[FilterAxis, ...]
     counted: TableSpec
     terms: int
@@ -97,7 +97,7 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
                 place=f"codes.{name}",
             )
     for name, own in groups.items():
-        if len({one.label for one in own}) < len(own):
+        if len({own_group.label for own_group in own}) < len(own):
             raise QuestionError(
                 told("question.groups-alike", "Two groups have the same name."),
                 place=f"groups.{name}",
@@ -122,7 +122,7 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
             of=asked.of,
             axes=(
                 *(axis.counted.axis for axis in axes),
-                *(one.counted.axis for one in filters),
+                *(filter_axis.counted.axis for filter_axis in filters),
             ),
         ),
         terms=len(terms),
@@ -144,7 +144,9 @@ def compile_total(spec: TableSpec, policy: Policy) -> Compiled:
         watched=total,
         axes=(),
         filters=filters,
-        counted=TableSpec(of=spec.of, axes=tuple(one.counted.axis for one in filters)),
+        counted=TableSpec(
+            of=spec.of, axes=tuple(filter_axis.counted.axis for filter_axis in filters)
+        ),
         terms=len(terms),
     )
 
@@ -175,7 +177,7 @@ def _spec(question: Question, policy: Policy) -> TableSpec:
 
 
 def _watched(
-    spec: TableSpec, axes: Sequence[AnswerAxis], codes: Mapping[str, tuple[str, ...]]
+    spec: TableSpec, axes: Sequence[ShownAxis], codes: Mapping[str, tuple[str, ...]]
 ) -> TableSpec:
     """The table with its condition narrowed to the codes that are shown."""
     universe: Universe = spec.universe

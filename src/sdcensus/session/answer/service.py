@@ -31,7 +31,7 @@ from sdcensus.session.answer.budgets import OpenedBudget
 from sdcensus.session.answer.cache import RecentlyUsed
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
-    PublishedCells,
+    CountedCells,
     WorkedExample,
     answer_cells,
     low_reliability,
@@ -45,10 +45,10 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.policy import (
     Outcome,
-    Reason,
     ReasonCode,
     Ruling,
     Verdict,
+    VerdictReason,
     ask,
     decide,
 )
@@ -121,7 +121,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions:
+class DataVersions:
     """Which numbers these are. Public."""
 
     data: str
@@ -185,7 +185,7 @@ class TableService(Confidential):
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
         # Tables are kept as the one rule of this service shows them.
-        self._cache: RecentlyUsed[tuple[PublishedCells, Provenance]] = RecentlyUsed(
+        self._cache: RecentlyUsed[tuple[CountedCells, Provenance]] = RecentlyUsed(
             kept_bytes, lambda one: one[0].bytes
         )
         self._judged: RecentlyUsed[AnyTable] = RecentlyUsed(
@@ -228,11 +228,11 @@ class TableService(Confidential):
         return tuple(dict.fromkeys(told))
 
     @property
-    def versions(self) -> Versions:
+    def versions(self) -> DataVersions:
         """Which numbers it gives."""
         origin = self.census.origin
         method = next(iter(self._methods.values()))
-        return Versions(
+        return DataVersions(
             data=origin.data_version,
             keys=method.key_version,
             method=method.described_name,
@@ -302,7 +302,7 @@ class TableService(Confidential):
             raise SpecError(f"Tables of {compiled.spec.of.plural} are not offered.")
         ruling = self._ruling(compiled, role)
         limits = self.policy.role(role)
-        made = Answer(
+        answer = Answer(
             question=question,
             spec=compiled.watched,
             table=None,
@@ -314,12 +314,12 @@ class TableService(Confidential):
             verdict=ruling.verdict,
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
-            return made
+            return answer
         published, provenance = self._published(compiled.counted, progress)
         cells = answer_cells(compiled, published, ruling)
         cells = low_reliability(cells, self.policy.online_for(role).brackets)
         return replace(
-            made,
+            answer,
             table=delivered(
                 compiled,
                 cells,
@@ -341,7 +341,7 @@ class TableService(Confidential):
             counted = max(counted, self._rule.counted(unfiltered(compiled.spec)).cells)
         if counted > MOST_COUNTED:
             asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
-            reason = Reason(
+            reason = VerdictReason(
                 ReasonCode.TOO_MANY_CELLS,
                 f"The answer needs {counted:,} cells to be counted, and at most"
                 f" {MOST_COUNTED:,} are. Ask for coarser categories, or for fewer of them.",
@@ -381,10 +381,10 @@ class TableService(Confidential):
 
     # ----------------------------------------------------------------------------- the numbers
 
-    def _published(self, spec: TableSpec, progress: Progress) -> tuple[PublishedCells, Provenance]:
+    def _published(self, spec: TableSpec, progress: Progress) -> tuple[CountedCells, Provenance]:
         """Published values of the cells that are counted for an answer."""
 
-        def make() -> tuple[PublishedCells, Provenance]:
+        def make() -> tuple[CountedCells, Provenance]:
             progress("counting", 0.0)
             cube = self.census.tabulate(self._rule.counted(spec))
             progress("protecting", 0.5)
@@ -393,7 +393,7 @@ class TableService(Confidential):
             )
             table = protected.table.whole()
             progress("protecting", 1.0)
-            return PublishedCells(table.published, table.flags), protected.provenance
+            return CountedCells(table.published, table.flags), protected.provenance
 
         return self._cache.get(_kept_as(spec), make)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.session.answer.recipe import Compiled
-from sdcensus.session.policy import Reason, Verdict
+from sdcensus.session.policy import Verdict, VerdictReason
 
 
 def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Verdict:
@@ -17,16 +17,16 @@ def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Ve
         codes_of = {level.name: level.codes for level in axis.asked.variable.levels()}
         every = {part for code in axis.codes for parts in code.parts for part in parts}
         shown[axis.asked.variable.name] = {
-            (one.level, codes_of[one.level][one.at].code) for one in every if not one.total
+            (part.level, codes_of[part.level][part.at].code) for part in every if not part.total
         }
     reasons = []
     for reason in verdict.reasons:
         kept = []
-        for one in reason.withheld:
-            there = shown.get(one.variable, set())
-            codes = tuple(code for code in one.codes if (one.level, code) in there)
+        for withheld in reason.withheld:
+            there = shown.get(withheld.variable, set())
+            codes = tuple(code for code in withheld.codes if (withheld.level, code) in there)
             if codes:
-                kept.append(replace(one, codes=codes))
+                kept.append(replace(withheld, codes=codes))
         if kept or not reason.withheld:
             reasons.append(replace(reason, withheld=tuple(kept)))
     areas, available = _areas_shown(policy, compiled, reasons, verdict)
@@ -36,7 +36,7 @@ def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Ve
 
 
 def _areas_shown(
-    policy: Policy, compiled: Compiled, reasons: list[Reason], verdict: Verdict
+    policy: Policy, compiled: Compiled, reasons: list[VerdictReason], verdict: Verdict
 ) -> tuple[int | None, int | None]:
     """Of the areas that are shown, groups of them included, how many there are and have numbers."""
     if verdict.areas is None:
@@ -47,11 +47,11 @@ def _areas_shown(
         if variable.name not in places:
             continue
         gone = {
-            (one.level, code)
+            (withheld.level, code)
             for reason in reasons
-            for one in reason.withheld
-            if one.variable == variable.name
-            for code in one.codes
+            for withheld in reason.withheld
+            if withheld.variable == variable.name
+            for code in withheld.codes
         }
         codes = [code for code in axis.codes if code.level != TOTAL]
         if not gone:

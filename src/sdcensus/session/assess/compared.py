@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sdcensus.methods.method import Kind, Method
+from sdcensus.methods.method import Method, MethodKind
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
@@ -31,7 +31,7 @@ class AsPublished(Method):
     table: Table
 
     name: ClassVar[str] = "as-published"
-    kind: ClassVar[Kind] = Kind.PERTURBS
+    kind: ClassVar[MethodKind] = MethodKind.PERTURBS
 
     def __repr__(self) -> str:
         return f"<AsPublished {self.table.spec.title}>"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import Part
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Role
@@ -74,19 +74,21 @@ def small_given_away(
     """Cells of 1 or 2 that the one who knows most can work out, exempt ones left out."""
     if not fitting or not fitting[-1].small_disclosed:
         return ()
-    found = fitting[-1].intervals
+    intervals = fitting[-1].intervals
     if intruder.exempt is not None:  # these are published exactly on purpose
-        found = replace(found, upper=np.where(intruder.exempt, found.lower + 9, found.upper))
-    return given_away(cube, table, found, language=language)
+        intervals = replace(
+            intervals, upper=np.where(intruder.exempt, intervals.lower + 9, intervals.upper)
+        )
+    return given_away(cube, table, intervals, language=language)
 
 
 def distances_of(
     cube: Cube, table: Table, *, has_interior: bool
-) -> tuple[tuple[Part, Utility], ...]:
+) -> tuple[tuple[TablePart, Utility], ...]:
     """Distances over every part that the table has."""
-    parts = tuple(Part) if has_interior else (Part.ALL,)
+    parts = tuple(TablePart) if has_interior else (TablePart.ALL,)
     measured = [(part, utility_of(cube, table, part)) for part in parts]
-    return tuple((part, one) for part, one in measured if one.cells or one.withheld)
+    return tuple((part, utility) for part, utility in measured if utility.cells or utility.withheld)
 
 
 def by_area(

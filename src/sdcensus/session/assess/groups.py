@@ -50,16 +50,16 @@ def groups_of(
         progress: Told how far it is.
     """
     noise = GroupNoise(None, None) if method is None else group_noise(method, smallest_group)
-    found: list[BrokenDown] = []
+    broken_downs: list[BrokenDown] = []
     tables = [one for one in (spec, *others) if one.of is spec.of]
     if others and any(table.measure is Measure.COUNT for table in tables):
         with suppress(SdcensusError):
-            found += broken_down_in_tables(
+            broken_downs += broken_down_in_tables(
                 census, tables, lambda _: noise, most_work=ASSESS_WORK, progress=progress
             )
     if policy is not None:
         rules = read_policy(policy, census.schema)
-        found.append(
+        broken_downs.append(
             broken_down_in_menu(
                 census,
                 menu_of(rules, census.schema, of=spec.of, role=UserRole.PUBLIC),
@@ -68,4 +68,4 @@ def groups_of(
                 progress=progress,
             )
         )
-    return tuple(found)
+    return tuple(broken_downs)

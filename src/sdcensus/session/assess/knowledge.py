@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdcensus.errors import SdcensusError
-from sdcensus.methods.method import Kind, Mask, Method, mask_of
+from sdcensus.methods.method import Mask, Method, MethodKind, mask_of
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import is_interior
@@ -76,7 +76,7 @@ def variance_of(method: Method | None, perturbation: Perturbation | None) -> flo
     Averages over tables are computed with it. Where totals are sums, or a step moves values
     afterwards, the looks of a budget are no independent draws of that variance.
     """
-    if method is not None and any(step.kind is Kind.ADDS_UP for step in method.steps):
+    if method is not None and any(step.kind is MethodKind.ADDS_UP for step in method.steps):
         return None
     if method is None or method.first.has_own_noise:
         noise = noise_of(method, perturbation)

@@ -337,7 +337,7 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
                 " Give the store that the table was made from."
             )
         codes, mine = variable.codes, own[variable.name].codes
-        if [code.code for code in codes] != [one.code for one in mine]:
+        if [code.code for code in codes] != [code.code for code in mine]:
             raise SpecError(
                 f"The published table has another code list of {variable.name!r} than this census."
                 " Give the store that the table was made from."

@@ -37,7 +37,7 @@ def others_of(
 ) -> tuple[TableSpec, ...]:
     """The other tables that the same people are in: published before, or planned."""
     every = {} if registry is None else {spec.hash(): spec for spec in registry.specs()}
-    every |= {one.hash(): one for one in planned}
+    every |= {spec.hash(): spec for spec in planned}
     every.pop(spec.hash(), None)
     return tuple(every.values())
 
@@ -78,7 +78,7 @@ def differences_of(
                 found += differences_between(cube, _counted(spec, tabulate))
         except SdcensusError as error:
             left_out.append(f"Differences with {spec.title}: {error}")
-    return tuple(one for one in found if one)
+    return tuple(findings for findings in found if findings)
 
 
 def _counted(spec: TableSpec, tabulate: Tabulate) -> Cube:

@@ -21,7 +21,7 @@ from sdcensus.attack import (
     Assumptions,
     AttackReport,
     AttackResult,
-    Claims,
+    CellClaims,
     KnownNoise,
     run_attacks,
 )
@@ -105,11 +105,11 @@ def attack_folder(
         skip_unreadable: Go on without files that cannot be read.
         progress: Told how far it is.
     """
-    found: PublishedFolder = scan_published(
+    published_folder: PublishedFolder = scan_published(
         folder, skip_unreadable=skip_unreadable, most_cells=MOST_CELLS, progress=progress
     )
-    report = run_attacks(found.tables, assumptions, attacks=attacks, progress=progress)
-    return FolderAttack(Path(folder), found.tables, report, found.skipped)
+    report = run_attacks(published_folder.tables, assumptions, attacks=attacks, progress=progress)
+    return FolderAttack(Path(folder), published_folder.tables, report, published_folder.skipped)
 
 
 def attack_address(
@@ -268,11 +268,14 @@ def _document(found: FolderAttack) -> dict[str, Any]:
             for result in report.results
         ],
         "notes": list(found.notes),
-        "not_attacked": [*report.left_out, *(f"{one.name}: {one.reason}" for one in found.skipped)],
+        "not_attacked": [
+            *report.left_out,
+            *(f"{skipped_file.name}: {skipped_file.reason}" for skipped_file in found.skipped),
+        ],
     }
 
 
-def _columns(claims: Sequence[Claims]) -> pa.Table:
+def _columns(claims: Sequence[CellClaims]) -> pa.Table:
     """Claims as columns."""
     pieces = [
         pa.table(

@@ -107,14 +107,19 @@ def walked(
         most_variables: The most variables in a table.
         allowed: Whether the menu has a table of these variables at these levels.
     """
-    others = [one for one in offered if not one.area]
+    others = [offered_axis for offered_axis in offered if not offered_axis.area]
     for name in walk.variables:
         if name not in {other.variable for other in others}:
             known = [other.variable for other in others]
             raise UnknownName("variable on the menu", name, known=known)
     if walk.variables:
         others = [other for other in others if other.variable in walk.variables]
-    places = {level: one.variable for one in offered if one.area for level, _ in one.levels}
+    places = {
+        level: offered_axis.variable
+        for offered_axis in offered
+        if offered_axis.area
+        for level, _ in offered_axis.levels
+    }
     wanted = (COUNTRY, *places) if walk.areas is None else walk.areas
     for name in wanted:
         if name != COUNTRY and name not in places:
@@ -124,10 +129,14 @@ def walked(
     for place in wanted:
         fixed = {} if place == COUNTRY else {places[place]: place}
         for chosen in itertools.combinations(others, min(dimensions - len(fixed), len(others))):
-            levels = [one.levels if walk.every_level else one.levels[:1] for one in chosen]
+            levels = [
+                offered_axis.levels if walk.every_level else offered_axis.levels[:1]
+                for offered_axis in chosen
+            ]
             for combined in itertools.product(*levels):
                 table = {
-                    one.variable: level for one, (level, _) in zip(chosen, combined, strict=True)
+                    offered_axis.variable: level
+                    for offered_axis, (level, _) in zip(chosen, combined, strict=True)
                 }
                 table |= fixed
                 if table and allowed(table):

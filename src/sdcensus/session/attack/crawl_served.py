@@ -55,7 +55,11 @@ def crawl_served(
     if population is None:
         raise InputError(f"{connection.url} offers no tables of {units}.")
     offered = [_offered(variable) for variable in connection.variables(units)]
-    sizes = {(one.variable, level): size for one in offered for level, size in one.levels}
+    sizes = {
+        (offered_axis.variable, level): size
+        for offered_axis in offered
+        for level, size in offered_axis.levels
+    }
 
     def allowed(table: Mapping[str, str]) -> bool:
         cells = math.prod(sizes[name, level] + 1 for name, level in table.items())

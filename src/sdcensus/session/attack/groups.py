@@ -76,14 +76,14 @@ def group_lines(claims: Sequence[GroupClaims], *, most: int) -> list[tuple[str, 
     )
     lines = []
     for size, sure, _, number, at in ranked[:most]:
-        one = claims[number]
-        text = _cell_text(one, at)
-        units = one.spec.of
+        group_claims = claims[number]
+        text = _cell_text(group_claims, at)
+        units = group_claims.spec.of
         persons = f"1 {units.value}" if size == 1 else f"{size} {units.plural}"
-        read = attribute_text(attributes_of(one)[at], size, _SHOWN)
+        read = attribute_text(attributes_of(group_claims)[at], size, _SHOWN)
         lines.append(
             (
-                one.table,
+                group_claims.table,
                 text,
                 f"{persons}: {read}" if read else persons,
                 share_text(-sure, digits=0),

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sdcensus.attack import GROUP_ATTACKS, AttackReport, AttackResult, Claims
+from sdcensus.attack import GROUP_ATTACKS, AttackReport, AttackResult, CellClaims
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
@@ -160,12 +160,14 @@ def score(
     truth: dict[str, Int64] = {}
     left_out: list[str] = []
     wanted = [table for table in tables if table.name in report.tables]
-    for at, one in enumerate(wanted):
+    for at, published_table in enumerate(wanted):
         progress("counting the truth", at / len(wanted))
-        if one.provenance is None:
-            left_out.append(f"{one.name} does not say what it was made of and was not scored.")
+        if published_table.provenance is None:
+            left_out.append(
+                f"{published_table.name} does not say what it was made of and was not scored."
+            )
         else:
-            truth[one.name] = _counts(one, census)
+            truth[published_table.name] = _counts(published_table, census)
     others = ("gaps", *GROUP_ATTACKS)
     scores = tuple(
         _score(result, truth) for result in report.results if result.attack not in others
@@ -180,8 +182,8 @@ def _counts(one: PublishedTable, census: Census) -> Int64:
     spec = one.table.spec
     _check_lists(one.name, spec, census)
     cube = census.tabulate(spec)
-    made = one.provenance
-    if made is not None and made.data_version != cube.origin.data_version:
+    provenance = one.provenance
+    if provenance is not None and provenance.data_version != cube.origin.data_version:
         raise SpecError(
             f"{one.name} was made of another version of the data than this store holds. Score it"
             " with the store that it was published from."
@@ -204,8 +206,8 @@ def _score(result: AttackResult, truth: Mapping[str, Int64]) -> AttackScore:
     empty = np.zeros(0, dtype=np.int64)
     claimed = [claim for claim in result.claims if _known(claim, truth)]
     true = np.concatenate([empty, *(_true_counts(one, truth) for one in claimed)])
-    lower = np.concatenate([empty, *(one.lower for one in claimed)])
-    upper = np.concatenate([empty, *(one.upper for one in claimed)])
+    lower = np.concatenate([empty, *(claims.lower for claims in claimed)])
+    upper = np.concatenate([empty, *(claims.upper for claims in claimed)])
     seen = [truth[name][cells] for name, cells in result.examined if name in truth]
     looked_at = np.concatenate([empty, *seen]) if result.examined else None
     exact = lower == upper
@@ -236,11 +238,11 @@ def _sized(counts: Int64, least: int, most: int | None) -> npt.NDArray[np.bool_]
     return fits if most is None else fits & (counts <= most)
 
 
-def _known(claims: Claims, truth: Mapping[str, Int64]) -> bool:
+def _known(claims: CellClaims, truth: Mapping[str, Int64]) -> bool:
     return claims.table in truth and (claims.less is None or claims.less.table in truth)
 
 
-def _true_counts(claims: Claims, truth: Mapping[str, Int64]) -> Int64:
+def _true_counts(claims: CellClaims, truth: Mapping[str, Int64]) -> Int64:
     counts = truth[claims.table][claims.cells]
     less = claims.less
     if less is None:

@@ -64,7 +64,7 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
         for rule in declared_rules(census.schema)
     }
     pairs = list(_pairs(census))
-    found: list[ProposedRule] = []
+    proposed_rules: list[ProposedRule] = []
     for at, (of, first, second) in enumerate(pairs):
         progress("looking for rules that are not declared", at / len(pairs))
         counted = census.tabulate(f"{first.name}-total", f"{second.name}-total", of=of).dense
@@ -76,8 +76,8 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
             (first, second, counted.count, rule),
             (second, first, counted.count.T, turned),
         ):
-            found += _implications(source, target, count, known)
-    return tuple(sorted(found, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
+            proposed_rules += _implications(source, target, count, known)
+    return tuple(sorted(proposed_rules, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
 
 
 def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
@@ -85,9 +85,11 @@ def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
     schema = census.schema
     for spec in schema.entities:
         own = [
-            one
-            for one in sorted(schema.usable(spec.entity), key=lambda one: one.name)
-            if one.entity is spec.entity and one.role is not Role.GEOGRAPHY and not one.continuous
+            variable
+            for variable in sorted(schema.usable(spec.entity), key=lambda one: one.name)
+            if variable.entity is spec.entity
+            and variable.role is not Role.GEOGRAPHY
+            and not variable.continuous
         ]
         for first, second in itertools.combinations(own, 2):
             if len(first.codes) * len(second.codes) <= MOST_COMBINATIONS:

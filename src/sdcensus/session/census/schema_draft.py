@@ -71,7 +71,7 @@ def draft(
         raise InputError(f"{decimal!r} cannot be the decimal sign. It is '.' or ','.")
     before = set(out.rglob("*")) if out.is_dir() else set()
     text = draft_schema(paths, out, options)
-    written = {one for one in out.rglob("*") if one.is_file()} - before
+    written = {path for path in out.rglob("*") if path.is_file()} - before
     path = out / SCHEMA_FILE
     lists = tuple(sorted(written - {path}))
     guesses = sum("guessed" in line for line in text.splitlines()[1:])

@@ -11,9 +11,16 @@ from sdcensus.model.spec.predicate import Value
 from sdcensus.model.spec.question import LONGEST_CODE, LONGEST_LABEL, MOST_GROUPS, OwnGroup
 from sdcensus.model.spec.universe import bounds
 from sdcensus.session.commands.conditions import Conditions, axis_name, codes_of
-from sdcensus.session.commands.names import Category, Found, Mask, Names, Recoded, axis_text
+from sdcensus.session.commands.names import (
+    Category,
+    Mask,
+    NamedThing,
+    ProgramNames,
+    Recoded,
+    axis_text,
+)
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.syntax import Define, Rest, RestKind, Span
+from sdcensus.session.commands.syntax import Define, RestCategory, RestKind, Span
 
 
 def recode(define: Define, conditions: Conditions) -> Recoded:
@@ -25,7 +32,9 @@ def recode(define: Define, conditions: Conditions) -> Recoded:
     return _Recoder(define, conditions).made()
 
 
-def groups_of(names: Names, recoded: Recoded, *, total: bool) -> tuple[str, tuple[OwnGroup, ...]]:
+def groups_of(
+    names: ProgramNames, recoded: Recoded, *, total: bool
+) -> tuple[str, tuple[OwnGroup, ...]]:
     """The axis and the groups of a question that show computed categories."""
     return own_groups(
         names,
@@ -36,7 +45,7 @@ def groups_of(names: Names, recoded: Recoded, *, total: bool) -> tuple[str, tupl
 
 
 def own_groups(
-    names: Names, variable: Variable, wanted: list[tuple[str, Mask]], *, total: bool
+    names: ProgramNames, variable: Variable, wanted: list[tuple[str, Mask]], *, total: bool
 ) -> tuple[str, tuple[OwnGroup, ...]]:
     """Groups of leaves as groups of few declared codes, and the axis that has these."""
     labelled = [(label, codes_of(variable, leaves)) for label, leaves in wanted]
@@ -66,7 +75,7 @@ class _Recoder:
     def __init__(self, define: Define, conditions: Conditions) -> None:
         self.define, self.conditions = define, conditions
         self.source = conditions.names.source
-        self.found: Found = conditions.names.find(define.source)
+        self.found: NamedThing = conditions.names.find(define.source)
         if self.found.recoded is not None:
             refuse(
                 self.source,
@@ -95,10 +104,10 @@ class _Recoder:
         self.conditions.names.look_at(many, self.define.source.at)
         labels = self._labels()
         positions: list[list[int]] = [[] for _ in groups]
-        rests: dict[RestKind, tuple[int, Rest]] = {}
+        rests: dict[RestKind, tuple[int, RestCategory]] = {}
         for number, group in enumerate(groups):
             for item in group.items:
-                if isinstance(item, Rest):
+                if isinstance(item, RestCategory):
                     if item.kind in rests:
                         refuse(
                             self.source,
@@ -195,7 +204,7 @@ class _Recoder:
 
     def _within(self, span: Span) -> list[int]:
         """The codes whose numbers lie in a range, missing ones excepted."""
-        low, high = (self._limit(one) for one in (span.low, span.high))
+        low, high = (self._limit(value) for value in (span.low, span.high))
         if low is not None and high is not None and low > high:
             what = told(
                 "recode.empty-range",
@@ -270,7 +279,7 @@ class _Recoder:
             )
         return number
 
-    def _rest(self, kind: RestKind, rest: Rest, label: str) -> list[int]:
+    def _rest(self, kind: RestKind, rest: RestCategory, label: str) -> list[int]:
         missing = kind is RestKind.MISSING
         found = [
             at

@@ -19,11 +19,18 @@ from sdcensus.model.text import Text
 from sdcensus.session.commands.categories import groups_of, recode
 from sdcensus.session.commands.conditions import Conditions
 from sdcensus.session.commands.figures import ELSEWHERE, Indicators
-from sdcensus.session.commands.names import Found, Names
+from sdcensus.session.commands.names import NamedThing, ProgramNames
 from sdcensus.session.commands.parser import parse_program
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.program import CommandTable, Program, Show
-from sdcensus.session.commands.syntax import Counts, Define, Indicator, PercentOf, Rundef, Table
+from sdcensus.session.commands.syntax import (
+    CountStatement,
+    Define,
+    Indicator,
+    PercentOf,
+    Rundef,
+    TableStatement,
+)
 from sdcensus.session.commands.units import (
     check_condition,
     check_variable,
@@ -80,7 +87,7 @@ class _Compiler:
 
     def __init__(self, source: str, schema: Schema, language: str | None) -> None:
         self.source, self.schema = source, schema
-        self.names = Names(source, schema)
+        self.names = ProgramNames(source, schema)
         self.conditions = Conditions(self.names)
         self.indicators = Indicators(self.conditions, language)
         self.always: tuple[Condition, ...] = ()
@@ -93,7 +100,7 @@ class _Compiler:
         for alway in self.always:
             self.conditions.universe(self.conditions.text(alway), alway.at)
 
-    def table(self, one: Table) -> CommandTable:
+    def table(self, one: TableStatement) -> CommandTable:
         """The question of one table."""
         name = one.name.text
         if len(name) > LONGEST_NAME:
@@ -118,7 +125,7 @@ class _Compiler:
 class _TableCompiler:
     """Makes the question of one table."""
 
-    def __init__(self, program: _Compiler, table: Table) -> None:
+    def __init__(self, program: _Compiler, table: TableStatement) -> None:
         self.program, self.table = program, table
         self.source, self.schema = program.source, program.schema
         self.names, self.conditions = program.names, program.conditions
@@ -128,13 +135,13 @@ class _TableCompiler:
     def made(self) -> CommandTable:
         analysis = self.table.analysis
         self._check_numbers()
-        if isinstance(analysis, Counts):
+        if isinstance(analysis, CountStatement):
             return self._counts(analysis)
         return self._indicator(analysis)
 
     # -------------------------------------------------------------------------------- counts
 
-    def _counts(self, analysis: Counts) -> CommandTable:
+    def _counts(self, analysis: CountStatement) -> CommandTable:
         table = self.table
         if table.per is not None:
             what = told("figures.per-of-counts", "PER belongs to ratios; counts have none.")
@@ -161,7 +168,7 @@ class _TableCompiler:
             show = _PERCENT[table.percent.of]
         return self._table(unit, rows, columns, layers, show, computed)
 
-    def _percent(self, rows: Sequence[Found], columns: Sequence[Found]) -> Percentages:
+    def _percent(self, rows: Sequence[NamedThing], columns: Sequence[NamedThing]) -> Percentages:
         percent = self.table.percent
         assert percent is not None
         over = {
@@ -182,7 +189,7 @@ class _TableCompiler:
         self._need_totals(over, f"PERCENT {percent.of.value}")
         return Percentages(tuple(one.variable.name for one in over), self._decimals())
 
-    def _need_totals(self, over: Sequence[Found], what: str) -> None:
+    def _need_totals(self, over: Sequence[NamedThing], what: str) -> None:
         for one in over:
             if not one.reference.total:
                 refuse(
@@ -216,7 +223,7 @@ class _TableCompiler:
                 kind=kind.text,
             )
             refuse(self.source, table.per.at, what)
-        by = [self.names.find(one) for one in analysis.by]
+        by = [self.names.find(reference) for reference in analysis.by]
         unit = self._unit(analysis)
         layers = self._areas()
         for one in (*layers, *by):
@@ -255,13 +262,13 @@ class _TableCompiler:
         """What is counted for a figure: what is named, else what its variables describe."""
         if isinstance(analysis.denominator, Name):
             return self.names.entity(analysis.denominator)
-        found = [
+        founds = [
             self.names.find(comparison.operand)
             for part in sides(analysis)
             for comparison in comparisons(part)
         ]
         own = self.program.indicators.variable(analysis)
-        return lowest(self.names, [*found, *([own] if own else [])])
+        return lowest(self.names, [*founds, *([own] if own else [])])
 
     def _check_cuts(self, analysis: Indicator, variable: Variable) -> None:
         """A class of which a condition leaves a part has no longer the numbers that it says."""
@@ -288,7 +295,7 @@ class _TableCompiler:
 
     # ------------------------------------------------------------------------------ the parts
 
-    def _areas(self) -> list[Found]:
+    def _areas(self) -> list[NamedThing]:
         if self.table.areas is None:
             return []
         found = self.names.find(self.table.areas)
@@ -306,7 +313,7 @@ class _TableCompiler:
             refuse(self.source, self.table.areas.name.at, both(what, offered(known)))
         return [found]
 
-    def _add(self, found: Found) -> None:
+    def _add(self, found: NamedThing) -> None:
         """One more axis."""
         name = found.variable.name
         if name in self.axes:
@@ -347,14 +354,14 @@ class _TableCompiler:
     def _check_numbers(self) -> None:
         """PER and DECIMALS, as figures take them."""
         per, decimals = self.table.per, self.table.decimals
-        one = Counted(np.ones(1, dtype=np.int64))
+        counted = Counted(np.ones(1, dtype=np.int64))
         for number in (decimals, per):
             if number is None:
                 continue
             try:
                 quotient(
-                    one,
-                    one,
+                    counted,
+                    counted,
                     per=per.value if per is number and per is not None else 1,
                     decimals=self._decimals(),
                 )
@@ -364,9 +371,9 @@ class _TableCompiler:
     def _table(
         self,
         unit: Entity,
-        rows: Sequence[Found],
-        columns: Sequence[Found],
-        layers: Sequence[Found],
+        rows: Sequence[NamedThing],
+        columns: Sequence[NamedThing],
+        layers: Sequence[NamedThing],
         show: Show,
         computed: Computed | None,
         *,

@@ -23,7 +23,7 @@ from sdcensus.model.spec.predicate import (
 )
 from sdcensus.model.spec.question import LONGEST_CONDITION
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
-from sdcensus.session.commands.names import Category, Found, Mask, Names
+from sdcensus.session.commands.names import Category, Mask, NamedThing, ProgramNames
 from sdcensus.session.commands.places import refuse
 
 _SIDES: dict[str, Callable[[int, int], bool]] = {
@@ -39,7 +39,7 @@ _ORDERING = 3
 class Conditions:
     """Resolves conditions against the names of a program."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ProgramNames) -> None:
         self.names = names
         self._universes: dict[str, Universe] = {}
         self._codes: dict[tuple[str, str], dict[str, list[int]]] = {}
@@ -84,12 +84,12 @@ class Conditions:
                 )
             try:
                 self._count(parse_condition(text), at)
-                made = universe_of(text, self.names.schema)
-                terms_of(made)
+                universe = universe_of(text, self.names.schema)
+                terms_of(universe)
             except SpecError as error:
                 # Without its place, if it has one: that is a part of a question.
                 refuse(source, at, error.said)
-            self._universes[text] = made
+            self._universes[text] = universe
         return self._universes[text]
 
     def _count(self, condition: Condition, at: int) -> None:
@@ -136,7 +136,7 @@ class Conditions:
             return f"{found.operand} {one.operator} ({', '.join(values)})"
         return f"{found.operand} {one.operator} {values[0]}"
 
-    def _of_numbers(self, one: Comparison, found: Found) -> str:
+    def _of_numbers(self, one: Comparison, found: NamedThing) -> str:
         value = one.values[0]
         text = f"{found.operand} {one.operator} {self._value(value)}"
         if text not in self._compared:
@@ -194,7 +194,7 @@ class Conditions:
 
     # -------------------------------------------------------------------- computed categories
 
-    def _of_categories(self, one: Comparison, found: Found) -> str:
+    def _of_categories(self, one: Comparison, found: NamedThing) -> str:
         """A comparison with computed categories is one with the codes that they are made of."""
         assert found.recoded is not None
         categories = found.recoded.categories

@@ -13,7 +13,7 @@ from sdcensus.model.spec.question import LONGEST_LABEL, OwnGroup
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict
 from sdcensus.session.commands.categories import own_groups
 from sdcensus.session.commands.conditions import Conditions, axis_name
-from sdcensus.session.commands.names import Found, Mask, axis_text
+from sdcensus.session.commands.names import Mask, NamedThing, axis_text
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.program import Show
 from sdcensus.session.commands.syntax import Indicator
@@ -98,7 +98,7 @@ class Indicators:
             return self._quotient(definition, Show.RATIO)
         return self._of_numbers(kind, plain, decimals)
 
-    def variable(self, one: Indicator) -> Found | None:
+    def variable(self, one: Indicator) -> NamedThing | None:
         """The variable of a figure: the one that is named, or the one that its kind stands for."""
         if one.of is not None:
             return self.names.find(one.of)
@@ -120,7 +120,7 @@ class Indicators:
             )
         return self.names.find(Reference(None, Name(name, one.kind.at), at=one.kind.at))
 
-    def _plain(self, one: Indicator) -> Found:
+    def _plain(self, one: Indicator) -> NamedThing:
         found = self.variable(one)
         assert found is not None
         if found.recoded is not None and one.of is not None:
@@ -166,7 +166,7 @@ class Indicators:
         most = LONGEST_LABEL - 8
         return plain if len(plain) <= most else f"{plain[:most]}\N{HORIZONTAL ELLIPSIS}"
 
-    def _of_numbers(self, kind: str, plain: Found, decimals: int) -> Wanted:
+    def _of_numbers(self, kind: str, plain: NamedThing, decimals: int) -> Wanted:
         variable, level = plain.variable, plain.levels[0]
         name = axis_name(variable, level)
         figure = of_numbers(kind, variable, level, decimals, name=name)

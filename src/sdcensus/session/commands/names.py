@@ -41,7 +41,7 @@ class Recoded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class NamedThing:
     """A variable that a program names.
 
     Attributes:
@@ -73,7 +73,7 @@ class Found:
 def axis_text(variable: Variable, levels: Sequence[Level], *, total: bool) -> str:
     """An axis in the grammar of plans, in its shortest form."""
     ordered = sorted({level.name: level for level in levels}.values(), key=_fineness)
-    names = [one.name for one in ordered]
+    names = [level.name for level in ordered]
     text = variable.name
     if names != [variable.leaf_level]:
         text += "@" + "+".join(names)
@@ -84,7 +84,7 @@ def _fineness(level: Level) -> tuple[int, str]:
     return -len(level.codes), level.name
 
 
-class Names:
+class ProgramNames:
     """What names mean in one program.
 
     Attributes:
@@ -143,7 +143,7 @@ class Names:
             )
         self._recoded[key] = recoded
 
-    def find(self, reference: Reference) -> Found:
+    def find(self, reference: Reference) -> NamedThing:
         """The variable that is meant, at the levels that are named."""
         named = None if reference.entity is None else self.entity(reference.entity)
         recoded = self._recoded.get(reference.name.text.casefold())
@@ -190,7 +190,7 @@ class Names:
             )
         levels = tuple(self._level(variable, level) for level in reference.levels)
         levels = levels or self.levels(variable)[:1]
-        return Found(reference, variable, recoded, levels, named or own)
+        return NamedThing(reference, variable, recoded, levels, named or own)
 
     def look_at(self, codes: int, at: int) -> None:
         """Count the codes that are looked at, so that no program keeps a server busy.
@@ -218,13 +218,13 @@ class Names:
 
     def _variable(self, name: Name) -> Variable:
         alike = self._variables.get(name.text.casefold(), [])
-        exact = [one for one in alike if one.name == name.text]
+        exact = [variable for variable in alike if variable.name == name.text]
         if len(alike) > 1 and not exact:
             what = told(
                 "names.ambiguous",
                 "{name!r} may be {names}. Write it as one of them.",
                 name=name.text,
-                names=listed([repr(one.name) for one in alike]),
+                names=listed([repr(variable.name) for variable in alike]),
             )
             refuse(self.source, name.at, what)
         if alike:
@@ -234,7 +234,7 @@ class Names:
         except UnknownName as error:
             unusable = {variable.name for variable in self.schema.variables if not variable.is_axis}
             known = [one for one in error.known if one not in unusable]
-            known += [one.name for one in self._recoded.values()]
+            known += [recoded.name for recoded in self._recoded.values()]
             refuse(self.source, name.at, unknown("variable", name.text, known))
 
     def _level(self, variable: Variable, name: Name) -> Level:
@@ -242,7 +242,7 @@ class Names:
         if name.text.casefold() == variable.name.casefold():
             return levels[0]
         alike = [level for level in levels if level.name.casefold() == name.text.casefold()]
-        exact = [one for one in alike if one.name == name.text]
+        exact = [level for level in alike if level.name == name.text]
         if not exact and len(alike) != 1:
             known = [level.name for level in levels]
             refuse(self.source, name.at, unknown("level", name.text, known, of=variable.name))

@@ -12,22 +12,22 @@ from sdcensus.model.spec.predicate import Condition, Name, Reference, Value
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import listed
 from sdcensus.session.commands.syntax import (
-    Counts,
+    CountStatement,
     Define,
-    Group,
+    GroupDefinition,
     Indicator,
     Label,
     Number,
     Percent,
     PercentOf,
-    Rest,
+    RestCategory,
     RestKind,
     Rundef,
     Script,
     Span,
-    Table,
+    TableStatement,
 )
-from sdcensus.session.commands.tokens import Kind
+from sdcensus.session.commands.tokens import TokenKind
 from sdcensus.session.commands.variables import ConditionReader
 
 #: More tables in one program are nobody's.
@@ -62,9 +62,9 @@ class _Parser(ConditionReader):
 
     def program(self) -> Script:
         rundef = self._rundef() if self.next.keyword == "RUNDEF" else None
-        statements: list[Define | Table] = []
+        statements: list[Define | TableStatement] = []
         tables = 0
-        while self.next.kind is not Kind.END:
+        while self.next.kind is not TokenKind.END:
             if self.next.keyword == "DEFINE":
                 statements.append(self._define())
             elif self.next.keyword == "TABLE":
@@ -94,10 +94,10 @@ class _Parser(ConditionReader):
                 self._no_statement(statements, rundef)
         return Script(rundef, tuple(statements))
 
-    def _no_statement(self, before: list[Define | Table], rundef: Rundef | None) -> None:
+    def _no_statement(self, before: list[Define | TableStatement], rundef: Rundef | None) -> None:
         """What could have come next: more of the last statement, or another one."""
         words: tuple[str, ...] = _STATEMENTS
-        if before and isinstance(before[-1], Table):
+        if before and isinstance(before[-1], TableStatement):
             by = () if self._has_groups(before[-1]) else ("BY",)
             words = (*by, *_CLAUSES, *_STATEMENTS)
         elif before:
@@ -112,10 +112,10 @@ class _Parser(ConditionReader):
         self.fail(expected, known=words)
 
     @staticmethod
-    def _has_groups(table: Table) -> bool:
+    def _has_groups(table: TableStatement) -> bool:
         analysis = table.analysis
         return bool(analysis.by) or (
-            isinstance(analysis, Counts) and analysis.word in ("FREQUENCY", "CROSSTABS")
+            isinstance(analysis, CountStatement) and analysis.word in ("FREQUENCY", "CROSSTABS")
         )
 
     def _rundef(self) -> Rundef:
@@ -140,11 +140,11 @@ class _Parser(ConditionReader):
         )
         first = told("expected.first-category", 'a category such as (0-14 = 1 "Children")')
         groups = [self._group(first)]
-        while self.next.kind is Kind.MARK and self.next.text == "(":
+        while self.next.kind is TokenKind.MARK and self.next.text == "(":
             groups.append(self._group(told("expected.category", "a category")))
         return Define(target, source, tuple(groups), at)
 
-    def _group(self, what: str) -> Group:
+    def _group(self, what: str) -> GroupDefinition:
         at = self.need_mark("(", what).at
         items = [self._item()]
         while self.mark(","):
@@ -156,16 +156,16 @@ class _Parser(ConditionReader):
         self.need_mark("=", further)
         code = self.need_value()
         label = None
-        if self.next.kind is Kind.TEXT:
+        if self.next.kind is TokenKind.TEXT:
             label = self.label(told("expected.category-name", "the name of the category"))
         end = told("expected.category-end", "the name of the category in quotes, or ')'")
         self.need_mark(")", "" if label else end)
-        return Group(tuple(items), code, label, at)
+        return GroupDefinition(tuple(items), code, label, at)
 
-    def _item(self) -> Value | Span | Rest:
+    def _item(self) -> Value | Span | RestCategory:
         token = self.next
         if self.keyword("ELSE", "MISSING"):
-            return Rest(RestKind(token.keyword), token.at)
+            return RestCategory(RestKind(token.keyword), token.at)
         if self.keyword("LOWEST"):
             self.need_mark("-", told("expected.highest", "'-' and a number, or HIGHEST"))
             return Span(None, self._upper(), token.at)
@@ -179,7 +179,7 @@ class _Parser(ConditionReader):
 
     # ---------------------------------------------------------------------------------- tables
 
-    def _table(self) -> Table:
+    def _table(self) -> TableStatement:
         at = self.step().at
         name = self.name(told("expected.table-name", "a name for the table"))
         title: Label | None = None
@@ -218,7 +218,7 @@ class _Parser(ConditionReader):
                 title = self.label(told("expected.title", "the title"))
             else:
                 numbers[word] = self.number(told("expected.whole-number", "a whole number"))
-        return Table(
+        return TableStatement(
             name,
             analysis,
             title,
@@ -230,21 +230,21 @@ class _Parser(ConditionReader):
             at,
         )
 
-    def _analysis(self) -> Counts | Indicator:
+    def _analysis(self) -> CountStatement | Indicator:
         at = self.next.at
         if self.keyword("FREQUENCY"):
             self.need("OF")
-            return Counts("FREQUENCY", of=self.axis(_such_as("person.age")), at=at)
+            return CountStatement("FREQUENCY", of=self.axis(_such_as("person.age")), at=at)
         if self.keyword("CROSSTABS"):
             self.need("OF")
             of = self.axis(_such_as("person.age"))
             if self.next.keyword != "BY":
                 self.fail(told("expected.by", "BY and another variable"), known=("BY",))
-            return Counts("CROSSTABS", of=of, by=self._groups(), at=at)
+            return CountStatement("CROSSTABS", of=of, by=self._groups(), at=at)
         if self.keyword("COUNT"):
             self.need("OF")
             unit = self._entity()
-            if self.next.kind is Kind.MARK and self.next.text == ".":
+            if self.next.kind is TokenKind.MARK and self.next.text == ".":
                 self.fail(
                     told(
                         "expected.after-count",
@@ -252,18 +252,18 @@ class _Parser(ConditionReader):
                         " OF for the categories of a variable",
                     )
                 )
-            return Counts("COUNT", unit=unit, by=self._groups(), at=at)
+            return CountStatement("COUNT", unit=unit, by=self._groups(), at=at)
         self.keyword("INDICATOR")
         return self._indicator(at)
 
     def _groups(self) -> tuple[Reference, ...]:
-        found: list[Reference] = []
+        references: list[Reference] = []
         what = _such_as("person.sex")
         if self.keyword("BY"):
-            found.append(self.axis(what))
+            references.append(self.axis(what))
             while self.keyword("BY") or self.mark(","):
-                found.append(self.axis(what))
-        return tuple(found)
+                references.append(self.axis(what))
+        return tuple(references)
 
     def _entity(self) -> Name:
         """A kind of unit, by its own name."""
@@ -271,7 +271,7 @@ class _Parser(ConditionReader):
         try:
             Entity.parse(name.text)
         except SpecError:
-            known = [one.value for one in Entity]
+            known = [entity.value for entity in Entity]
             refuse(self.source, name.at, unknown("kind of unit", name.text, known))
         return name
 
@@ -303,7 +303,11 @@ class _Parser(ConditionReader):
     def _is_entity(self) -> bool:
         """Whether a kind of unit comes next, and no variable of it."""
         after = self.after()
-        if self.next.kind is not Kind.WORD or self.next.keyword or after.kind is Kind.MARK:
+        if (
+            self.next.kind is not TokenKind.WORD
+            or self.next.keyword
+            or after.kind is TokenKind.MARK
+        ):
             return False
         if self.universe_follows():
             return False
@@ -313,11 +317,11 @@ class _Parser(ConditionReader):
         """The name of an indicator, such as sex-ratio, as plans know it."""
         token = self.next
         words = (*_COUNTS, *(one.upper() for one in INDICATOR_KINDS), "AVERAGE")
-        if token.kind is not Kind.WORD:
+        if token.kind is not TokenKind.WORD:
             self.fail(listed(words))
         start = self.place
         text = self.step().text
-        while self.next.text == "-" and self.after().kind is Kind.WORD:
+        while self.next.text == "-" and self.after().kind is TokenKind.WORD:
             self.step()
             text += f"-{self.step().text}"
         known = {plain_name(one): one for one in (*INDICATOR_KINDS, *_ALSO)}

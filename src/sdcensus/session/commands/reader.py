@@ -10,7 +10,7 @@ from sdcensus.errors import both, told
 from sdcensus.model.spec.predicate import Name, Value
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.syntax import Label, Number
-from sdcensus.session.commands.tokens import Kind, Token, tokens
+from sdcensus.session.commands.tokens import Token, TokenKind, tokens
 
 #: A number of more digits is none of this language.
 _MOST_DIGITS = 15
@@ -18,7 +18,7 @@ _MOST_DIGITS = 15
 _LONGEST_COMPARED = 40
 
 
-class Reader:
+class TokenReader:
     """A place among the words of a program."""
 
     def __init__(self, source: str) -> None:
@@ -38,7 +38,7 @@ class Reader:
     def step(self) -> Token:
         """Take the next word; the end stays where it is."""
         token = self.next
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             self.place += 1
         return token
 
@@ -58,7 +58,7 @@ class Reader:
             expected=expected,
         )
         near: list[str] = []
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             meant = (words or token.text).upper()[:_LONGEST_COMPARED]
             near = get_close_matches(meant, list(known), n=2, cutoff=0.6)
         meant_one = told("program.near", "Did you mean {near}?", near=listed(near))
@@ -75,7 +75,7 @@ class Reader:
     def mark(self, *marks: str) -> Token | None:
         """Take one of these signs, if it comes next."""
         token = self.next
-        return self.step() if token.kind is Kind.MARK and token.text in marks else None
+        return self.step() if token.kind is TokenKind.MARK and token.text in marks else None
 
     def need_mark(self, mark: str, expected: str = "") -> Token:
         """Take a sign."""
@@ -102,7 +102,7 @@ class Reader:
     def word(self, what: str) -> Name:
         """Any word, in places where words of the language cannot stand."""
         token = self.next
-        if token.kind is not Kind.WORD:
+        if token.kind is not TokenKind.WORD:
             self.fail(what)
         self.step()
         return Name(token.text, token.at)
@@ -110,7 +110,7 @@ class Reader:
     def label(self, what: str) -> Label:
         """A text in quotes."""
         token = self.next
-        if token.kind is not Kind.TEXT:
+        if token.kind is not TokenKind.TEXT:
             self.fail(told("expected.in-quotes", "{what} in quotes", what=what))
         self.step()
         return Label(token.text, token.at)
@@ -118,7 +118,7 @@ class Reader:
     def number(self, what: str) -> Number:
         """A whole number."""
         token = self.next
-        if token.kind is not Kind.NUMBER or len(token.text) > _MOST_DIGITS:
+        if token.kind is not TokenKind.NUMBER or len(token.text) > _MOST_DIGITS:
             self.fail(what)
         self.step()
         return Number(int(token.text), token.at)
@@ -126,14 +126,14 @@ class Reader:
     def value(self) -> Value | None:
         """A code or number, if one comes next."""
         token = self.next
-        if token.kind is Kind.TEXT:
+        if token.kind is TokenKind.TEXT:
             self.step()
             return Value(token.text, quoted=True, at=token.at)
-        negative = token.kind is Kind.MARK and token.text == "-"
-        if negative and self.after().kind is Kind.NUMBER:
+        negative = token.kind is TokenKind.MARK and token.text == "-"
+        if negative and self.after().kind is TokenKind.NUMBER:
             self.step()
             return Value(f"-{self.step().text}", at=token.at)
-        if token.kind is Kind.NUMBER:
+        if token.kind is TokenKind.NUMBER:
             self.step()
             return Value(token.text, at=token.at)
         return None
@@ -144,7 +144,7 @@ class Reader:
         if value is None:
             token = self.next
             what = told("expected.value", "a code or number")
-            if token.kind is Kind.WORD and not token.keyword:
+            if token.kind is TokenKind.WORD and not token.keyword:
                 what = told(
                     "expected.value-or-word",
                     "a code or number (put {word!r} in quotes if it is a code)",

@@ -45,7 +45,7 @@ class RestKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class RestCategory:
     """Every code that is left, or every code that says that there is no value."""
 
     kind: RestKind
@@ -53,10 +53,10 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupDefinition:
     """One category of a recode: ``(0-14 = 1 "Children")``."""
 
-    items: tuple[Value | Span | Rest, ...]
+    items: tuple[Value | Span | RestCategory, ...]
     code: Value
     label: Label | None = None
     at: int = field(default=0, compare=False)
@@ -81,12 +81,12 @@ class Define:
 
     target: Reference
     source: Reference
-    groups: tuple[Group, ...]
+    groups: tuple[GroupDefinition, ...]
     at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class CountStatement:
     """Counts: FREQUENCY of one variable, CROSSTABS of several, COUNT of units.
 
     Attributes:
@@ -138,11 +138,11 @@ class Percent:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableStatement:
     """One table and everything that is said about it."""
 
     name: Name
-    analysis: Counts | Indicator
+    analysis: CountStatement | Indicator
     title: Label | None = None
     where: Condition | None = None
     areas: Reference | None = None
@@ -157,9 +157,11 @@ class Script:
     """A whole program, before anything in it is looked up."""
 
     rundef: Rundef | None = None
-    statements: tuple[Define | Table, ...] = ()
+    statements: tuple[Define | TableStatement, ...] = ()
 
     @property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[TableStatement, ...]:
         """Its tables."""
-        return tuple(statement for statement in self.statements if isinstance(statement, Table))
+        return tuple(
+            statement for statement in self.statements if isinstance(statement, TableStatement)
+        )

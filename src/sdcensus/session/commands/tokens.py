@@ -33,7 +33,7 @@ _CURLED = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}" + (
 )
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What kind of word it is."""
 
     WORD = "word"
@@ -54,7 +54,7 @@ class Token:
         line, column: Where it begins, from 1.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     at: int
     end: int
@@ -65,22 +65,22 @@ class Token:
     def keyword(self) -> str:
         """The word of the language that it is; empty for names, numbers and texts."""
         upper = self.text.upper()
-        return upper if self.kind is Kind.WORD and upper in RESERVED else ""
+        return upper if self.kind is TokenKind.WORD and upper in RESERVED else ""
 
     @property
     def found(self) -> str:
         """What a message calls it."""
         shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}\N{HORIZONTAL ELLIPSIS}"
         match self.kind:
-            case Kind.END:
+            case TokenKind.END:
                 return told("found.end", "the end of the program")
-            case Kind.WORD:
+            case TokenKind.WORD:
                 return told("found.word", "the word {text!r}", text=shown)
-            case Kind.NUMBER:
+            case TokenKind.NUMBER:
                 return told("found.number", "the number {text!r}", text=shown)
-            case Kind.TEXT:
+            case TokenKind.TEXT:
                 return told("found.text", "the text {text!r}", text=shown)
-            case Kind.MARK:
+            case TokenKind.MARK:
                 return repr(shown)
 
 
@@ -104,7 +104,7 @@ def tokens(source: str) -> tuple[Token, ...]:
                 most=LONGEST_PROGRAM,
             ),
         )
-    found = []
+    tokens = []
     line, start, counted = 1, 0, 0
     end = 0
     for kind, text, at, end in _read(source):
@@ -113,14 +113,14 @@ def tokens(source: str) -> tuple[Token, ...]:
             line += breaks
             start = source.rfind("\n", counted, at) + 1
         counted = at
-        found.append(Token(kind, text, at, end, line, at - start + 1))
+        tokens.append(Token(kind, text, at, end, line, at - start + 1))
     # Where something is missing at the end, it is missing behind the last word.
     line += source.count("\n", counted, end)
     start = max(start, source.rfind("\n", counted, end) + 1)
-    return (*found, Token(Kind.END, "", end, end, line, end - start + 1))
+    return (*tokens, Token(TokenKind.END, "", end, end, line, end - start + 1))
 
 
-def _read(source: str) -> Iterator[tuple[Kind, str, int, int]]:
+def _read(source: str) -> Iterator[tuple[TokenKind, str, int, int]]:
     at, size = 0, len(source)
     while at < size:
         sign = source[at]
@@ -155,17 +155,17 @@ def _read(source: str) -> Iterator[tuple[Kind, str, int, int]]:
                         "Codes and whole numbers only; put other codes in quotes.",
                     ),
                 )
-            yield Kind.NUMBER if number else Kind.WORD, text, at, end
+            yield TokenKind.NUMBER if number else TokenKind.WORD, text, at, end
             at = end
         elif sign in "'\"":
             text, end = _text(source, at)
-            yield Kind.TEXT, text, at, end
+            yield TokenKind.TEXT, text, at, end
             at = end
         elif source[at : at + 2] in _PAIRS:
-            yield Kind.MARK, source[at : at + 2], at, at + 2
+            yield TokenKind.MARK, source[at : at + 2], at, at + 2
             at += 2
         elif sign in _MARKS:
-            yield Kind.MARK, sign, at, at + 1
+            yield TokenKind.MARK, sign, at, at + 1
             at += 1
         else:
             refuse(source, at, _meaningless(sign))

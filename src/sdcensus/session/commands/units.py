@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sdcensus.errors import SpecError, told
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.predicate import Condition, Name, Reference, comparisons
-from sdcensus.session.commands.names import Found, Names
+from sdcensus.session.commands.names import NamedThing, ProgramNames
 from sdcensus.session.commands.places import line_and_column, refuse
-from sdcensus.session.commands.syntax import Indicator, Table
+from sdcensus.session.commands.syntax import Indicator, TableStatement
 
 
 def sides(indicator: Indicator) -> tuple[Condition, ...]:
@@ -19,7 +19,7 @@ def sides(indicator: Indicator) -> tuple[Condition, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def lowest(names: Names, found: Sequence[Found]) -> Entity:
+def lowest(names: ProgramNames, found: Sequence[NamedThing]) -> Entity:
     """The kind of unit that has all these variables: persons have those of households.
 
     Raises:
@@ -46,7 +46,9 @@ def lowest(names: Names, found: Sequence[Found]) -> Entity:
     return unit
 
 
-def check_variable(names: Names, reference: Reference, unit: Entity, table: Table) -> None:
+def check_variable(
+    names: ProgramNames, reference: Reference, unit: Entity, table: TableStatement
+) -> None:
     """Whether each unit that a table counts has one value of a variable.
 
     Raises:
@@ -79,7 +81,9 @@ def check_variable(names: Names, reference: Reference, unit: Entity, table: Tabl
         refuse(names.source, reference.at, error.said)
 
 
-def check_condition(names: Names, condition: Condition, unit: Entity, table: Table) -> None:
+def check_condition(
+    names: ProgramNames, condition: Condition, unit: Entity, table: TableStatement
+) -> None:
     """The same for every variable of a condition."""
     for comparison in comparisons(condition):
         check_variable(names, comparison.operand, unit, table)

@@ -21,8 +21,8 @@ from sdcensus.model.spec.predicate import (
     Reference,
 )
 from sdcensus.session.commands.places import refuse
-from sdcensus.session.commands.reader import Reader, listed
-from sdcensus.session.commands.tokens import Kind
+from sdcensus.session.commands.reader import TokenReader, listed
+from sdcensus.session.commands.tokens import TokenKind
 
 _OPERATORS: dict[str, Operator] = {
     **{sign: sign for sign in get_args(Operator) if not sign.endswith("in")},
@@ -33,7 +33,7 @@ _OPERATORS: dict[str, Operator] = {
 _REVERSED = {"=>": ">=", "=<": "<=", "><": "<>"}
 
 
-class ConditionReader(Reader, ConditionGrammar):
+class ConditionReader(TokenReader, ConditionGrammar):
     """Reads variables, and conditions by the grammar of all conditions.
 
     Args:
@@ -60,20 +60,22 @@ class ConditionReader(Reader, ConditionGrammar):
 
     def _entity_follows(self) -> bool:
         point = self.after()
-        return self.next.kind is Kind.WORD and point.kind is Kind.MARK and point.text == "."
+        return (
+            self.next.kind is TokenKind.WORD and point.kind is TokenKind.MARK and point.text == "."
+        )
 
     def operand(self, what: str) -> Reference:
         """A variable at one level."""
-        found = self.variable(what)
+        reference = self.variable(what)
         levels: tuple[Name, ...] = ()
         if self.mark("@"):
             levels = (self.word(told("expected.level", "the name of a level after '@'")),)
-        return Reference(found.entity, found.name, levels, at=found.at)
+        return Reference(reference.entity, reference.name, levels, at=reference.at)
 
     def axis(self, what: str) -> Reference:
         """A variable at one or more levels, with or without its total."""
-        found = self.operand(what)
-        levels, total = list(found.levels), True
+        reference = self.operand(what)
+        levels, total = list(reference.levels), True
         while sign := self.mark("+", "-"):
             name = self.word(told("expected.level-or-total", "the name of a level, or TOTAL"))
             if name.text.upper() == "TOTAL":
@@ -86,9 +88,9 @@ class ConditionReader(Reader, ConditionGrammar):
                 )
             else:
                 # A level that is added stands beside that of the codes themselves.
-                levels = levels or [found.name]
+                levels = levels or [reference.name]
                 levels.append(name)
-        return Reference(found.entity, found.name, tuple(levels), total, found.at)
+        return Reference(reference.entity, reference.name, tuple(levels), total, reference.at)
 
     # ---------------------------------------------------------------------------- conditions
 
@@ -104,7 +106,7 @@ class ConditionReader(Reader, ConditionGrammar):
 
     def comes(self, mark: str) -> bool:
         """Whether a sign comes next."""
-        return self.next.kind is Kind.MARK and self.next.text == mark
+        return self.next.kind is TokenKind.MARK and self.next.text == mark
 
     def named(self) -> Condition | None:
         """What a universe says that is named here."""
@@ -116,9 +118,11 @@ class ConditionReader(Reader, ConditionGrammar):
 
     def universe_follows(self) -> bool:
         """Whether the name of a universe comes next, and nothing that compares it."""
-        known = self.next.kind is Kind.WORD and self.next.text.casefold() in self.universes
+        known = self.next.kind is TokenKind.WORD and self.next.text.casefold() in self.universes
         after = self.after()
-        compared = after.keyword in ("IN", "NOT") or (after.kind is Kind.MARK and after.text != ")")
+        compared = after.keyword in ("IN", "NOT") or (
+            after.kind is TokenKind.MARK and after.text != ")"
+        )
         return known and not compared
 
     def compared(self, expected: Expected) -> Reference:
@@ -146,7 +150,7 @@ class ConditionReader(Reader, ConditionGrammar):
     def operator(self) -> Operator:
         """A sign that compares."""
         token = self.next
-        if token.kind is not Kind.MARK or token.text not in _OPERATORS:
+        if token.kind is not TokenKind.MARK or token.text not in _OPERATORS:
             self.fail(told("expected.sign", "one of = <> < <= > >= IN"), known=("IN",))
         self.step()
         both = f"{token.text}{self.next.text}"

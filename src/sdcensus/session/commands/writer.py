@@ -14,16 +14,16 @@ from sdcensus.model.spec.predicate import (
     Value,
 )
 from sdcensus.session.commands.syntax import (
-    Counts,
+    CountStatement,
     Define,
-    Group,
+    GroupDefinition,
     Indicator,
     Label,
-    Rest,
+    RestCategory,
     Rundef,
     Script,
     Span,
-    Table,
+    TableStatement,
 )
 
 _OPERATORS = {"==": "=", "!=": "<>"}
@@ -104,23 +104,23 @@ def _define(one: Define) -> str:
     return f"DEFINE {_reference(one.target)} AS RECODE {_reference(one.source)} {groups}"
 
 
-def _group(one: Group) -> str:
+def _group(one: GroupDefinition) -> str:
     items = ", ".join(map(_item, one.items))
     label = f" {_label(one.label)}" if one.label else ""
     return f"({items} = {_value(one.code)}{label})"
 
 
-def _item(one: Value | Span | Rest) -> str:
+def _item(one: Value | Span | RestCategory) -> str:
     match one:
         case Value():
             return _value(one)
-        case Rest(kind):
+        case RestCategory(kind):
             return kind.value
         case Span(low, high):
             return f"{_value(low) if low else 'LOWEST'}-{_value(high) if high else 'HIGHEST'}"
 
 
-def _table(one: Table) -> str:
+def _table(one: TableStatement) -> str:
     title = f" TITLE {_label(one.title)}" if one.title else ""
     text = f"TABLE {one.name.text}{title} AS {_analysis(one.analysis)}"
     if one.where is not None:
@@ -136,8 +136,8 @@ def _table(one: Table) -> str:
     return text
 
 
-def _analysis(one: Counts | Indicator) -> str:
-    if isinstance(one, Counts):
+def _analysis(one: CountStatement | Indicator) -> str:
+    if isinstance(one, CountStatement):
         of = _reference(one.of) if one.of else one.unit.text if one.unit else ""
         text = f"{one.word} OF {of}"
     else:

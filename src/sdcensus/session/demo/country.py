@@ -127,13 +127,13 @@ def make_demonstration(
     old = _names_of_ours(out)
     partial = out.with_name(f"{out.name}.partial-{secrets.token_hex(4)}")
     try:
-        made = _make(partial, country, seed, file_format, progress)
+        demonstration = _make(partial, country, seed, file_format, progress)
         _put_in_place(partial, out, old)
     except OSError as error:
         raise OutputError(f"{out} cannot be written: {error.strerror or error}.") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return _moved(made, out)
+    return _moved(demonstration, out)
 
 
 def demo_tables(made: Demonstration) -> tuple[DemoTable, ...]:
@@ -237,8 +237,8 @@ def noise_for(policy: Policy) -> PerturbationDesign:
     limit = policy.online.recovery or LIMIT
     opened = {entity.entity: open_menu(policy, entity.entity) for entity in policy.schema.entities}
     menus = {of: menu for of, menu in opened.items() if menu is not None}
-    found = [needed(budget, limit) for budget in look_budgets(policy.schema, menus).values()]
-    return design_for(reduce(Requirement.also, found))
+    requirements = [needed(budget, limit) for budget in look_budgets(policy.schema, menus).values()]
+    return design_for(reduce(Requirement.also, requirements))
 
 
 def _write_mark(folder: Path, country: Country, seed: int) -> None:

@@ -22,7 +22,7 @@ from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.answer.cells import PublishedCells, answer_cells
+from sdcensus.session.answer.cells import CountedCells, answer_cells
 from sdcensus.session.answer.delivery import delivered_axis, sum_notes
 from sdcensus.session.answer.levels import question_heading
 from sdcensus.session.answer.recipe import Compiled, compile_question
@@ -61,7 +61,7 @@ class SumsProduct:
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The sums; one of which any part is not shown is not shown."""
         (part,) = parts
-        published = PublishedCells(part.table.published, part.marks)
+        published = CountedCells(part.table.published, part.marks)
         cells = answer_cells(self.compiled, published, Ruling(Verdict()))
         spec = self.compiled.spec
         return DeliveredTable(

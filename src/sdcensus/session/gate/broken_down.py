@@ -211,12 +211,12 @@ def broken_down_in_tables(
         most_work: How many units are put into cells at most; above, a sample is taken.
         progress: Told how far it is.
     """
-    found = []
+    broken_downs = []
     for of in Entity:
         tables = [spec for spec in specs if spec.of is of and spec.measure is Measure.COUNT]
         if tables:
             progress("going through the tables", 0.0)
-            found.append(
+            broken_downs.append(
                 measured(
                     census,
                     kinds_of_tables(tables),
@@ -227,7 +227,7 @@ def broken_down_in_tables(
                     progress=progress,
                 )
             )
-    return tuple(found)
+    return tuple(broken_downs)
 
 
 def measured(

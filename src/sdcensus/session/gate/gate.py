@@ -188,9 +188,9 @@ def risks_of_menus(
     for menu in menus:
         noise = group_noise(methods[menu.of], smallest_group)
         risks += _risks_of_method(methods[menu.of], menu.of, planned=planned)
-        found = _share(census, menu.of, noise, limit, partial(kinds_of_menu, menu), progress)
-        shares.append(found)
-        if found.share > limit:
+        group_share = _share(census, menu.of, noise, limit, partial(kinds_of_menu, menu), progress)
+        shares.append(group_share)
+        if group_share.share > limit:
             risks.append(_broken_down(census, menu.of, noise, limit, "[online] of the policy"))
     return GateReport(limit, tuple(shares), tuple(risks))
 
@@ -224,7 +224,7 @@ def risks_of_tables(
     shares: list[GroupShare] = []
     for of in Entity:
         own = [spec for spec in specs if spec.of is of and spec.measure is Measure.COUNT]
-        more = [one for one in must_deliver if one.of is of and one.measure is Measure.COUNT]
+        more = [spec for spec in must_deliver if spec.of is of and spec.measure is Measure.COUNT]
         if not own and not more:
             continue
         noise = group_noise(method(of), smallest_group)

@@ -104,8 +104,8 @@ def small_group_lines(resolved: Resolved) -> Iterator[str]:
     # The figures of the evaluation: a sample will do where tables are very many.
     measures = measures_of(resolved, most_work=EVALUATION_WORK)
     limit = BROKEN_DOWN if resolved.policy is None else resolved.policy.broken_down
-    for one in looks_of(resolved):
-        yield one.sentence
+    for plan_looks in looks_of(resolved):
+        yield plan_looks.sentence
     for measure in measures:
         for line in broken_down_lines(measure, limit):
             yield f"{measure.of.plural}: {line}"

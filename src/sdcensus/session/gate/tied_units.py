@@ -116,7 +116,7 @@ def tie_lines(ties: Sequence[OpenTie]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedTable:
+class TiedTable:
     """A table that is published.
 
     Attributes:
@@ -132,7 +132,7 @@ class PlannedTable:
 
 def check_tables(
     schema: Schema,
-    tables: Sequence[PlannedTable],
+    tables: Sequence[TiedTable],
     *,
     published: Collection[str] = (),
     before: Sequence[TableSpec] = (),

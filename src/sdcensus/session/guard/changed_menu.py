@@ -76,7 +76,7 @@ def changes_in_menu(
         tables += 1
         few = int((counts < minimum).sum())
         if few:
-            title = ", ".join(f"{variables[at].variable.name}@{one.name}" for at, one in chosen)
+            title = ", ".join(f"{variables[at].variable.name}@{level.name}" for at, level in chosen)
             short.append((title or f"all {menu.of.plural}", few))
             if len(short) >= ENOUGH_SHORT:
                 return MenuChanges(tables, tuple(short), complete=False)

@@ -206,7 +206,7 @@ class ChangedRecords(Confidential):
         return known
 
     def _differing_weights(self, entity: Entity, matched: _Matched) -> Int64:
-        weights = [one.schema.weight(entity) for one in (self.old, self.new)]
+        weights = [store.schema.weight(entity) for store in (self.old, self.new)]
         if weights[0] is None or weights[1] is None:
             return np.arange(matched.before.size, dtype=np.int64)
         old = _whole(self.old.values(entity, weights[0]), self.old.rows(entity))

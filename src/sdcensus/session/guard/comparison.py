@@ -15,13 +15,13 @@ from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.guard.records_behind import SharedNumbers
 from sdcensus.session.guard.run import GuardRun
-from sdcensus.store.registry import Entry, Registry
+from sdcensus.store.registry import Registry, RegistryEntry
 from sdcensus.store.registry_values import Differences, Values, differences
 
 Numbers = npt.NDArray[np.uint64]
 
 
-class Comparison(Confidential):
+class PublishedComparison(Confidential):
     """Compares tables of a run with the registry; its methods may run in threads.
 
     Args:
@@ -38,7 +38,7 @@ class Comparison(Confidential):
     ) -> None:
         self._lock, self._registry = lock, registry
         self._run, self._series = run, series
-        self._others: tuple[Entry, ...] | None = None
+        self._others: tuple[RegistryEntry, ...] | None = None
         self._turn = Lock()
 
     def __repr__(self) -> str:
@@ -92,30 +92,32 @@ class Comparison(Confidential):
             opened,
         )
 
-    def _named(self, entry: Entry, table: LockedTable | None) -> str:
+    def _named(self, entry: RegistryEntry, table: LockedTable | None) -> str:
         elsewhere = table is not None and table.plan != self._run.plan
         return f"{entry.name} of {table.plan}" if table and elsewhere else entry.name
 
-    def _not_out(self, spec: TableSpec, values: Values, cells: Numbers, older: Entry) -> Numbers:
+    def _not_out(
+        self, spec: TableSpec, values: Values, cells: Numbers, older: RegistryEntry
+    ) -> Numbers:
         """Of cells with another number than an older table, those that no later one shows so."""
         if not cells.size:
             return cells
-        later = [one for one in self._registry.latest() if one.order > older.order]
+        later = [entry for entry in self._registry.latest() if entry.order > older.order]
         out = np.zeros(cells.size, dtype=bool)
-        for one in later:
-            if not one.has_values or one.series not in ("", self._series):
+        for entry in later:
+            if not entry.has_values or entry.series not in ("", self._series):
                 continue
-            shared = shared_cells(spec, one.spec)
+            shared = shared_cells(spec, entry.spec)
             if shared is None:
                 continue
             at, theirs = shared.of(cells)
-            known, mine = self._registry.values(one), cells[at]
+            known, mine = self._registry.values(entry), cells[at]
             out[at] |= (known.at(theirs) == values.at(mine)) & (
                 known.flags_at(theirs) == values.flags_at(mine)
             )
         return cells[~out]
 
-    def _not_in_run(self) -> list[tuple[Entry, LockedTable | None]]:
+    def _not_in_run(self) -> list[tuple[RegistryEntry, LockedTable | None]]:
         """Tables that are out and that this run does not publish, with their values."""
         with self._turn:
             if self._others is None:
@@ -123,9 +125,9 @@ class Comparison(Confidential):
                     table.spec_hash for table in self._lock.tables if table.plan == self._run.plan
                 }
                 self._others = tuple(
-                    one
-                    for one in self._registry.latest(without=here)
-                    if one.has_values and one.series in ("", self._series)
+                    entry
+                    for entry in self._registry.latest(without=here)
+                    if entry.has_values and entry.series in ("", self._series)
                 )
         return [(other, self._lock.table(other.spec_hash, self._series)) for other in self._others]
 

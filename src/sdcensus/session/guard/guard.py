@@ -24,7 +24,7 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words
-from sdcensus.session.guard.comparison import Comparison
+from sdcensus.session.guard.comparison import PublishedComparison
 from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
 from sdcensus.session.guard.lineage import line_crossed
 from sdcensus.session.guard.records_behind import RecordCounter
@@ -43,7 +43,7 @@ from sdcensus.session.guard.run import (
 )
 from sdcensus.session.guard.table_changes import TableChanges
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
-from sdcensus.store.registry import Entry
+from sdcensus.store.registry import RegistryEntry
 from sdcensus.store.registry_values import Values, values_digest
 
 __all__ = [
@@ -119,7 +119,7 @@ class Guard(Confidential):
         self._run = run
         self._counter = RecordCounter(run)
         self._series = self.lock.series_of(run.census.schema.census)
-        self._comparison = Comparison(self.lock, self.registry, run, self._series)
+        self._comparison = PublishedComparison(self.lock, self.registry, run, self._series)
         self._people: PeopleMark | None = None
 
     def __repr__(self) -> str:
@@ -162,11 +162,13 @@ class Guard(Confidential):
             same = replace(same, known=True, other_data=other)
             if locked.digest == digest:
                 return replace(same, entry=locked.entry, compared=spec.cells)
-        found = self._comparison.shared_numbers(spec, values, locked, making)
-        regrouped = bool(found.hidden or found.opened)
-        if locked is not None and not found.cells.size and not regrouped:
+        shared_numbers = self._comparison.shared_numbers(spec, values, locked, making)
+        regrouped = bool(shared_numbers.hidden or shared_numbers.opened)
+        if locked is not None and not shared_numbers.cells.size and not regrouped:
             # The same numbers in another order of axes or levels.
-            return replace(same, entry=locked.entry, digest=locked.digest, compared=found.compared)
+            return replace(
+                same, entry=locked.entry, digest=locked.digest, compared=shared_numbers.compared
+            )
         entry = self._batch.add(
             table,
             provenance=provenance,
@@ -174,20 +176,22 @@ class Guard(Confidential):
             consistent=not imported and self._run.consistent(spec.of),
             series=self._series,
         )
-        made = replace(
+        table_changes = replace(
             same,
             entry=entry,
-            compared=found.compared,
-            changed=int(found.cells.size),
-            contradicts=found.contradicts,
-            hidden=found.hidden,
-            opened=found.opened,
+            compared=shared_numbers.compared,
+            changed=int(shared_numbers.cells.size),
+            contradicts=shared_numbers.contradicts,
+            hidden=shared_numbers.hidden,
+            opened=shared_numbers.opened,
         )
-        if not found.cells.size:
-            return made
-        why = dict.fromkeys(w for one in found.makings for w in words.differences(one, making))
-        made = replace(made, why=tuple(why))
-        return self._counter.counted(made, spec, values, found, making)
+        if not shared_numbers.cells.size:
+            return table_changes
+        why = dict.fromkeys(
+            w for one in shared_numbers.makings for w in words.differences(one, making)
+        )
+        table_changes = replace(table_changes, why=tuple(why))
+        return self._counter.counted(table_changes, spec, values, shared_numbers, making)
 
     def look_streamed(
         self, name: str, spec: TableSpec, digest: str, provenance: Provenance
@@ -202,7 +206,7 @@ class Guard(Confidential):
         """
         making = self._making(spec.of, provenance)
         locked = self.lock.table(spec.hash(), self._series)
-        made = TableChanges(
+        table_changes = TableChanges(
             name=name,
             title=spec.title,
             spec_hash=spec.hash(),
@@ -216,12 +220,14 @@ class Guard(Confidential):
         )
         if locked is not None:
             before = self.lock.making(locked)
-            made = replace(made, other_data=before.data_version != making.data_version)
+            table_changes = replace(
+                table_changes, other_data=before.data_version != making.data_version
+            )
             if locked.digest == digest:
-                return made
+                return table_changes
             # Which cells changed is not known; that all did is the safe side.
-            made = replace(
-                made,
+            table_changes = replace(
+                table_changes,
                 changed=spec.cells,
                 why=words.differences(before, making),
                 uncounted="the values of a streamed table are not kept, so its changed cells are"
@@ -235,7 +241,7 @@ class Guard(Confidential):
             consistent=self._run.consistent(spec.of),
             series=self._series,
         )
-        return replace(made, entry=entry)
+        return replace(table_changes, entry=entry)
 
     def _making(self, of: Entity, provenance: Provenance, *, people: str = "") -> Making:
         store = self._run.store
@@ -270,13 +276,13 @@ class Guard(Confidential):
             wanted=lambda entry: self._is_taken_over(entry, provenance),
         )
 
-    def _is_taken_over(self, entry: Entry, provenance: Provenance) -> bool:
+    def _is_taken_over(self, entry: RegistryEntry, provenance: Provenance) -> bool:
         """What the plan itself has published stays only as long as it is about the same data."""
         locked = self.lock.table(entry.spec_hash, self._series)
         if locked is None or locked.plan != self._run.plan:
             return True
-        made = self.lock.making(locked)
-        return made.data_version == provenance.data_version and not self._run.rekey
+        making = self.lock.making(locked)
+        return making.data_version == provenance.data_version and not self._run.rekey
 
     # ----------------------------------------------------------------------------- deciding
 
@@ -318,7 +324,9 @@ class Guard(Confidential):
             raise Refused(words.would_change(changed))
         # Other plans of the office may take part in the same revision.
         named = [event for event in self.lock.events if event.name == run.revision]
-        if any(one.plan == run.plan or one.kind is not run.kind for one in named):
+        if any(
+            lock_event.plan == run.plan or lock_event.kind is not run.kind for lock_event in named
+        ):
             raise Refused(words.name_used(run.revision))
         refusal = self._refusal(changed)
         if refusal:
@@ -329,7 +337,7 @@ class Guard(Confidential):
         run = self._run
         report = self.office / CHECK_FILE
         if run.rekey:
-            exposed = [one for one in changed if one.exposed]
+            exposed = [table_changes for table_changes in changed if table_changes.exposed]
             if exposed:
                 self._report(report, exposed)
                 return words.exposed(exposed, run.minimum, report)
@@ -339,10 +347,10 @@ class Guard(Confidential):
         other = tuple(dict.fromkeys(w for one in changed for w in one.why if w != words.DATA))
         if other:
             return words.only_rekeying(changed, other, looks=self._looks())
-        uncounted = [one for one in changed if one.uncounted]
+        uncounted = [table_changes for table_changes in changed if table_changes.uncounted]
         if uncounted:
             return words.not_counted(uncounted, looks=self._looks())
-        short = [one for one in changed if one.short]
+        short = [table_changes for table_changes in changed if table_changes.short]
         if short:
             self._report(report, short)
             return words.too_few(short, run.minimum, report, looks=self._looks())
@@ -363,7 +371,7 @@ class Guard(Confidential):
             *(change.spec_hash for change in changes),
         }
         own = [table for table in self.lock.tables if table.series == self._series]
-        return tuple(one for one in own if one.spec_hash not in here)
+        return tuple(locked_table for locked_table in own if locked_table.spec_hash not in here)
 
     # ---------------------------------------------------------------------------- recording
 
@@ -426,11 +434,11 @@ class Guard(Confidential):
             (folder / own).replace(self.office / name)
         folder.rmdir()
         self.lock = read_lock(self.office)
-        self._comparison = Comparison(self.lock, self.registry, self._run, self._series)
+        self._comparison = PublishedComparison(self.lock, self.registry, self._run, self._series)
         return self.office / LOCK_FILE
 
 
 def _share(changed: Sequence[TableChanges]) -> float:
     """Of the numbers that no correction touches, the share that was drawn anew."""
-    total = sum(one.redrawn for one in changed)
-    return sum(one.drawn for one in changed) / total if total else 1.0
+    total = sum(table_changes.redrawn for table_changes in changed)
+    return sum(table_changes.drawn for table_changes in changed) / total if total else 1.0

@@ -33,7 +33,7 @@ from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.leaf_groups import LeafBlock, leaf_blocks
 from sdcensus.model.spec.shared_cells import same_layout, shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.store.registry import Entry, Registry
+from sdcensus.store.registry import Registry, RegistryEntry
 from sdcensus.store.registry_values import Values
 
 #: Two groups that share this part of their codes, and are not the same, are nearly the same.
@@ -68,7 +68,7 @@ def imported(
     provenance: Provenance | None = None,
     consistent: bool = False,
     series: str | None = None,
-    wanted: Callable[[Entry], bool] = lambda _: True,
+    wanted: Callable[[RegistryEntry], bool] = lambda _: True,
 ) -> Imported:
     """Take over what was published before for the same records, the last publication first.
 
@@ -113,19 +113,19 @@ def imported(
     return Imported(made, int(taken.sum()), int(other.sum()), tuple(sources))
 
 
-def _alike(spec: TableSpec, registry: Registry, series: str | None) -> list[Entry]:
+def _alike(spec: TableSpec, registry: Registry, series: str | None) -> list[RegistryEntry]:
     return [
-        one
-        for one in registry.latest()
-        if one.has_values
-        and one.spec.of is spec.of
-        and one.spec.measure is spec.measure
-        and (series is None or one.series in ("", series))
+        entry
+        for entry in registry.latest()
+        if entry.has_values
+        and entry.spec.of is spec.of
+        and entry.spec.measure is spec.measure
+        and (series is None or entry.series in ("", series))
     ]
 
 
 def _places(
-    spec: TableSpec, entry: Entry
+    spec: TableSpec, entry: RegistryEntry
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]] | None:
     """The cells that a table shares with a publication, in both."""
     if same_layout(spec, entry.spec):
@@ -165,24 +165,24 @@ def coexistence_warnings(
     here = {spec.hash() for spec in specs}
     series = lock.series_of(schema.census)
     others = [
-        (one, _made(one, lock))
-        for one in registry.latest(without=here)
-        if one.series in ("", series)
+        (entry, _made(entry, lock))
+        for entry in registry.latest(without=here)
+        if entry.series in ("", series)
     ]
     return (
-        *_exact_beside_noise([one for one, _ in others], specs, methods),
+        *_exact_beside_noise([entry for entry, _ in others], specs, methods),
         *_exempt_beside_noise(others, specs, methods),
         *_close_dates(lock, schema, series),
-        *_near_groups([one.spec for one, _ in others], specs),
+        *_near_groups([entry.spec for entry, _ in others], specs),
     )
 
 
-def _made(entry: Entry, lock: PublicationLock) -> Making | None:
+def _made(entry: RegistryEntry, lock: PublicationLock) -> Making | None:
     table = lock.table(entry.spec_hash, entry.series)
     return None if table is None else lock.making(table)
 
 
-def _method(entry: Entry) -> str:
+def _method(entry: RegistryEntry) -> str:
     return "" if entry.provenance is None else entry.provenance.method
 
 
@@ -194,7 +194,7 @@ def _is_exact(method: str) -> bool:
 
 
 def _exact_beside_noise(
-    others: Sequence[Entry], specs: Sequence[TableSpec], methods: Methods
+    others: Sequence[RegistryEntry], specs: Sequence[TableSpec], methods: Methods
 ) -> Iterator[str]:
     """Rounded true counts beside perturbed ones: the rounding interval narrows the noise down."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -216,21 +216,23 @@ def _exact_beside_noise(
 
 
 def _exempt_beside_noise(
-    earlier: Sequence[tuple[Entry, Making | None]], specs: Sequence[TableSpec], methods: Methods
+    earlier: Sequence[tuple[RegistryEntry, Making | None]],
+    specs: Sequence[TableSpec],
+    methods: Methods,
 ) -> Iterator[str]:
     """Cells that are exempt now and were perturbed before, or the other way round."""
     for of in dict.fromkeys(spec.of for spec in specs):
         method = methods(of)
         exempt = method.exempt_tables
-        hashes = {one.hash() for one in exempt}
+        hashes = {spec.hash() for spec in exempt}
         names, again = [], []
         for entry, made in earlier:
             if entry.spec.of is not of or made is None:
                 continue
             known = _exempt_before(made)
             if any(
-                one.hash() not in known and shared_cells(one, entry.spec) is not None
-                for one in exempt
+                spec.hash() not in known and shared_cells(spec, entry.spec) is not None
+                for spec in exempt
             ):
                 names.append(entry.name)
             if known - hashes:

@@ -33,13 +33,13 @@ def renamed_from(
     mark = people()
     if mark is None:
         return None
-    for one in others:
-        other = _mark_of(one)
+    for making in others:
+        other = _mark_of(making)
         if other is None:
             continue
-        apart = days_apart(one.reference_date, info.reference_date)
+        apart = days_apart(making.reference_date, info.reference_date)
         if other.exact == mark.exact or ((apart or 0) <= CLOSE_DAYS and other.is_nearly(mark)):
-            return one
+            return making
     return None
 
 

@@ -232,15 +232,15 @@ class GuardRun:
             fresh: The tables that are published for the first time or change.
             lock: The lock before it.
         """
-        changed = sum(one.changed for one in fresh)
+        changed = sum(table_changes.changed for table_changes in fresh)
         if not lock.events:
             kind, name = EventKind.FIRST, EventKind.FIRST.value
         elif self.rekey:
             kind, name = EventKind.REKEYING, EventKind.REKEYING.value
         elif changed:
             kind, name = EventKind.REVISION, EventKind.REVISION.value
-        elif any(one.hidden or one.opened for one in fresh):
-            size = max(one.provenance.smallest_group for one in fresh)
+        elif any(table_changes.hidden or table_changes.opened for table_changes in fresh):
+            size = max(table_changes.provenance.smallest_group for table_changes in fresh)
             kind = EventKind.SMALLEST_GROUP
             name = f"{kind.value} {size or 'none'}, {len(lock.events)}"
         else:

@@ -71,14 +71,19 @@ class ServingGuard:
                 shows who was corrected.
         """
         info = self.census.schema.census
-        lock = PublicationLock(makings=tuple(one.making for one in self.known))
+        lock = PublicationLock(
+            makings=tuple(served_numbers.making for served_numbers in self.known)
+        )
         series = lock.series_of(info)
         now = ServedNumbers(
             making=self._making(series),
             smallest_group=self.smallest_group,
-            menus=tuple(menu_text(one) for one in self._menus()),
+            menus=tuple(menu_text(menu) for menu in self._menus()),
         )
-        before = next((one for one in self.known if one.series == series), None)
+        before = next(
+            (served_numbers for served_numbers in self.known if served_numbers.series == series),
+            None,
+        )
         if before is None:
             return self._first(now, lock)
         return self._again(before, now)
@@ -91,7 +96,11 @@ class ServingGuard:
         now = replace(now, making=self._with_people(now.making, people))
         if renamed is None:
             return self._opening(now, EventKind.FIRST, EventKind.FIRST.value)
-        looks = max(one.looks for one in self.known if one.making == renamed)
+        looks = max(
+            served_numbers.looks
+            for served_numbers in self.known
+            if served_numbers.making == renamed
+        )
         if not self.revision.rekey:
             raise Refused(guard_words.renamed(renamed.census, info, looks=looks))
         return self._redrawn(now, looks)
@@ -184,7 +193,7 @@ class ServingGuard:
     def _menus(self) -> list[Menu]:
         """The tables that anybody may ask for, by what is counted."""
         found = (open_menu(self.policy, of) for of in self.methods)
-        return [one for one in found if one is not None]
+        return [menu for menu in found if menu is not None]
 
     def _check_revised(self, before: ServedNumbers, menus: Sequence[str]) -> None:
         """Every number of a menu that a correction changes needs enough of them behind it."""

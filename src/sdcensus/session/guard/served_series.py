@@ -63,7 +63,7 @@ class ServedSeries:
             key_version=1 if version is None else version,
             lookup=series_lookup(office, info=info, plan=name),
             smallest_group=lock.smallest_group(series),
-            data_versions=frozenset(lock.making(one).data_version for one in out),
+            data_versions=frozenset(lock.making(locked_table).data_version for locked_table in out),
         )
 
     def refuse_version(self, asked: int | None) -> None:

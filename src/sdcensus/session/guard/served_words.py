@@ -42,9 +42,13 @@ def only_rekeying(why: Sequence[str], *, looks: int) -> str:
 
 def too_few(changes: Sequence[tuple[Entity, MenuChanges]], minimum: int, *, looks: int) -> str:
     """The refusal of a revision that would show who was corrected."""
-    numbers = sum(one.numbers for _, one in changes)
-    tables = sum(len(one.short) for _, one in changes)
-    least = "" if all(one.complete for _, one in changes) else " (and further ones, not counted)"
+    numbers = sum(menu_changes.numbers for _, menu_changes in changes)
+    tables = sum(len(menu_changes.short) for _, menu_changes in changes)
+    least = (
+        ""
+        if all(menu_changes.complete for _, menu_changes in changes)
+        else " (and further ones, not counted)"
+    )
     lines = [
         f"{shows_who(numbers, minimum)}, in {tables:,} of the tables that can be asked for{least}:"
     ]

@@ -102,12 +102,12 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
         before: The smallest group of what was published last; 0 for none.
     """
     fresh = [change for change in changes if change.fresh]
-    now = max((one.provenance.smallest_group for one in fresh), default=before)
+    now = max((table_changes.provenance.smallest_group for table_changes in fresh), default=before)
     if not fresh or now == before:
         return SmallestGroupWords(False)
     was, is_now = before or "none", now or "none"
     if now < before:
-        opened = sum(one.opened for one in fresh)
+        opened = sum(table_changes.opened for table_changes in fresh)
         told = f"The smallest group is {is_now} instead of {was}"
         refusal = (
             f"{told}: {opened:,} cells would be shown that were not, and groups that readers were"
@@ -116,7 +116,7 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
         )
         note = f"{told}: {opened:,} cells are shown that were not."
         return SmallestGroupWords(True, refusal, (note,))
-    tables = [one for one in fresh if one.hidden]
+    tables = [table_changes for table_changes in fresh if table_changes.hidden]
     hidden = sum(table.hidden for table in tables)
     lines = [f"{table.name}: {table.hidden:,} of {table.compared:,}" for table in tables[:_MOST]]
     more = f" and {len(tables) - _MOST:,} more tables" if len(tables) > _MOST else ""
@@ -131,7 +131,7 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
 
 def too_few(changed: Sequence[TableChanges], minimum: int, report: Path, *, looks: int) -> str:
     """The refusal of a revision that would show who was corrected."""
-    short = sum(one.short for one in changed)
+    short = sum(table_changes.short for table_changes in changed)
     lines = [
         f"{shows_who(short, minimum)}, in {_tables(changed)}:",
         *_listed(changed, short=True),
@@ -156,8 +156,10 @@ def shows_who(short: int, minimum: int) -> str:
 
 def exposed(changed: Sequence[TableChanges], minimum: int, report: Path) -> str:
     """The refusal of a re-keying beside which some numbers are exact."""
-    cells = sum(one.exposed for one in changed)
-    uncounted = next((one.uncounted for one in changed if one.uncounted), "")
+    cells = sum(table_changes.exposed for table_changes in changed)
+    uncounted = next(
+        (table_changes.uncounted for table_changes in changed if table_changes.uncounted), ""
+    )
     told = f"fewer than {minimum} records have changed"
     if uncounted:
         told = f"changed records could not be counted ({uncounted})"
@@ -201,7 +203,7 @@ def only_rekeying(changed: Sequence[TableChanges], other: Sequence[str], *, look
 
 def not_counted(changed: Sequence[TableChanges], *, looks: int) -> str:
     """The refusal of a revision whose changed records nobody can count."""
-    reasons = dict.fromkeys(one.uncounted for one in changed)
+    reasons = dict.fromkeys(table_changes.uncounted for table_changes in changed)
     return "\n".join(
         [
             "The revision cannot be checked, because changed records cannot be counted for"
@@ -272,7 +274,7 @@ def notes(
             " the same records. Tables whose totals add up by their method may not add up there."
         )
     here = {change.name for change in changes}
-    own = [one.name for one in left_out if one.plan == plan]
+    own = [locked_table.name for locked_table in left_out if locked_table.plan == plan]
     altered = [one for one in own if one in here]
     if altered:
         made.append(
@@ -298,7 +300,8 @@ def notes(
     streamed = [change for change in changes if not change.values_kept]
     if streamed:
         made.append(
-            f"{_names([one.name for one in streamed])}: too large for the registry to keep the"
+            f"{_names([changes.name for changes in streamed])}: too large for the registry to keep"
+            " the"
             " values. It keeps a digest: that numbers changed will be seen, which ones will not,"
             " and cells shared with other tables are not compared."
         )
@@ -315,10 +318,10 @@ def report(changed: Sequence[TableChanges], minimum: int) -> str:
             "fewest_changed_records",
         ]
     )
-    for one in changed:
-        for area in one.areas:
+    for table_changes in changed:
+        for area in table_changes.areas:
             fewest = "" if area.fewest is None else area.fewest
-            words = (plain_cell(one.name), plain_cell(area.area))
+            words = (plain_cell(table_changes.name), plain_cell(area.area))
             writer.writerow([*words, area.cells, area.short, fewest])
     return text.getvalue()
 
@@ -332,7 +335,7 @@ def cost(looks: int) -> str:
 
 
 def _total(changed: Sequence[TableChanges]) -> int:
-    return sum(one.changed for one in changed)
+    return sum(table_changes.changed for table_changes in changed)
 
 
 def _numbers(changed: Sequence[TableChanges]) -> str:
@@ -361,12 +364,15 @@ def _listed(changed: Sequence[TableChanges], *, short: bool = False) -> list[str
     """A line for each of the tables with the most changed numbers."""
     ordered = sorted(changed, key=lambda one: -(one.short if short else one.changed))
     lines = []
-    for one in ordered[:_MOST]:
-        line = f"  {one.name}: {one.changed:,} of {one.compared or one.cells:,} numbers"
+    for table_changes in ordered[:_MOST]:
+        line = (
+            f"  {table_changes.name}: {table_changes.changed:,} of"
+            f" {table_changes.compared or table_changes.cells:,} numbers"
+        )
         if short:
-            line += f" change, {one.short:,} of them with too few changed records"
-        if one.contradicts:
-            line += f" (published in {_names([name for name, _ in one.contradicts])})"
+            line += f" change, {table_changes.short:,} of them with too few changed records"
+        if table_changes.contradicts:
+            line += f" (published in {_names([name for name, _ in table_changes.contradicts])})"
         lines.append(line)
     if len(ordered) > _MOST:
         lines.append(f"  and {len(ordered) - _MOST:,} more tables")
@@ -377,11 +383,11 @@ def _areas(changed: Sequence[TableChanges]) -> str:
     """The areas with too few changed records, a few of them by name."""
     named = dict.fromkeys(
         area.area
-        for one in changed
-        for area in one.areas
-        if area.short or (one.exposed and area.cells)
+        for table_changes in changed
+        for area in table_changes.areas
+        if area.short or (table_changes.exposed and area.cells)
     )
     inner = [one for one in named if one != EVERYWHERE]
     shown = ", ".join(inner[:_AREAS]) or "the whole country"
-    most = max((one.areas_short for one in changed), default=0)
+    most = max((table_changes.areas_short for table_changes in changed), default=0)
     return f"{shown} and others" if most > _AREAS else shown

@@ -249,7 +249,7 @@ def schemes_against(
 ) -> tuple[SchemeLooks, ...]:
     """How named schemes fare against a budget; all of them where none is named."""
     count = budget.asked.looks if looks is None else looks
-    strengths = {one.scheme: one.name for one in STRENGTHS.values()}
+    strengths = {strength.scheme: strength.name for strength in STRENGTHS.values()}
     found = []
     for name in names or SCHEMES:
         design = scheme(name)

@@ -53,8 +53,8 @@ def looks_in_data(
         progress: Told how far it is.
     """
     levels = {
-        name: menu.variable(name).variable.level(one) if isinstance(one, str) else one
-        for name, one in chosen.items()
+        name: menu.variable(name).variable.level(level) if isinstance(level, str) else level
+        for name, level in chosen.items()
     }
     menu = replace(menu, cells=None)  # a larger table can be asked for area by area
     if not menu.allows(levels):
@@ -71,9 +71,9 @@ def looks_in_data(
     place[_joined(positions, shape, count.size)] = np.arange(count.size)
     collector = Collector(count, perturbation)
     choices = [
-        one
+        menu_variables
         for number in range(min(menu.dimensions, len(menu.variables)) + 1)
-        for one in itertools.combinations(menu.variables, number)
+        for menu_variables in itertools.combinations(menu.variables, number)
     ]
     counted = choices[:most_tables]
     for at, variables in enumerate(counted):
@@ -122,7 +122,7 @@ def _collect(
     cell = place[_joined(codes, [len(level.codes) for level in levels.values()], count.size)]
     for table in tables:
         own = [level.group_array[leaf[name]] for name, level in table.items()]
-        sizes = [len(one.codes) for one in table.values()]
+        sizes = [len(level.codes) for level in table.values()]
         part = np.unique(_joined(own, sizes, count.size), return_inverse=True)[1].reshape(-1)
         shown = _broken_down(own, sizes, count, unbroken)
         collector.add(cell[shown], part[shown], count[shown])

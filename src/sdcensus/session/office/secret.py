@@ -41,7 +41,7 @@ class SecretFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SecretComparison:
     """A secret beside something that was made with one: whose id is the same, and whose is not."""
 
     secret: SecretFile
@@ -113,11 +113,11 @@ def find_lookup_secret(
             variable ``SDCENSUS_SECRET_FILE`` names the file.
         version: The version of the series of published numbers.
     """
-    found = find_any_secret(named) if isinstance(named, str | Path) or named is None else named
-    if isinstance(found, Secret):
-        return found.sub_secret(Purpose.LOOKUP, version)
-    found.sub_key(Purpose.LOOKUP, version)  # refuses where it is for something else
-    return found
+    sub_secret = find_any_secret(named) if isinstance(named, str | Path) or named is None else named
+    if isinstance(sub_secret, Secret):
+        return sub_secret.sub_secret(Purpose.LOOKUP, version)
+    sub_secret.sub_key(Purpose.LOOKUP, version)  # refuses where it is for something else
+    return sub_secret
 
 
 def find_any_secret(named: str | Path | None = None) -> Secret | SubSecret:
@@ -137,7 +137,7 @@ def find_any_secret(named: str | Path | None = None) -> Secret | SubSecret:
 
 def compare_secret(
     path: Path, *, other: str | Path | None = None, store: Path | None = None
-) -> Comparison:
+) -> SecretComparison:
     """Read a secret and compare it with another file or id, and with the one behind a store."""
     mine = read_any_secret(path)
     others: list[tuple[str, str]] = []
@@ -149,7 +149,7 @@ def compare_secret(
             others.append((text, read_any_secret(Path(text)).id))
     if store is not None:
         others.append((str(store), read_manifest(store).secret_id))
-    return Comparison(SecretFile(path, mine.id, purpose=_purpose(mine)), tuple(others))
+    return SecretComparison(SecretFile(path, mine.id, purpose=_purpose(mine)), tuple(others))
 
 
 def restore(typed: Path | str, path: Path) -> SecretFile:
@@ -166,7 +166,7 @@ def restore(typed: Path | str, path: Path) -> SecretFile:
     return SecretFile(path, secret.id)
 
 
-def require_same(comparison: Comparison) -> None:
+def require_same(comparison: SecretComparison) -> None:
     """Refuse where something belongs to another secret."""
     if comparison.different:
         raise SecretError(

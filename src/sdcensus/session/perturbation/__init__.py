@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sdcensus.formats.perturbation import (
         CheckReport as CheckReport,
         ExchangeFormat as ExchangeFormat,
-        Finding as Finding,
+        FileFinding as FileFinding,
         Severity as Severity,
     )
     from sdcensus.methods.perturbation.coupling import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sdcensus.model.vocabulary import Relax as Relax
     from sdcensus.report.perturbation.summary import Summary as Summary, summarise as summarise
     from sdcensus.session.perturbation.tables import (
-        Found as Found,
+        FoundPerturbation as FoundPerturbation,
         Moved as Moved,
         Written as Written,
         check as check,

@@ -52,7 +52,7 @@ AnySecret = Secret | SubSecret
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Found(Confidential):
+class FoundPerturbation(Confidential):
     """A perturbation that was asked for by name or by file.
 
     Attributes:
@@ -114,7 +114,7 @@ class Written(Confidential):
 
 def find(
     what: str | Path, *, format: ExchangeFormat | str | None = None, repeat: int | None = None
-) -> Found:
+) -> FoundPerturbation:
     """A perturbation by the name of a scheme or strength, or from a file.
 
     Names come first; a file that is called like a scheme is found as ``./CP3``. A file whose rows
@@ -124,18 +124,20 @@ def find(
     if not isinstance(what, Path) and not {"/", "\\"} & set(text):
         for made in (scheme, strength):
             with suppress(UnknownName):
-                found = made(text)
+                design = made(text)
                 if format is not None or repeat is not None:
                     raise SpecError(
                         f"{text} is the name of a scheme, and what was said about a layout or about"
                         f" rows is for files. Leave it away, or name the file as ./{text}."
                     )
-                return Found(found.name if made is scheme else f"{text} ({found.name})", found)
+                return FoundPerturbation(
+                    design.name if made is scheme else f"{text} ({design.name})", design
+                )
     path = Path(what)
     if not path.exists():
         raise _not_found(text)
     table = read(path, format, allow_bias=True, repeat=repeat)
-    return Found(path.name, table, path)
+    return FoundPerturbation(path.name, table, path)
 
 
 def read(

@@ -22,13 +22,13 @@ from sdcensus.session.policy.online import (
 from sdcensus.session.policy.verdict import (
     Decision as Decision,
     Outcome as Outcome,
-    Reason as Reason,
     ReasonCode as ReasonCode,
-    Remedy as Remedy,
     RemedyKind as RemedyKind,
     RemedyStep as RemedyStep,
     StepKind as StepKind,
     Verdict as Verdict,
+    VerdictReason as VerdictReason,
+    VerdictRemedy as VerdictRemedy,
     Withheld as Withheld,
 )
 from sdcensus.session.policy.versions import publishable_versions as publishable_versions

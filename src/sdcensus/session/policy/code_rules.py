@@ -19,14 +19,14 @@ from sdcensus.model.spec.levels_told_apart import (
     uses_of,
 )
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.policy.verdict import Reason, ReasonCode, Withheld
+from sdcensus.session.policy.verdict import ReasonCode, VerdictReason, Withheld
 
 Mask = npt.NDArray[np.bool_]
 
 
 def code_reasons(
     policy: Policy, spec: TableSpec, role: str | UserRole, *, cells: int | None = None
-) -> tuple[Reason, ...]:
+) -> tuple[VerdictReason, ...]:
     """Every rule on code lists that does not let a table pass, without remedies.
 
     Args:
@@ -60,7 +60,7 @@ def passes(policy: Policy, spec: TableSpec, role: str | UserRole) -> bool:
 
 
 def areas_shown(
-    policy: Policy, spec: TableSpec, reasons: Iterable[Reason]
+    policy: Policy, spec: TableSpec, reasons: Iterable[VerdictReason]
 ) -> tuple[int | None, int | None]:
     """How many areas a table is about, and how many of them these reasons leave."""
     use = area_use(policy, uses_of(spec))
@@ -69,11 +69,11 @@ def areas_shown(
     places = np.flatnonzero(about(use.axis, use.chosen)).tolist()
     codes = {(use.axis.codes[at].level, use.axis.codes[at].code) for at in places}
     gone = {
-        (one.level, code)
+        (withheld.level, code)
         for reason in reasons
-        for one in reason.withheld
-        if one.variable == use.variable.name
-        for code in one.codes
+        for withheld in reason.withheld
+        if withheld.variable == use.variable.name
+        for code in withheld.codes
     }
     return len(codes), len(codes - gone)
 
@@ -99,11 +99,11 @@ def area_use(policy: Policy, uses: tuple[Use, ...]) -> Use | None:
     return min(found, key=lambda one: names.index(one.variable.name), default=None)
 
 
-def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     for use in uses:
         rule = policy.rule_of(use.variable.name)
         if rule.offered and not rule.offered_for(spec.of):
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.VARIABLE_NOT_OFFERED,
                 f"{name_of(use.variable)} is not offered on tables of these units.",
                 variables=(use.variable.name,),
@@ -111,7 +111,7 @@ def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator
                 values=(("variable", use.variable.name),),
             )
         elif not rule.offered:
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.VARIABLE_NOT_OFFERED,
                 f"{name_of(use.variable)} is not offered.",
                 variables=(use.variable.name,),
@@ -119,7 +119,7 @@ def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator
                 values=(("variable", use.variable.name),),
             )
         elif not rule.as_filter and use.condition is not None:
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.NOT_A_FILTER,
                 f"{name_of(use.variable)} cannot stand in a condition; it can be an axis.",
                 variables=(use.variable.name,),
@@ -128,11 +128,11 @@ def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator
             )
 
 
-def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     for use in uses:
         finest = policy.rule_of(use.variable.name).finest_level
         if finest and not _all_coarser(use, policy.level(AtLevel(use.variable.name, finest))):
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.LEVEL_TOO_FINE,
                 f"{name_of(use.variable)} is offered at the level {finest} and at coarser ones.",
                 variables=(use.variable.name,),
@@ -146,7 +146,7 @@ def _all_coarser(use: Use, limit: Level) -> bool:
     return all(coarser_or_equal(partition, limit.group_array) for partition in use.partitions)
 
 
-def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     names = {area.name for area in policy.areas}
     areas = [use for use in uses if use.variable.name in names]
     for use in uses:
@@ -160,29 +160,29 @@ def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
             if area.variable.name != finest.variable or not _all_coarser(area, limit)
         ]
         if fine:
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.AREA_TOO_FINE,
                 f"{name_of(use.variable)} is offered for areas of the level {finest} and for"
                 " coarser ones.",
-                variables=(use.variable.name, *(one.variable.name for one in fine)),
+                variables=(use.variable.name, *(use.variable.name for use in fine)),
                 words="area-too-fine",
                 values=(("variable", use.variable.name), ("at", (str(finest),))),
             )
 
 
-def _together(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _together(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     used = {use.variable.name: use for use in uses}
     for combination in policy.never_together:
-        if all(_held(policy, one, used.get(one.variable)) for one in combination):
-            names = joined([str(one) for one in combination])
-            at_levels = any(one.level for one in combination)
+        if all(_held(policy, at_level, used.get(at_level.variable)) for at_level in combination):
+            names = joined([str(at_level) for at_level in combination])
+            at_levels = any(at_level.level for at_level in combination)
             finer = ", or at finer levels" if at_levels else ""
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.NEVER_TOGETHER,
                 f"No table holds {names} together{finer}.",
-                variables=tuple(one.variable for one in combination),
+                variables=tuple(at_level.variable for at_level in combination),
                 words="never-together.at-levels" if at_levels else "never-together.at-all",
-                values=(("at", tuple(str(one) for one in combination)),),
+                values=(("at", tuple(str(at_level) for at_level in combination)),),
             )
 
 
@@ -201,10 +201,10 @@ def _held(policy: Policy, one: AtLevel, use: Use | None) -> bool:
 
 def _limits(
     policy: Policy, uses: tuple[Use, ...], cells: int, role: str | UserRole
-) -> Iterator[Reason]:
+) -> Iterator[VerdictReason]:
     limits = policy.role(role)
     if limits.dimensions is not None and len(uses) > limits.dimensions:
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.TOO_MANY_VARIABLES,
             f"A table has at most {limits.dimensions:,} variables, those in conditions and the"
             f" area included. This one has {len(uses):,}.",
@@ -212,7 +212,7 @@ def _limits(
             values=(("limit", limits.dimensions), ("found", len(uses))),
         )
     if limits.cells is not None and cells > limits.cells:
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.TOO_MANY_CELLS,
             f"A table has at most {limits.cells:,} cells, totals included. This one has {cells:,}.",
             words="too-many-cells",
@@ -220,7 +220,7 @@ def _limits(
         )
 
 
-def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     for hidden in policy.decided.not_offered:
         for use in uses:
             if use.variable.name != hidden.at.variable:
@@ -229,7 +229,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
             told = (("variable", use.variable.name), ("level", _level_name(hidden.at)))
             leaves = _leaves(policy, hidden.at, hidden.codes)
             if _chosen(policy, use, hidden.at, leaves):
-                yield Reason(
+                yield VerdictReason(
                     ReasonCode.NOT_OFFERED,
                     f"The condition chooses codes of {name} that are not offered at the level"
                     f" {_level_name(hidden.at)}.",
@@ -237,7 +237,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
                     words="code-not-offered.condition",
                     values=told,
                 )
-            reason = Reason(
+            reason = VerdictReason(
                 ReasonCode.NOT_OFFERED,
                 f"Some codes of {name} are not offered at the level {_level_name(hidden.at)}.",
                 refuses=False,
@@ -248,30 +248,31 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
             yield from _hiding(policy, use, hidden.at, leaves, reason)
 
 
-def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[Reason]:
+def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     used = {use.variable.name: use for use in uses}
     for detail in policy.decided.detail:
         area = used.get(detail.at.variable)
         fine = [
-            one
-            for one in detail.finest
-            if one.variable in used and not _all_coarser(used[one.variable], policy.level(one))
+            at_level
+            for at_level in detail.finest
+            if at_level.variable in used
+            and not _all_coarser(used[at_level.variable], policy.level(at_level))
         ]
         if area is None or not fine:
             continue
         leaves = _leaves(policy, detail.at, detail.codes)
-        said = joined([str(one) for one in fine])
-        names = (area.variable.name, *(one.variable for one in fine))
-        finest = ("at", tuple(str(one) for one in fine))
+        said = joined([str(at_level) for at_level in fine])
+        names = (area.variable.name, *(at_level.variable for at_level in fine))
+        finest = ("at", tuple(str(at_level) for at_level in fine))
         if _chosen(policy, area, detail.at, leaves):
-            yield Reason(
+            yield VerdictReason(
                 ReasonCode.DETAIL_OF_AREA,
                 f"For the areas that the condition chooses, {said} is the finest that is offered.",
                 variables=names,
                 words="too-much-detail-for-area.condition",
                 values=(finest,),
             )
-        reason = Reason(
+        reason = VerdictReason(
             ReasonCode.DETAIL_OF_AREA,
             f"For some areas of the level {_level_name(detail.at)}, {said} is the finest that is"
             " offered.",
@@ -308,8 +309,8 @@ def _hiding(
     use: Use,
     at: AtLevel,
     leaves: Mask,
-    reason: Reason,
-) -> Iterator[Reason]:
+    reason: VerdictReason,
+) -> Iterator[VerdictReason]:
     """A reason with the codes of an axis that it withholds, if any are shown at their level."""
     if use.axis is None:
         return

@@ -28,16 +28,17 @@ def _together(policy: Policy) -> Iterator[str]:
         names = ", ".join(map(str, combination))
         if largest is not None and len(combination) > largest:
             yield f"never_together: no table can have so many variables: {names}."
-        for one in combination:
-            rule = policy.rule_of(one.variable)
+        for at_level in combination:
+            rule = policy.rule_of(at_level.variable)
             if not rule.offered:
-                yield f"never_together: {one.variable!r} is not offered anyway: {names}."
-            elif one.level and rule.finest_level:
-                finest = policy.level(AtLevel(one.variable, rule.finest_level)).group_array
-                if not coarser_or_equal(policy.level(one).group_array, finest):
+                yield f"never_together: {at_level.variable!r} is not offered anyway: {names}."
+            elif at_level.level and rule.finest_level:
+                finest = policy.level(AtLevel(at_level.variable, rule.finest_level)).group_array
+                if not coarser_or_equal(policy.level(at_level).group_array, finest):
                     yield (
-                        f"never_together: {one} is finer than {rule.finest_level}, the finest level"
-                        f" of {one.variable!r}: {names}."
+                        f"never_together: {at_level} is finer than {rule.finest_level}, the finest"
+                        " level"
+                        f" of {at_level.variable!r}: {names}."
                     )
 
 
@@ -68,7 +69,7 @@ def _roles(policy: Policy) -> Iterator[str]:
 
 def _exempt(policy: Policy) -> Iterator[str]:
     """Exact totals of what is not offered."""
-    for one, spec in zip(policy.exempt, policy.exempt_specs(), strict=True):
+    for record_set, spec in zip(policy.exempt, policy.exempt_specs(), strict=True):
         for axis in spec.axes:
             for hidden in policy.decided.not_offered:
                 if hidden.at.variable != axis.variable.name:
@@ -83,7 +84,8 @@ def _exempt(policy: Policy) -> Iterator[str]:
                 gone = [at for at, code in enumerate(level.codes) if code.code in hidden.codes]
                 if any(tuple((groups == at).tolist()) in shown for at in gone):
                     yield (
-                        f"exempt: {one.text!r} shows codes of {hidden.at} exactly that are not"
+                        f"exempt: {record_set.text!r} shows codes of {hidden.at} exactly that are"
+                        " not"
                         " offered."
                     )
 

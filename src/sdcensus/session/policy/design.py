@@ -103,36 +103,39 @@ class DesignReport(Confidential):
     def decided(self) -> Decided:
         """The decisions that follow from the rules."""
         small = [
-            NotOffered(one.at, one.codes) for one in (*self.areas, *self.categories) if one.codes
+            NotOffered(small_codes.at, small_codes.codes)
+            for small_codes in (*self.areas, *self.categories)
+            if small_codes.codes
         ]
         return Decided(not_offered=tuple(small), detail=self.detail)
 
     def lines(self, *, counts: bool = False) -> Iterator[str]:
         """The report in sentences for the office; with true counts only where asked for."""
         for kind, found in (("Areas", self.areas), ("Categories", self.categories)):
-            for one in found:
-                head = f"{kind} of {one.at} with fewer than {one.minimum:,} people"
-                if not one.codes:
+            for small_codes in found:
+                head = f"{kind} of {small_codes.at} with fewer than {small_codes.minimum:,} people"
+                if not small_codes.codes:
                     if found is self.areas:
-                        yield f"{head}: none of {one.of:,}."
+                        yield f"{head}: none of {small_codes.of:,}."
                     continue
-                codes = list(one.codes[:MOST_CODES])
+                codes = list(small_codes.codes[:MOST_CODES])
                 if counts:
-                    pairs = zip(codes, one.counts, strict=False)
+                    pairs = zip(codes, small_codes.counts, strict=False)
                     codes = [f"{code} ({count:,})" for code, count in pairs]
-                if len(one.codes) > MOST_CODES:
-                    codes.append(f"{len(one.codes) - MOST_CODES:,} more")
-                yield f"{head}: {len(one.codes):,} of {one.of:,}: {joined(codes)}."
-                if one.alone:
+                if len(small_codes.codes) > MOST_CODES:
+                    codes.append(f"{len(small_codes.codes) - MOST_CODES:,} more")
+                yield f"{head}: {len(small_codes.codes):,} of {small_codes.of:,}: {joined(codes)}."
+                if small_codes.alone:
                     yield (
                         f"  The only one in its group, so that its figures can be estimated from"
-                        f" the group less the others: {joined(one.alone)}. Withhold another one"
+                        f" the group less the others: {joined(small_codes.alone)}. Withhold another"
+                        " one"
                         " there as well, or do not offer the level."
                     )
         if self.categories and not any(category.codes for category in self.categories):
             yield f"Categories with fewer than {self.categories[0].minimum:,} people: none."
         for detail in self.detail:
-            levels = joined([str(one) for one in detail.finest])
+            levels = joined([str(at_level) for at_level in detail.finest])
             yield f"{len(detail.codes):,} areas of {detail.at} get at most {levels}."
         for cells in self.one_household:
             head = f"Cells of {cells.spec.title} whose members all live in one household"
@@ -144,13 +147,17 @@ class DesignReport(Confidential):
         yield from self.identities
         if not self.policy.exempt:
             return
-        alone = [one for one in self.exempt if one.kind is FindingKind.IDENTIFICATION]
-        together = [one for one in self.exempt if one.kind is not FindingKind.IDENTIFICATION]
+        alone = [
+            findings for findings in self.exempt if findings.kind is FindingKind.IDENTIFICATION
+        ]
+        together = [
+            findings for findings in self.exempt if findings.kind is not FindingKind.IDENTIFICATION
+        ]
         for found_so, how in (
             (alone, "are few people by themselves"),
             (together, "show few people together"),
         ):
-            count = sum(one.count for one in found_so)
+            count = sum(findings.count for findings in found_so)
             if count:
                 yield f"Exempt totals that {how}: {count:,}."
             elif found_so is together:
@@ -254,7 +261,7 @@ def check_exempt(policy: Policy, census: Census, *, threshold: int = 2) -> tuple
     for kind in sorted({spec.of for spec in specs}):
         alike = [spec for spec in specs if spec.of is kind]
         found += exempt_differences(alike, lambda spec: counted[spec.hash()], threshold=threshold)
-    return tuple(one for one in found if one.count)
+    return tuple(findings for findings in found if findings.count)
 
 
 def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]]]:

@@ -81,14 +81,14 @@ def tables_of_areas(policy: Policy) -> tuple[TableSpec, ...]:
         if policy.rule_of(variable.name).offered and policy.allowed_levels(variable)
     ]
     areas = [variable for variable in offered if variable in policy.areas]
-    made = []
+    specs = []
     for area in areas:
         place = make_axis(area, policy.allowed_levels(area)[:1], total=True)
         for variable in offered:
             if variable not in areas:
                 other = make_axis(variable, policy.allowed_levels(variable)[:1], total=True)
-                made.append(TableSpec(of=Entity.PERSON, axes=(place, other)))
-    return tuple(made)
+                specs.append(TableSpec(of=Entity.PERSON, axes=(place, other)))
+    return tuple(specs)
 
 
 def withhold_households(table: Table, found: OneHouseholdCells) -> Table:

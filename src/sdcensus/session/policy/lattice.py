@@ -39,7 +39,7 @@ class Version:
     conditions: frozenset[str]
 
 
-class Versions:
+class CoarserVersions:
     """All versions of one table that a policy could allow."""
 
     def __init__(
@@ -74,14 +74,14 @@ class Versions:
         Where they lie too deep to be found in order, versions are found by going down fast and
         made finer again, step by step, as long as they pass.
         """
-        found: list[Version] = []
+        versions: list[Version] = []
         for haste, share in ((1, 2), (4, 4), (20, 4)):
-            for version in self._walk(passes, found, haste, looked_at // share):
+            for version in self._walk(passes, versions, haste, looked_at // share):
                 best = version if haste == 1 else self._finer(version, passes)
-                if best != self.whole and not any(self._covers(one, best) for one in found):
-                    found.append(best)
+                if best != self.whole and not any(self._covers(one, best) for one in versions):
+                    versions.append(best)
                     yield self.spec_of(best)
-                if len(found) >= most:
+                if len(versions) >= most:
                     return
 
     def _walk(

@@ -80,8 +80,10 @@ def loosened(before: Policy, after: Policy) -> Iterator[str]:
     yield from _design(before, after)
     yield from _variables(before, after)
     old, new = set(before.exempt), set(after.exempt)
-    yield from (f"exempt: {one.text!r} would be published exactly" for one in new - old)
-    together = {frozenset(one) for one in after.never_together}
+    yield from (
+        f"exempt: {record_set.text!r} would be published exactly" for record_set in new - old
+    )
+    together = {frozenset(at_levels) for at_levels in after.never_together}
     for combination in before.never_together:
         if frozenset(combination) not in together:
             names = ", ".join(map(str, combination))
@@ -178,11 +180,19 @@ def _level_as_coarse(policy: Policy, old: VariableRule, new: VariableRule) -> bo
 
 
 def _decided(before: Policy, after: Policy) -> Iterator[str]:
-    hidden = {(one.at, code) for one in after.decided.not_offered for code in one.codes}
-    for one in before.decided.not_offered:
-        if any((one.at, code) not in hidden for code in one.codes):
-            yield f"decided.not_offered: codes of {one.at} would be offered again"
-    kept = {(one.at, code, one.finest) for one in after.decided.detail for code in one.codes}
+    hidden = {
+        (not_offered.at, code)
+        for not_offered in after.decided.not_offered
+        for code in not_offered.codes
+    }
+    for not_offered in before.decided.not_offered:
+        if any((not_offered.at, code) not in hidden for code in not_offered.codes):
+            yield f"decided.not_offered: codes of {not_offered.at} would be offered again"
+    kept = {
+        (detail_of.at, code, detail_of.finest)
+        for detail_of in after.decided.detail
+        for code in detail_of.codes
+    }
     for detail in before.decided.detail:
         if any((detail.at, code, detail.finest) not in kept for code in detail.codes):
             yield f"decided.detail: areas of {detail.at} would get another detail"

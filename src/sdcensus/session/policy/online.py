@@ -26,7 +26,7 @@ from sdcensus.session.policy.passing_areas import Judgement, judge, remedies_by_
 from sdcensus.session.policy.remedies import remedies_for, with_remedies
 from sdcensus.session.policy.value_rules import (
     Publish,
-    Shares,
+    ValueShares,
     areas_of,
     needed_tables,
     shares_of,
@@ -35,10 +35,10 @@ from sdcensus.session.policy.value_rules import (
 from sdcensus.session.policy.verdict import (
     Decision,
     Outcome,
-    Reason,
     ReasonCode,
-    Remedy,
     Verdict,
+    VerdictReason,
+    VerdictRemedy,
     Withheld,
 )
 
@@ -108,7 +108,7 @@ def show(
     if asked.outcome is Outcome.REFUSED:
         return Decision(None, asked)
     rules = policy.online_for(role)
-    reasons: tuple[Reason, ...] = asked.reasons
+    reasons: tuple[VerdictReason, ...] = asked.reasons
     small_become_c = np.zeros(spec.shape, dtype=bool)
     if rules.on_values:
         further, judged = _by_numbers(policy, spec, table, role, rules, published)
@@ -188,7 +188,7 @@ def _by_numbers(
     role: str | UserRole,
     rules: OnlineRules,
     published: Publish | None,
-) -> tuple[tuple[Reason, ...], Judgement]:
+) -> tuple[tuple[VerdictReason, ...], Judgement]:
     """The reasons that published numbers give, and what they say of each area."""
     areas = areas_of(policy, spec, table, published)
     judged = judge(policy, spec, areas, rules)
@@ -216,7 +216,7 @@ def _by_numbers(
                 further += _share_reasons(shares_of(version, None, publish), rules)
             return not further
 
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[VerdictRemedy, ...] = ()
     if reasons:
         remedies = remedies_by_numbers(policy, spec, role, areas, rules, also)
     return with_remedies(reasons, remedies), judged
@@ -241,14 +241,16 @@ def _shares(rules: OnlineRules) -> bool:
     return rules.ones is not None or rules.ones_and_twos is not None
 
 
-def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
+def _area_reasons(
+    judged: Judgement, rules: OnlineRules, spec: TableSpec
+) -> Iterable[VerdictReason]:
     units = spec.of.plural
     few = f"fewer than {figure_text(rules.mean_cell_size or 0)} {units} for each cell on average"
     told = (("limit", rules.mean_cell_size or 0), ("units", spec.of.value))
     in_axis = judged.axis is not None
     if judged.sparse.any() and rules.when_sparse is WhenSparse.C:
         where = "some areas" if in_axis else "this table"
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.SPARSE_AREA,
             f"There are {few} in {where}; values below {rules.below} are shown there as c.",
             refuses=False,
@@ -256,7 +258,7 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
             values=(*told, ("below", rules.below)),
         )
     elif judged.sparse.any() and in_axis and rules.when_sparse is WhenSparse.WITHHOLD_AREA:
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.SPARSE_AREA,
             f"Areas with {few} are withheld.",
             refuses=False,
@@ -266,7 +268,7 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
         )
     elif judged.sparse.any():
         where = "in some area, and then the whole table is refused" if in_axis else "in this table"
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.SPARSE_AREA,
             f"There are {few} {where}.",
             words="sparse-area.refused" if in_axis else "sparse-area.table",
@@ -274,7 +276,7 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
         )
     if judged.small.any():
         limit = figure_text(rules.minimum_population or 0)
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.SMALL_POPULATION,
             f"Areas with a published population below {limit} {units} are withheld."
             if in_axis
@@ -286,10 +288,12 @@ def _area_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Ite
         )
 
 
-def _table_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> Iterable[Reason]:
+def _table_reasons(
+    judged: Judgement, rules: OnlineRules, spec: TableSpec
+) -> Iterable[VerdictReason]:
     if judged.table_is_sparse:
         size = figure_text(rules.mean_cell_size_of_table or 0)
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.SPARSE_TABLE,
             f"The table has fewer than {size} {spec.of.plural} for each cell on average.",
             words="sparse-table",
@@ -299,13 +303,13 @@ def _table_reasons(judged: Judgement, rules: OnlineRules, spec: TableSpec) -> It
 
 def _universe_reasons(
     spec: TableSpec, table: AnyTable | None, rules: OnlineRules, published: Publish | None
-) -> Iterable[Reason]:
+) -> Iterable[VerdictReason]:
     """A condition that chooses few units, by the published number of them."""
     if rules.minimum_population is None or spec.universe.everything:
         return
     if universe_population(spec, table, published) < rules.minimum_population:
         limit = figure_text(rules.minimum_population or 0)
-        yield Reason(
+        yield VerdictReason(
             ReasonCode.SMALL_POPULATION,
             f"The condition chooses fewer than {limit} {spec.of.plural} by published numbers.",
             variables=tuple(variable.name for variable in spec.universe.variables),
@@ -314,11 +318,11 @@ def _universe_reasons(
         )
 
 
-def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
+def _share_reasons(shares: ValueShares, rules: OnlineRules) -> list[VerdictReason]:
     reasons = []
     if shares.above(rules.ones, twos=False):
         reasons.append(
-            Reason(
+            VerdictReason(
                 ReasonCode.ONES,
                 "Too many of the cells that are not 0 would show a 1: more than"
                 f" {limit_text(rules.ones or 0)}.",
@@ -328,7 +332,7 @@ def _share_reasons(shares: Shares, rules: OnlineRules) -> list[Reason]:
         )
     if shares.above(rules.ones_and_twos, twos=True):
         reasons.append(
-            Reason(
+            VerdictReason(
                 ReasonCode.ONES_AND_TWOS,
                 "Too many of the cells that are not 0 would show a 1 or a 2: more than"
                 f" {limit_text(rules.ones_and_twos or 0)}.",
@@ -346,14 +350,14 @@ def _percent(share: float | None) -> float:
 # -------------------------------------------------------------------------------- what is shown
 
 
-def _hidden(spec: TableSpec, reasons: Iterable[Reason]) -> Mask:
+def _hidden(spec: TableSpec, reasons: Iterable[VerdictReason]) -> Mask:
     """The cells of withheld codes."""
     hidden = np.zeros(spec.shape, dtype=bool)
     for reason in reasons:
-        for one in reason.withheld:
-            at = spec.position(one.variable)
+        for withheld in reason.withheld:
+            at = spec.position(withheld.variable)
             rows = np.zeros(spec.shape[at], dtype=bool)
-            rows[positions_of(spec.axes[at], one)] = True
+            rows[positions_of(spec.axes[at], withheld)] = True
             hidden |= _across(rows, at, spec)
     return hidden
 
@@ -381,8 +385,8 @@ def _adds_up(table: Table) -> bool:
         return False  # levels that do not nest have no interior to add up from
 
 
-def _additive(rules: OnlineRules) -> Reason:
-    return Reason(
+def _additive(rules: OnlineRules) -> VerdictReason:
+    return VerdictReason(
         ReasonCode.ADDS_UP,
         f"Values below {rules.below} would become c, and the totals of this table are sums of its"
         " cells, so that they could be worked out again.",
@@ -391,11 +395,11 @@ def _additive(rules: OnlineRules) -> Reason:
     )
 
 
-def _too_large(policy: Policy, spec: TableSpec, role: str | UserRole) -> Reason:
+def _too_large(policy: Policy, spec: TableSpec, role: str | UserRole) -> VerdictReason:
     remedies = remedies_for(
         policy, spec, role, enough=lambda version: not code_reasons(policy, version, role)
     )
-    return Reason(
+    return VerdictReason(
         ReasonCode.TOO_LARGE_FOR_SIGNS,
         "Some codes of this table are withheld, and a table of its size has no room for the signs"
         " that say so.",

@@ -22,7 +22,7 @@ from sdcensus.session.policy.value_rules import (
     population_spec,
     sums_at,
 )
-from sdcensus.session.policy.verdict import Remedy, Withheld
+from sdcensus.session.policy.verdict import VerdictRemedy, Withheld
 
 #: Versions whose published figures are worked out before the search for a remedy gives up.
 _MOST_LOOKED_AT = 400
@@ -106,7 +106,7 @@ def remedies_by_numbers(
     areas: Areas,
     rules: OnlineRules,
     also: Callable[[TableSpec], bool] | None = None,
-) -> tuple[Remedy, ...]:
+) -> tuple[VerdictRemedy, ...]:
     """Versions of a table that show every area, by published numbers; else more of them.
 
     Populations of coarser areas are sums of published ones, so nothing else is looked at.
@@ -137,7 +137,7 @@ def remedies_by_numbers(
         return judged.areas - int((judged.sparse | judged.small).sum()), judged.areas
 
     for least in (1.0, (1.0 + shown) / 2):
-        found = remedies_for(
+        remedies = remedies_for(
             policy,
             spec,
             role,
@@ -145,8 +145,8 @@ def remedies_by_numbers(
             areas=counted,
             looked_at=_MOST_LOOKED_AT,
         )
-        if found:
-            return found
+        if remedies:
+            return remedies
     return ()
 
 

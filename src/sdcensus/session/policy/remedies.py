@@ -13,13 +13,13 @@ from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import name_of, passes
-from sdcensus.session.policy.lattice import MOST_VERSIONS, Versions, changes
+from sdcensus.session.policy.lattice import MOST_VERSIONS, CoarserVersions, changes
 from sdcensus.session.policy.verdict import (
-    Reason,
-    Remedy,
     RemedyKind,
     RemedyStep,
     StepKind,
+    VerdictReason,
+    VerdictRemedy,
 )
 
 #: How many remedies are told.
@@ -41,7 +41,7 @@ def remedies_for(
     areas: Counted | None = None,
     most: int = MOST_REMEDIES,
     looked_at: int = MOST_VERSIONS,
-) -> tuple[Remedy, ...]:
+) -> tuple[VerdictRemedy, ...]:
     """The finest versions of a table that would be answered.
 
     Args:
@@ -57,15 +57,19 @@ def remedies_for(
     def answered(version: TableSpec) -> bool:
         return passes(policy, version, role) and (enough is None or enough(version))
 
-    found = []
-    for version in Versions(policy, spec, role).finest(answered, most=most, looked_at=looked_at):
+    remedies = []
+    for version in CoarserVersions(policy, spec, role).finest(
+        answered, most=most, looked_at=looked_at
+    ):
         counted = None if areas is None else areas(version)
         available, all_areas = counted or (None, None)
-        found.append(_remedy(policy, spec, version, available, all_areas))
-    return tuple(found)
+        remedies.append(_remedy(policy, spec, version, available, all_areas))
+    return tuple(remedies)
 
 
-def with_remedies(reasons: Iterable[Reason], remedies: tuple[Remedy, ...]) -> tuple[Reason, ...]:
+def with_remedies(
+    reasons: Iterable[VerdictReason], remedies: tuple[VerdictRemedy, ...]
+) -> tuple[VerdictReason, ...]:
     """Reasons with the remedies that change what each is about."""
     return tuple(
         replace(
@@ -86,7 +90,7 @@ def _remedy(
     version: TableSpec,
     available: int | None,
     areas: int | None,
-) -> Remedy:
+) -> VerdictRemedy:
     coarser, dropped, free = changes(spec, version)
     places = {area.name for area in policy.areas}
     kinds = [
@@ -119,7 +123,7 @@ def _remedy(
     sentence = f"{sentence[:1].upper()}{sentence[1:]}"
     if available is not None and areas is not None:
         sentence += f" ({available:,} of {areas:,} areas)"
-    return Remedy(
+    return VerdictRemedy(
         kinds=tuple(kind for kind, names in kinds if names),
         sentence=f"{sentence}.",
         spec=version,

@@ -179,7 +179,7 @@ def below_mean(population: Int64, cells: Int64, size: float) -> Mask:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class ValueShares:
     """How many interior cells are published as 1, as 2, and as anything but 0."""
 
     ones: int
@@ -194,13 +194,13 @@ class Shares:
         return small > Fraction(str(limit)) * self.nonzero
 
 
-def shares_of(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> Shares:
+def shares_of(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> ValueShares:
     """The shares of a table without its condition."""
     if table is None or not spec.universe.everything:
         table = _ask(published, unfiltered(spec), spec)
     values = _interior(table)
     small = np.bincount(np.clip(values, 0, 3), minlength=4)
-    return Shares(int(small[1]), int(small[2]), int(np.count_nonzero(values)))
+    return ValueShares(int(small[1]), int(small[2]), int(np.count_nonzero(values)))
 
 
 def _interior(table: AnyTable) -> Int64:

@@ -82,7 +82,7 @@ class RemedyStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class VerdictRemedy:
     """Another table that would be answered.
 
     Attributes:
@@ -127,7 +127,7 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class VerdictReason:
     """One rule that does not let a table pass as it is.
 
     Attributes:
@@ -149,7 +149,7 @@ class Reason:
     refuses: bool = True
     variables: tuple[str, ...] = ()
     withheld: tuple[Withheld, ...] = ()
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[VerdictRemedy, ...] = ()
     words: str = ""
     values: tuple[tuple[str, Told], ...] = ()
 
@@ -166,7 +166,7 @@ class Verdict:
             those of reasons.
     """
 
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[VerdictReason, ...] = ()
     areas: int | None = None
     available: int | None = None
     notes: tuple[Sentence, ...] = ()
@@ -183,12 +183,14 @@ class Verdict:
         """Every code that is not shown, each once."""
         found: dict[tuple[str, str], dict[str, None]] = {}
         for reason in self.reasons:
-            for one in reason.withheld:
-                found.setdefault((one.variable, one.level), {}).update(dict.fromkeys(one.codes))
+            for withheld in reason.withheld:
+                found.setdefault((withheld.variable, withheld.level), {}).update(
+                    dict.fromkeys(withheld.codes)
+                )
         return tuple(Withheld(*at, tuple(codes)) for at, codes in found.items())
 
     @property
-    def remedies(self) -> tuple[Remedy, ...]:
+    def remedies(self) -> tuple[VerdictRemedy, ...]:
         """What would help, each once."""
         found = {
             remedy.spec.hash(): remedy for reason in self.reasons for remedy in reason.remedies
@@ -215,8 +217,8 @@ class Verdict:
         lines = [self.sentence]
         for reason in self.reasons:
             lines.append(f"{reason.sentence} [{reason.code}]")
-            for one in reason.withheld:
-                lines.append(f"  {one.sentence}")
+            for withheld in reason.withheld:
+                lines.append(f"  {withheld.sentence}")
         lines += [f"What would help: {remedy.sentence}" for remedy in self.remedies]
         return (*lines, *self.notes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import passes
-from sdcensus.session.policy.lattice import Versions
+from sdcensus.session.policy.lattice import CoarserVersions
 from sdcensus.session.policy.online import show as decide
 from sdcensus.session.policy.value_rules import Publish
 from sdcensus.session.policy.verdict import Outcome
@@ -55,4 +55,4 @@ def publishable_versions(
 
     if answered(spec):
         return (spec,)
-    return tuple(Versions(policy, spec, role).finest(answered, most=most))
+    return tuple(CoarserVersions(policy, spec, role).finest(answered, most=most))

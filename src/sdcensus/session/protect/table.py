@@ -32,7 +32,7 @@ def protect_table(
     cube = census.tabulate(rule.counted(spec), engine=engine)
     progress("protecting", 0.0)
     protected = rule.protect(
-        spec, method, lambda one: census.tabulate(one, engine=engine), counted=cube
+        spec, method, lambda spec: census.tabulate(spec, engine=engine), counted=cube
     )
     notes = (*notes_for(protected.table, method.claims()), *protected.table.notes)
     return replace(protected, table=replace(protected.table, notes=notes))

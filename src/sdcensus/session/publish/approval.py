@@ -106,7 +106,7 @@ def approve(
             "format": "sdcensus-approval",
             "version": 1,
             "approved": _digests(root, private),
-            "approvals": [asdict(one) for one in kept],
+            "approvals": [asdict(approval) for approval in kept],
         }
         if known.accepted is not None:
             content[ACCEPTED_RISK] = known.accepted.to_json()
@@ -124,7 +124,7 @@ def read_approvals(private: Path, folder: Path) -> Approvals:
     """
     content = read_json(private / APPROVALS)
     try:
-        found = tuple(
+        approvals = tuple(
             Approval(str(one["name"]), str(one["role"]), str(one["date"]))
             for one in content.get("approvals", ())
         )
@@ -132,8 +132,8 @@ def read_approvals(private: Path, folder: Path) -> Approvals:
         raise InputError(f"{private / APPROVALS} is damaged. Restore it from a backup.") from None
     accepted = read_accepted_risk(private)
     if content.get("approved") == _digests(folder, private):
-        return Approvals(found, (), accepted)
-    return Approvals((), found, accepted)
+        return Approvals(approvals, (), accepted)
+    return Approvals((), approvals, accepted)
 
 
 def read_accepted_risk(private: Path) -> AcceptedRisk | None:
@@ -167,12 +167,12 @@ def private_folder(folder: Path, office: str | Path | None = None) -> Path:
     shared = root.with_name(f"{root.name}.office") if office is None else Path(office)
     if (shared / OFFICE_FILE).is_file():  # somebody has named the part that is of this publication
         shared = shared.parent
-    found = folder_of(shared, str(read_json(folder / MANIFEST).get("publication", "")))
-    if not (found / OFFICE_FILE).is_file():
+    path = folder_of(shared, str(read_json(folder / MANIFEST).get("publication", "")))
+    if not (path / OFFICE_FILE).is_file():
         raise InputError(
             f"{shared} is not the office's folder of {folder}. Name it: --office FOLDER."
         )
-    return found
+    return path
 
 
 @contextmanager

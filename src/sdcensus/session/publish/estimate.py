@@ -133,7 +133,7 @@ def check_plan(
         lookup=lambda office, info, publication: series_lookup(office, info=info, plan=publication),
     )
     limit = parse_bytes(memory)
-    found = scheduled(resolved, memory=limit, threads=threads or default_threads())
+    schedule = scheduled(resolved, memory=limit, threads=threads or default_threads())
     return PlanCheck(
         file=resolved.file,
         publication=resolved.publication,
@@ -144,11 +144,11 @@ def check_plan(
         languages=tuple(resolved.output.languages),
         published=resolved.published,
         office=resolved.office,
-        scans=len(found.scans),
-        workers=found.workers,
-        peak_bytes=found.peak_bytes,
-        seconds=found.seconds + _writing(resolved) / found.workers,
-        enough=found.needed_bytes <= limit,
+        scans=len(schedule.scans),
+        workers=schedule.workers,
+        peak_bytes=schedule.peak_bytes,
+        seconds=schedule.seconds + _writing(resolved) / schedule.workers,
+        enough=schedule.needed_bytes <= limit,
         gate=gate_of(resolved, progress),
         census=resolved.census,
         looks=looks_of(resolved),

@@ -107,8 +107,8 @@ class Maker:
         table, cube = protected.table.whole(), protected.audit.cube.held_for("its files")
         taken_over = 0
         if self._resolved.imports:
-            found = self._guard.imported(table, protected.provenance)
-            table, taken_over = found.table, found.cells
+            imported = self._guard.imported(table, protected.provenance)
+            table, taken_over = imported.table, imported.cells
         shown, refused = self._shown(table, products[0].name)
         if withholds_households(self._resolved.policy) and spec.of is Entity.PERSON:
             shown = withhold_households(shown, one_household_cells(cube))
@@ -159,10 +159,10 @@ class Maker:
                 f" {self._resolved.role!r}.\n" + "\n".join(decision.verdict.lines())
             )
         refused = np.zeros(table.shape, dtype=bool)
-        for one in decision.verdict.withheld:
-            at = table.spec.position(one.variable)
+        for withheld in decision.verdict.withheld:
+            at = table.spec.position(withheld.variable)
             index: list[Any] = [slice(None)] * len(table.shape)
-            index[at] = positions_of(table.spec.axes[at], one)
+            index[at] = positions_of(table.spec.axes[at], withheld)
             refused[tuple(index)] = True
         return decision.table, refused if refused.any() else None
 

@@ -145,7 +145,7 @@ class TableProduct:
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The table, with its marks."""
         (part,) = parts
-        made = deliver(
+        delivered_table = deliver(
             part.table,
             name=self.name,
             title=self.table.title,
@@ -157,8 +157,10 @@ class TableProduct:
             signs=heading.signs,
         )
         if part.refused is None:
-            return made
-        return with_marks(made, delivered_cells(part.refused, self.table.axes), Mark.REFUSED)
+            return delivered_table
+        return with_marks(
+            delivered_table, delivered_cells(part.refused, self.table.axes), Mark.REFUSED
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -107,7 +107,7 @@ def programme_tables(
         )
     names = programme_names(programme, patterns)
     maker = _Maker(programme, mapping, schema)
-    cubes = {one.name: one for one in (*programme.hypercubes, *programme.groups)}
+    cubes = {hypercube.name: hypercube for hypercube in (*programme.hypercubes, *programme.groups)}
     made: list[Publishable] = []
     for one in names:
         made += maker.grid() if one == GRID else maker.hypercube(cubes[one])
@@ -240,9 +240,11 @@ class _Maker:
                 self._lacks(table, f"{name}: {problem}")
                 return None
             by_area = name.startswith(f"{GEOGRAPHY}.")
-            found = None if by_area else self.mapping.breakdown(name)
-            if found is not None and not found.inside.all():
-                universe = restrict(universe, self._variable(found.variable), found.inside)
+            mapped_breakdown = None if by_area else self.mapping.breakdown(name)
+            if mapped_breakdown is not None and not mapped_breakdown.inside.all():
+                universe = restrict(
+                    universe, self._variable(mapped_breakdown.variable), mapped_breakdown.inside
+                )
         return TableSpec(
             of=unit.of,
             axes=tuple(axes),
@@ -305,18 +307,23 @@ class _Maker:
         else:  # an axis needs a level
             axis, top = make_axis(variable, [nation], total=False), (NATION, country)
         place = _places(axis)
-        at = {country: 0} | {one.code: number for number, (one, _) in enumerate(areas, start=1)}
+        at = {country: 0} | {
+            breakdown_code.code: number for number, (breakdown_code, _) in enumerate(areas, start=1)
+        }
         return axis, DeliveredAxis(
             column=name,
             label=_RESIDENCE,
             positions=np.array(
-                [place[top], *(place[stored[level], one.code] for one, level in areas)],
+                [
+                    place[top],
+                    *(place[stored[level], breakdown_code.code] for breakdown_code, level in areas),
+                ],
                 dtype=np.int64,
             ),
-            codes=(country, *(one.code for one, _ in areas)),
-            labels=(nation.codes[0].label, *(one.label for one, _ in areas)),
+            codes=(country, *(breakdown_code.code for breakdown_code, _ in areas)),
+            labels=(nation.codes[0].label, *(breakdown_code.label for breakdown_code, _ in areas)),
             levels=(TOTAL, *(level.upper() for _, level in areas)),
-            parents=(NO_PARENT, *(at[one.parent] for one, _ in areas)),
+            parents=(NO_PARENT, *(at[breakdown_code.parent] for breakdown_code, _ in areas)),
             total=0,
             geography=True,
         )
@@ -333,21 +340,28 @@ class _Maker:
             return ()
         axis, areas = self._cells(grid)
         statistics = []
-        for one in self.programme.grid:
-            tree = self.programme.breakdown(one.breakdown)
-            if one.breakdown_code == tree.total.code:
+        for grid_statistic in self.programme.grid:
+            tree = self.programme.breakdown(grid_statistic.breakdown)
+            if grid_statistic.breakdown_code == tree.total.code:
                 spec, position = self._spec(unit, GRID, [_GRID_BREAKDOWN], [axis]), 0
-            elif self.mapping.breakdown(one.breakdown) is None:
-                if not one.optional:
-                    self._choose((one.breakdown,), GRID)
+            elif self.mapping.breakdown(grid_statistic.breakdown) is None:
+                if not grid_statistic.optional:
+                    self._choose((grid_statistic.breakdown,), GRID)
                 continue
             else:
-                other, shown = self._axis(one.breakdown)
-                spec = self._spec(unit, GRID, [_GRID_BREAKDOWN, one.breakdown], [axis, other])
-                position = int(shown.positions[shown.codes.index(one.breakdown_code)])
+                other, shown = self._axis(grid_statistic.breakdown)
+                spec = self._spec(
+                    unit, GRID, [_GRID_BREAKDOWN, grid_statistic.breakdown], [axis, other]
+                )
+                position = int(shown.positions[shown.codes.index(grid_statistic.breakdown_code)])
             if spec is not None:
                 statistics.append(
-                    Statistic(code=one.code, label=one.label, spec=spec, position=position)
+                    Statistic(
+                        code=grid_statistic.code,
+                        label=grid_statistic.label,
+                        spec=spec,
+                        position=position,
+                    )
                 )
         if not statistics:
             return ()

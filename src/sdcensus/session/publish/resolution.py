@@ -29,7 +29,7 @@ from sdcensus.model.spec.headings import heading_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.figures.indicators import indicator_product, share_product
-from sdcensus.session.gate.tied_units import PlannedTable as TableOfUnits, check_tables
+from sdcensus.session.gate.tied_units import TiedTable as TableOfUnits, check_tables
 from sdcensus.session.guard.harmony import check_importable
 from sdcensus.session.guard.run import (
     DEFAULT_OUTPUT,

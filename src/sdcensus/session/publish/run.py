@@ -360,10 +360,10 @@ def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:
     """What the guard said about each table, once: several products may stand on one table."""
     seen: set[str] = set()
     for one in (table for product in products for table in product.office["tables"]):
-        found = TableChanges.from_json(one["changes"])
-        if found.spec_hash not in seen:
-            seen.add(found.spec_hash)
-            yield found
+        table_changes = TableChanges.from_json(one["changes"])
+        if table_changes.spec_hash not in seen:
+            seen.add(table_changes.spec_hash)
+            yield table_changes
 
 
 def _is_usable(product: Finished, guard: Guard) -> bool:
@@ -397,7 +397,7 @@ def _is_published(resolved: Resolved, workplace: Workplace, identity: Mapping[st
     listed = read_json(resolved.published / MANIFEST).get("files", [])
     kept = [WrittenFile.from_json(one) for one in known["office"]]
     return all(WrittenFile.from_json(one).fits(resolved.published) for one in listed) and all(
-        one.fits(workplace.own) for one in kept
+        written_file.fits(workplace.own) for written_file in kept
     )
 
 

@@ -231,7 +231,7 @@ class _Planner:
                 drafts.append(draft)
             else:
                 drafts[drafts.index(found[0])] = found[1]
-        return [self._scan(one) for drafts in by_kind.values() for one in self._paired(drafts)]
+        return [self._scan(draft) for drafts in by_kind.values() for draft in self._paired(drafts)]
 
     def _best(self, draft: _Draft, others: Sequence[_Draft]) -> tuple[_Draft, _Draft] | None:
         """The scan that gains most by taking another in, and what it is then."""

@@ -253,7 +253,9 @@ class _Stream(Confidential):
             finest = self._finest().figures(
                 cells=self._cube.spec.base_cells, margins=False, unsafe=unsafe
             )
-            stages = [one for pair in zip(stages, finest, strict=True) for one in pair]
+            stages = [
+                stage_figures for pair in zip(stages, finest, strict=True) for stage_figures in pair
+            ]
         return row_to_json(tallied_row(name, self._cube.spec, stages, unsafe=unsafe))
 
     def _shows_finest(self) -> bool:

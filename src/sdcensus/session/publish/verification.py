@@ -85,31 +85,35 @@ def verify(
         root,
         str(manifest.get("publication", "")),
         len(listed),
-        sum(one.size for one in listed),
+        sum(written_file.size for written_file in listed),
         tuple(problems),
         approvals,
     )
 
 
 def _problems(root: Path, listed: list[WrittenFile], progress: Progress) -> Iterator[str]:
-    total = sum(one.size for one in listed) or 1
+    total = sum(written_file.size for written_file in listed) or 1
     seen = 0
-    for one in listed:
+    for written_file in listed:
         progress("comparing files with their digests", seen / total)
-        seen += one.size
-        path = root / one.name
+        seen += written_file.size
+        path = root / written_file.name
         # A list from elsewhere must not make us read outside of the folder.
-        if not one.name or Path(one.name).name != one.name or one.name in (".", ".."):
-            yield f"{one.name!r}: no name of a file in this folder"
+        if (
+            not written_file.name
+            or Path(written_file.name).name != written_file.name
+            or written_file.name in (".", "..")
+        ):
+            yield f"{written_file.name!r}: no name of a file in this folder"
         elif path.is_symlink():
-            yield f"{one.name}: is a link, not a file"
+            yield f"{written_file.name}: is a link, not a file"
         elif not path.is_file():
-            yield f"{one.name}: missing"
-        elif path.stat().st_size != one.size:
-            yield f"{one.name}: has another size than when it was published"
-        elif not one.fits(root):
-            yield f"{one.name}: has other contents than when it was published"
-    names = {one.name for one in listed} | {MANIFEST}
+            yield f"{written_file.name}: missing"
+        elif path.stat().st_size != written_file.size:
+            yield f"{written_file.name}: has another size than when it was published"
+        elif not written_file.fits(root):
+            yield f"{written_file.name}: has other contents than when it was published"
+    names = {written_file.name for written_file in listed} | {MANIFEST}
     for path in sorted(root.iterdir()):
         if path.name not in names:
             yield f"{path.name}: not part of the publication"

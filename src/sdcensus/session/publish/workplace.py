@@ -145,7 +145,7 @@ class Workplace:
             )
         if known is None or restart:
             self.forget()
-        new = [one for one in (self.hidden, *self.hidden.parents) if not one.exists()]
+        new = [path for path in (self.hidden, *self.hidden.parents) if not path.exists()]
         try:
             self.hidden.mkdir(parents=True, exist_ok=True)
             for folder in new:
@@ -224,7 +224,7 @@ class Workplace:
                 f" {self.publication!r}. Choose another folder for it."
             )
         files, tables = names
-        strange = sorted({one.name for one in folder.iterdir()} - files - {MANIFEST})
+        strange = sorted({path.name for path in folder.iterdir()} - files - {MANIFEST})
         if strange:
             raise OutputError(
                 f"{folder} holds {strange[0]!r}, which is not of the publication. Move it away:"

@@ -99,7 +99,7 @@ def facts_of(census: Census) -> Facts:
     if units == 0:
         raise SpecError(f"The store has no {of.plural}, so there is nothing to recommend.")
     places = area_variables(schema)
-    variables = tuple(one for one in schema.usable(of) if one not in places)
+    variables = tuple(variable for variable in schema.usable(of) if variable not in places)
     levels = areas_of(census, of)
     areas = nested(levels)
     return Facts(
@@ -119,11 +119,11 @@ def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
     if geography is None or geography not in census.schema.usable(of):
         return ()
     leaves = census.tabulate(f"{geography.name}-total", of=of).held_for("a list of areas")
-    found = []
+    area_levels = []
     for level in finest_first(geography.plain_levels):
         sizes = np.bincount(level.group_array, leaves.count, minlength=len(level.codes))
-        found.append(AreaLevel(geography, level, tuple(int(one) for one in sizes.tolist())))
-    return tuple(found)
+        area_levels.append(AreaLevel(geography, level, tuple(int(one) for one in sizes.tolist())))
+    return tuple(area_levels)
 
 
 def nested(areas: Sequence[AreaLevel]) -> tuple[AreaLevel, ...]:
@@ -140,7 +140,7 @@ def nested(areas: Sequence[AreaLevel]) -> tuple[AreaLevel, ...]:
 
 
 def _length(row: tuple[AreaLevel, ...]) -> tuple[int, int]:
-    return len(row), sum(len(one.units) for one in row)
+    return len(row), sum(len(area_level.units) for area_level in row)
 
 
 def level_up_to(variable: Variable, most: int) -> Level:

@@ -80,7 +80,7 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
     kinds = {entity.entity for entity in schema.entities}
     together = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
     households = together and schema.path(Entity.PERSON, Entity.HOUSEHOLD) is not None
-    made = Policy(
+    policy = Policy(
         name=name,
         schema=schema,
         online=OnlineRules(
@@ -96,7 +96,7 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
         ),
         variables=(*_rules(facts, schema), *_grids(schema)),
     )
-    return without_ties(made)
+    return without_ties(policy)
 
 
 def _grids(schema: Schema) -> Iterator[VariableRule]:
@@ -181,7 +181,7 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
             if variable.variable not in area_variables(schema)
             and variable.variable not in (facts.age, facts.sex)
         ]
-        larger = [one for one in offered if one.entity is not of]
+        larger = [variable for variable in offered if variable.entity is not of]
         if larger:
             policy = trial.policy
             for one in larger:

@@ -21,7 +21,7 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import suggested_smallest_group
 from sdcensus.session.recommend.recommendation import (
     POLICY_FILE,
-    Product,
+    RecommendedProduct,
     own_group,
     read_given_policy,
     recommend,
@@ -87,13 +87,15 @@ def draft_plan(
     check_new(target)
     rules = Path(policy) if policy is not None else _found(target.parent / POLICY_FILE)
     given = None if rules is None else read_given_policy(rules, census)
-    found = recommend(census, Product.PROGRAMME, policy=given, policy_file=rules, progress=progress)
+    recommendation = recommend(
+        census, RecommendedProduct.PROGRAMME, policy=given, policy_file=rules, progress=progress
+    )
     mapping, programme = next(_mappings(census, target.parent, Path(store)), (None, ""))
-    own_noise = not found.noise.strength
-    strength = found.noise.strength or _STRONGEST
+    own_noise = not recommendation.noise.strength
+    strength = recommendation.noise.strength or _STRONGEST
     smallest = suggested_smallest_group(census, scheme(STRENGTHS[strength].scheme).max_deviation)
     plan = replace(
-        found.plan,
+        recommendation.plan,
         store=_from(target.parent, Path(store)),
         protect=Protection(
             method="cell-key",
@@ -171,7 +173,7 @@ def _mappings(census: Census, *folders: Path) -> Iterator[tuple[Path, str]]:
 def _from(folder: Path, target: Path) -> str:
     """A path as a document in a folder names it; absolute where there is no way from there."""
     try:
-        found = Path(os.path.relpath(target.resolve(), folder.resolve()))
+        path = Path(os.path.relpath(target.resolve(), folder.resolve()))
     except ValueError:  # another drive
-        found = target.resolve()
-    return found.as_posix()
+        path = target.resolve()
+    return path.as_posix()

@@ -51,8 +51,8 @@ __all__ = [
     "POLICY_FILE",
     "Advice",
     "AskedTable",
-    "Product",
     "Recommendation",
+    "RecommendedProduct",
     "check_folder",
     "noise_words",
     "own_group",
@@ -65,7 +65,7 @@ __all__ = [
 PLAN_FILE, POLICY_FILE, PERTURBATION_FILE = "plan.toml", "policy.toml", "perturbation.csv"
 
 
-class Product(StrEnum):
+class RecommendedProduct(StrEnum):
     """What the office wants to publish.
 
     ``report``: a printed report, a few tables for each topic. ``programme``: a programme of tables
@@ -77,7 +77,7 @@ class Product(StrEnum):
     BUILDER = "builder"
 
     @classmethod
-    def named(cls, name: str | Product) -> Product:
+    def named(cls, name: str | RecommendedProduct) -> RecommendedProduct:
         """The product of that name."""
         try:
             return cls(name)
@@ -111,7 +111,7 @@ class Recommendation(Confidential):
         cautions: What to look at.
     """
 
-    product: Product
+    product: RecommendedProduct
     facts: Facts
     noise: Noise
     policy: Policy
@@ -144,7 +144,7 @@ class AskedTable:
 
 def recommend(
     census: Census,
-    product: str | Product = Product.PROGRAMME,
+    product: str | RecommendedProduct = RecommendedProduct.PROGRAMME,
     *,
     policy: Policy | None = None,
     policy_file: Path | None = None,
@@ -162,7 +162,7 @@ def recommend(
     Raises:
         SpecError: There is nothing to tabulate, or no noise and no menu would do.
     """
-    wanted = Product.named(product)
+    wanted = RecommendedProduct.named(product)
     progress("looking at areas", 0.0)
     facts = facts_of(census)
     progress("counting looks", 0.0)
@@ -174,8 +174,8 @@ def recommend(
         facts,
         chosen,
         mean=MEAN_CELL if mean is None else mean,
-        crossed=wanted is Product.PROGRAMME,
-        most_areas=PRINTED_AREAS if wanted is Product.REPORT else None,
+        crossed=wanted is RecommendedProduct.PROGRAMME,
+        most_areas=PRINTED_AREAS if wanted is RecommendedProduct.REPORT else None,
     )
     if not tables:
         raise SpecError(_no_table(facts, chosen, given=policy is not None))
@@ -198,7 +198,7 @@ def recommend(
         plan,
         tuple(Advice(*reason) for reason in policy_reasons(chosen, facts, plan)),
         (*noise.rejected, *rejected),
-        tuple(cautions(facts, tables, noise, opened=wanted is Product.BUILDER)),
+        tuple(cautions(facts, tables, noise, opened=wanted is RecommendedProduct.BUILDER)),
     )
 
 
@@ -290,20 +290,20 @@ def _write_all(
     folder: Path, files: list[tuple[Path, Callable[[Path], object]]]
 ) -> tuple[Path, ...]:
     """All files or none."""
-    made: list[Path] = []
+    paths: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, writer in files:
             writer(path)
-            made.append(path)
+            paths.append(path)
     except BaseException as error:
-        for path in made:
+        for path in paths:
             path.unlink(missing_ok=True)
         if isinstance(error, OSError):
             reason = error.strerror or type(error).__name__
             raise OutputError(f"{folder}: cannot be written: {reason}.") from error
         raise
-    return tuple(made)
+    return tuple(paths)
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -314,19 +314,19 @@ def _write_text(path: Path, text: str) -> None:
 def _from(folder: Path, target: Path) -> str:
     """A path as a document in a folder names it; absolute where there is no way from there."""
     try:
-        found = Path(os.path.relpath(target.resolve(), folder.resolve()))
+        path = Path(os.path.relpath(target.resolve(), folder.resolve()))
     except ValueError:  # another drive
-        found = target.resolve()
-    return found.as_posix()
+        path = target.resolve()
+    return path.as_posix()
 
 
 def _policy(
-    census: Census, facts: Facts, product: Product, given: Policy | None
+    census: Census, facts: Facts, product: RecommendedProduct, given: Policy | None
 ) -> tuple[Policy, tuple[LookBudget, ...], tuple[Rejected, ...]]:
     """The policy, and for a builder the budgets of what it opens, and what was not opened."""
     schema = census.schema
     name = f"{schema.census.name}: {product}"
-    if product is not Product.BUILDER:
+    if product is not RecommendedProduct.BUILDER:
         return given or first_policy(facts, schema, name), (), ()
     if given is None:
         found = builder_menu(facts, schema, name)

@@ -91,7 +91,7 @@ def standard_tables(
         crossed: Whether variables are also shown by broad age.
         most_areas: The most areas of a table.
     """
-    found = []
+    table_designs = []
     by_entity: dict[Entity, tuple[tuple[AreaLevel, ...], int]] = {}
     # What a policy of the office leaves open between units must not be in a plan that we draft.
     policy = without_ties(policy)
@@ -107,14 +107,14 @@ def standard_tables(
         if units == 0:
             continue
         borne = _borne(areas, cells, mean)
-        area = next((one for one in borne if _passes(wish, one, policy)), None)
+        area = next((area_level for area_level in borne if _passes(wish, area_level, policy)), None)
         if area is None and not wish.axes:
             continue
         if area is None and (units / cells < mean or not _passes(wish, None, policy)):
             continue
-        made = _design(wish, area, units, cells, census.schema)
-        found.append(replace(made, refused=area is None and bool(borne)))
-    return tuple(found)
+        table_design = _design(wish, area, units, cells, census.schema)
+        table_designs.append(replace(table_design, refused=area is None and bool(borne)))
+    return tuple(table_designs)
 
 
 def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
@@ -141,7 +141,7 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         yield _Wish("-by-".join(one[0].name for one in first), facts.of, tuple(first))
     elif facts.areas:
         yield _Wish(f"{facts.of.plural}-by-area", facts.of, ())
-    basic = {one.name for one in (facts.sex, facts.age) if one is not None}
+    basic = {variable.name for variable in (facts.sex, facts.age) if variable is not None}
     for variable in facts.variables:
         own = _axis(variable, MOST_CODES, policy, facts.of)
         if own is None or variable.entity is not facts.of or variable.name in basic:
@@ -169,9 +169,9 @@ def _axis(
     if not allowed:
         return None
     wanted = level_up_to(variable, most)
-    level = next((one for one in allowed if one.name == wanted.name), None)
+    level = next((level for level in allowed if level.name == wanted.name), None)
     if level is None:
-        level = next((one for one in allowed if len(one.codes) <= most), allowed[-1])
+        level = next((level for level in allowed if len(level.codes) <= most), allowed[-1])
     return variable, axis_of(variable, level), len(level.codes)
 
 

@@ -138,7 +138,7 @@ _WHY_LEVEL = "finer areas or categories do not bear the tables"
 
 
 def _why_left_out(policy: Policy, name: str) -> str:
-    tied = {one.name for tie in ties_of(policy.schema) for one, _ in tie.leaves}
+    tied = {variable.name for tie in ties_of(policy.schema) for variable, _ in tie.leaves}
     if name in tied:
         return "counts of larger units would be shown once more (an identity of the schema)"
     return "all that is open would ask for more noise than tables bear"
@@ -173,14 +173,17 @@ def cautions(
             areas = "area has" if empty == 1 else "areas have"
             yield f"{area.axis}: {empty:,} {areas} no {facts.of.plural}; they are published as 0."
     if facts.age is None or facts.sex is None:
-        missing = [name for name, one in (("age", facts.age), ("sex", facts.sex)) if one is None]
+        missing = [
+            name for name, variable in (("age", facts.age), ("sex", facts.sex)) if variable is None
+        ]
         yield (
             f"No variable was recognised as {' or '.join(missing)} by its name or label; tables by"
             " it have to be added to the plan by hand."
         )
-    for one in facts.across:
+    for area_level in facts.across:
         yield (
-            f"{one.axis} cuts across the other areas. No table has it: areas that overlap differ by"
+            f"{area_level.axis} cuts across the other areas. No table has it: areas that overlap"
+            " differ by"
             " a few people."
         )
     if facts.areas:
@@ -194,7 +197,7 @@ def _without_areas(tables: Sequence[TableDesign]) -> Iterator[str]:
         False: "at every level too many areas would have sparse cells, or there is one area only.",
     }
     for refused, reason in reasons.items():
-        number = sum(one.refused is refused for one in whole)
+        number = sum(table_design.refused is refused for table_design in whole)
         if number:
             have = "has" if number == 1 else "have"
             yield f"{number} of {len(tables)} tables {have} no areas: {reason}"

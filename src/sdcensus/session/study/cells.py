@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import positions_of
 from sdcensus.model.cube.pairs import pair_of
-from sdcensus.model.cube.parts import Part, known_axes
+from sdcensus.model.cube.parts import TablePart, known_axes
 from sdcensus.model.inference.intervals import Intervals
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.table import Table
@@ -30,7 +30,7 @@ MOST_CELLS = 5
 
 def profile(cube: Cube, table: Table, perturbation: Perturbation) -> DeviationProfile:
     """Compare the changes of interior cells with a design."""
-    pair = pair_of(cube, table, Part.INTERIOR)
+    pair = pair_of(cube, table, TablePart.INTERIOR)
     counts, change = pair.true[pair.true > 0], pair.deviation[pair.true > 0]
     most, tail = perturbation.max_deviation, perturbation.tail
     width = 2 * most + 1

@@ -33,5 +33,5 @@ class Grouped(Confidential):
 
     def protect(self, at: int, counted: Cube, method: Method) -> tuple[Cube, Table]:
         """The cube of a table, and what is published of it."""
-        made = self.rule.protect(self.specs[at], method, self.tabulate, counted=counted)
-        return made.audit.cube.held_for("the study"), made.table.held_for("the study")
+        protected = self.rule.protect(self.specs[at], method, self.tabulate, counted=counted)
+        return protected.audit.cube.held_for("the study"), protected.table.held_for("the study")

@@ -62,12 +62,12 @@ def scheme_candidates(
             study takes it that nothing but the largest change is known.
     """
     chosen = [member(NoiseDraw, "draw", draw) for draw in draws]
-    found = []
-    for design in {one.name: one for one in map(scheme, schemes)}.values():
+    candidates = []
+    for design in {design.name: design for design in map(scheme, schemes)}.values():
         knowledge = Knowledge(max_deviation=design.max_deviation, zeros_known=zeros_known)
         for draw in dict.fromkeys(chosen):
             lookup = Lookup.HASHED if draw is NoiseDraw.HASHED else Lookup.ASCENDING
-            found.append(
+            candidates.append(
                 Candidate(
                     name=design.name,
                     method=CellKey(design, secret=secret, lookup=lookup),
@@ -76,7 +76,7 @@ def scheme_candidates(
                     perturbation=design,
                 )
             )
-    return tuple(found)
+    return tuple(candidates)
 
 
 def compare(

@@ -23,9 +23,11 @@ def interior_sums(cube: Cube, table: Table, knowledge: Knowledge) -> InteriorSum
     """Narrow interior cells and one-axis totals by each other; other totals stay as published."""
     lower, upper = knowledge.bounds(table)
     looked_at = totals_of(cube.spec) <= 1
-    found = shuttle(cube.spec, np.where(looked_at, lower, 0), np.where(looked_at, upper, UNBOUNDED))
-    low = np.where(looked_at, found.lower, lower)
-    high = np.where(looked_at, found.upper, upper)
+    intervals = shuttle(
+        cube.spec, np.where(looked_at, lower, 0), np.where(looked_at, upper, UNBOUNDED)
+    )
+    low = np.where(looked_at, intervals.lower, lower)
+    high = np.where(looked_at, intervals.upper, upper)
     known = (low == high) | ((low == 0) & (high == 1))
     there = cube.count > 0
     small = there & (cube.count <= SMALL)

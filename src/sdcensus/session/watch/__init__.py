@@ -6,9 +6,9 @@ everything. Whether a single question may be answered is decided in ``session/po
 
 from sdcensus.session.watch.findings import (
     EVERYBODY as EVERYBODY,
-    Alarm as Alarm,
     Observation as Observation,
     Pattern as Pattern,
+    WatchAlarm as WatchAlarm,
     WatchReport as WatchReport,
     WatchScore as WatchScore,
 )

@@ -8,8 +8,8 @@ from sdcensus.session.watch.averaging import Averaging, Seen, decayed
 from sdcensus.session.watch.coverage import Coverage
 from sdcensus.session.watch.findings import Pattern, Value, WatchScore
 from sdcensus.session.watch.limits import WatchLimits
-from sdcensus.session.watch.looks import Asked
-from sdcensus.session.watch.series import Differencing, Scanning, Step
+from sdcensus.session.watch.looks import AskedCells
+from sdcensus.session.watch.series import Differencing, Scanning, SeriesStep
 
 #: The staff is told again when a pattern has grown by this.
 AGAIN = 1.5
@@ -30,7 +30,7 @@ class Raised:
     titles: tuple[str, ...]
 
 
-class Account:
+class WatchedAccount:
     """One account; or all of them, whose limits are others."""
 
     def __init__(self, who: str, limits: WatchLimits, *, everybody: bool = False) -> None:
@@ -64,7 +64,7 @@ class Account:
         """The score at a time: the largest of its questions, of which older ones count less."""
         return decayed(self._score, at - self._at, self._limits.half_life)
 
-    def seen(self, asked: Asked, at: float) -> tuple[float, list[Raised]]:
+    def seen(self, asked: AskedCells, at: float) -> tuple[float, list[Raised]]:
         """Take note of a question: how far the patterns went that it goes on with, and alarms."""
         self.questions += 1
         self.last = max(self.last, at)
@@ -141,7 +141,7 @@ class Account:
         score = seen.information / limit
         return Raised(Pattern.AVERAGING, self.who, score, values, seen.titles)
 
-    def _differenced(self, step: Step, limit: float) -> Raised:
+    def _differenced(self, step: SeriesStep, limit: float) -> Raised:
         values: tuple[tuple[str, Value], ...] = (
             ("times", round(step.count)),
             ("few", self._limits.few),
@@ -150,7 +150,7 @@ class Account:
         )
         return Raised(Pattern.DIFFERENCING, self.who, step.count / limit, values, step.titles)
 
-    def _covered(self, step: Step, limit: float) -> Raised:
+    def _covered(self, step: SeriesStep, limit: float) -> Raised:
         values: tuple[tuple[str, Value], ...] = (
             ("pairs", round(step.count)),
             ("place", step.what),
@@ -158,7 +158,7 @@ class Account:
         )
         return Raised(Pattern.COVERAGE, self.who, step.count / limit, values, step.titles)
 
-    def _scanned(self, step: Step, limit: float) -> Raised:
+    def _scanned(self, step: SeriesStep, limit: float) -> Raised:
         values: tuple[tuple[str, Value], ...] = (
             ("places", round(step.count)),
             ("table", step.table),

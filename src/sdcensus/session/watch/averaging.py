@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sdcensus.session.watch.code_lists import CodeSet, Levels
-from sdcensus.session.watch.looks import Asked, Box, Kind, words
+from sdcensus.session.watch.looks import AskedCells, Box, Kind, words
 
 #: Slices of one kind of cells that are told apart; more of them become the slice around all.
 MOST_BOXES = 16
@@ -34,7 +34,7 @@ def decayed(value: float, since: float, half_life: float) -> float:
     return value * math.exp2(-min(since / half_life, 1000.0))
 
 
-class Target:
+class AveragedTarget:
     """What was seen of one kind of larger cells."""
 
     __slots__ = (
@@ -102,12 +102,12 @@ class Averaging:
         self._half_life = half_life
         self._most = most
         self._looks: dict[Kind, list[Box] | None] = {}
-        self._targets: dict[Kind, Target] = {}
+        self._targets: dict[Kind, AveragedTarget] = {}
 
     def __len__(self) -> int:
         return len(self._looks) + len(self._targets)
 
-    def seen(self, asked: Asked, at: float, near: float) -> Seen | None:
+    def seen(self, asked: AskedCells, at: float, near: float) -> Seen | None:
         """Take note of a question.
 
         Args:
@@ -119,7 +119,7 @@ class Averaging:
             Of the targets that the question tells something new about, the one with the most
             looks.
         """
-        touched: dict[Kind, Target] = {}
+        touched: dict[Kind, AveragedTarget] = {}
         for look in asked.looks:
             fresh = look.kind not in self._looks
             if not self._new(look.kind, look.box, asked.levels):
@@ -128,7 +128,7 @@ class Averaging:
             for kind, weight in look.targets:
                 target = self._targets.get(kind)
                 if target is None:
-                    target = self._targets[kind] = Target()
+                    target = self._targets[kind] = AveragedTarget()
                 if fresh:
                     target.add(weight, look.kind, at, self._half_life)
                 target.narrow |= narrow
@@ -140,14 +140,14 @@ class Averaging:
             if best is not None and target.information <= best.information:
                 break
             if target.information < near or not target.narrow:
-                found = self._whole(kind, target, asked.levels)
+                seen = self._whole(kind, target, asked.levels)
             elif counted < MOST_COUNTED:
                 counted += 1
-                found = self._one_by_one(kind, target, asked)
+                seen = self._one_by_one(kind, target, asked)
             else:
                 continue
-            if best is None or found.information > best.information:
-                best = found
+            if best is None or seen.information > best.information:
+                best = seen
         self._forget()
         return best
 
@@ -163,7 +163,7 @@ class Averaging:
         self._looks[kind] = None if whole else _merged(boxes, box, kind, levels)
         return True
 
-    def _whole(self, kind: Kind, target: Target, levels: Mapping[str, Levels]) -> Seen:
+    def _whole(self, kind: Kind, target: AveragedTarget, levels: Mapping[str, Levels]) -> Seen:
         return Seen(
             words(kind, levels),
             "",
@@ -173,7 +173,7 @@ class Averaging:
             target.titles,
         )
 
-    def _one_by_one(self, kind: Kind, target: Target, asked: Asked) -> Seen:
+    def _one_by_one(self, kind: Kind, target: AveragedTarget, asked: AskedCells) -> Seen:
         """Count the ways to see the very cells of a question."""
         here = asked.box_of(kind)
         around: list[tuple[float, list[Box]]] = []

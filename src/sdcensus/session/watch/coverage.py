@@ -7,8 +7,8 @@ sees it. Research is about some variables; a walk is about all of them.
 
 from __future__ import annotations
 
-from sdcensus.session.watch.looks import Asked, Covered
-from sdcensus.session.watch.series import Aged, Step
+from sdcensus.session.watch.looks import AskedCells, Covered
+from sdcensus.session.watch.series import Aged, SeriesStep
 
 _TITLES = 5
 
@@ -30,7 +30,7 @@ class Coverage:
     def __len__(self) -> int:
         return sum(len(pairs) for pairs in self._pairs.values())
 
-    def seen(self, asked: Asked, at: float) -> tuple[Step, float] | None:
+    def seen(self, asked: AskedCells, at: float) -> tuple[SeriesStep, float] | None:
         """Take note of a question; a step, and the aged number of pairs, if it shows a new one."""
         step: Covered | None = None
         for covered in asked.covered:
@@ -45,5 +45,5 @@ class Coverage:
         count = len(self._pairs[step.place])
         self.most = max(self.most, count)
         self._titles = (*self._titles, asked.title)[-_TITLES:]
-        made = Step(float(count), step.title, asked.title, self._titles)
+        made = SeriesStep(float(count), step.title, asked.title, self._titles)
         return made, self._aged[step.place].value

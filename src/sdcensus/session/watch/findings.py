@@ -41,7 +41,7 @@ _SENTENCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class WatchAlarm:
     """A pattern that went over its limit.
 
     Attributes:
@@ -87,7 +87,7 @@ class Observation:
 
     score: float
     delay: float
-    alarms: tuple[Alarm, ...] = ()
+    alarms: tuple[WatchAlarm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class WatchReport:
 
     everybody: WatchScore
     accounts: tuple[WatchScore, ...]
-    alarms: tuple[Alarm, ...]
+    alarms: tuple[WatchAlarm, ...]
     raised: int = 0
     watched: int = 0
     forgotten: int = 0

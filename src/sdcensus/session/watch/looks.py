@@ -94,7 +94,7 @@ class Covered:
         return f"{unit} by {area}@{level}" if area else unit
 
 
-class Asked:
+class AskedCells:
     """One question, read once and kept for whoever asks it again.
 
     Attributes:
@@ -124,7 +124,9 @@ class Asked:
             [variable.name for variable in spec.universe.variables] if self.odd else []
         )
         shown = {
-            use.variable.name: tuple(sorted(levels[use.variable.name].named(one) for one in named))
+            use.variable.name: tuple(
+                sorted(levels[use.variable.name].named(level) for level in named)
+            )
             for use in self._uses
             if (named := () if use.axis is None else use.axis.levels)
         }

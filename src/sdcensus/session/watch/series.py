@@ -8,7 +8,7 @@ from typing import Any
 
 from sdcensus.session.watch.averaging import decayed
 from sdcensus.session.watch.code_lists import Levels
-from sdcensus.session.watch.looks import Asked
+from sdcensus.session.watch.looks import AskedCells
 
 #: Choices of one variable that are compared with a new one.
 MOST_CHOICES = 64
@@ -36,7 +36,7 @@ class Aged:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SeriesStep:
     """A question that goes on with a series.
 
     Attributes:
@@ -75,7 +75,7 @@ class Differencing:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def seen(self, asked: Asked, at: float) -> Step | None:
+    def seen(self, asked: AskedCells, at: float) -> SeriesStep | None:
         """Take note of a question; a step if its condition lies next to another one."""
         own = self._table(asked, asked.conditions)
         number, what = self._odd(own, asked) if asked.odd else self._next(own, asked)
@@ -86,16 +86,16 @@ class Differencing:
             return None
         self._titles = (*self._titles, asked.title)[-_TITLES:]
         count = self.steps.add(at, self._half_life, number)
-        return Step(count, what, asked.title, self._titles)
+        return SeriesStep(count, what, asked.title, self._titles)
 
-    def _table(self, asked: Asked, conditions: dict[str, int]) -> _Table:
+    def _table(self, asked: AskedCells, conditions: dict[str, int]) -> _Table:
         key = (asked.axes, frozenset(conditions.items()))
-        found = self._tables.get(key)
-        if found is None:
-            found = self._tables[key] = _Table()
-        return found
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = _Table()
+        return table
 
-    def _next(self, own: _Table, asked: Asked) -> tuple[int, str]:
+    def _next(self, own: _Table, asked: AskedCells) -> tuple[int, str]:
         """How many differences by few codes a condition makes, and of which variable."""
         if own.asked:
             return 0, ""
@@ -128,7 +128,7 @@ class Differencing:
                 used |= differ
         return max(number, 1 if near else 0)
 
-    def _odd(self, own: _Table, asked: Asked) -> tuple[int, str]:
+    def _odd(self, own: _Table, asked: AskedCells) -> tuple[int, str]:
         """The same for conditions that leave out combinations of codes of several variables."""
         if asked.odd in own.odd:
             return 0, ""
@@ -173,7 +173,7 @@ class Scanning:
             ((walk.count.value, walk.count.at) for walk in self._walks.values()), default=(0.0, 0.0)
         )
 
-    def seen(self, asked: Asked, at: float) -> Step | None:
+    def seen(self, asked: AskedCells, at: float) -> SeriesStep | None:
         """Take note of a question; a step if it shows a place that was not seen before."""
         here = asked.walk
         if here is None:
@@ -191,7 +191,7 @@ class Scanning:
         walk.titles = (*walk.titles, asked.title)[-_TITLES:]
         count = walk.count.add(at, self._half_life)
         self._forget()
-        return Step(count, here.variables, here.title, walk.titles)
+        return SeriesStep(count, here.variables, here.title, walk.titles)
 
     def _forget(self) -> None:
         """The oldest and shortest walks go first."""

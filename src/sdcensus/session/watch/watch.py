@@ -14,17 +14,17 @@ from collections.abc import Iterable
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.levels_told_apart import uses_of
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.watch.account import Account, Raised
+from sdcensus.session.watch.account import Raised, WatchedAccount
 from sdcensus.session.watch.code_lists import Levels
 from sdcensus.session.watch.findings import (
     EVERYBODY,
-    Alarm,
     Observation,
+    WatchAlarm,
     WatchReport,
     WatchScore,
 )
 from sdcensus.session.watch.limits import WatchLimits
-from sdcensus.session.watch.looks import Asked
+from sdcensus.session.watch.looks import AskedCells
 
 #: Questions that are kept read, for whoever asks them again.
 MOST_READ = 128
@@ -54,11 +54,11 @@ class Watch:
         self.limits = WatchLimits() if limits is None else limits
         self._lock = threading.Lock()
         self._reading = threading.Lock()
-        self._read: OrderedDict[str, Asked] = OrderedDict()
+        self._read: OrderedDict[str, AskedCells] = OrderedDict()
         self._levels: OrderedDict[int, Levels] = OrderedDict()
-        self._everybody = Account(EVERYBODY, self.limits, everybody=True)
-        self._accounts: dict[str, Account] = {}
-        self._alarms: deque[Alarm] = deque(maxlen=MOST_ALARMS)
+        self._everybody = WatchedAccount(EVERYBODY, self.limits, everybody=True)
+        self._accounts: dict[str, WatchedAccount] = {}
+        self._alarms: deque[WatchAlarm] = deque(maxlen=MOST_ALARMS)
         self._raised = 0
         self._forgotten = 0
         self._entries = 0
@@ -135,20 +135,22 @@ class Watch:
         start = self.limits.slow_from
         return self.limits.longest_delay * min(max(score / start - 1, 0.0), 1.0)
 
-    def _alarm(self, raised: Raised, at: float) -> Alarm:
-        alarm = Alarm(raised.pattern, raised.who, raised.score, raised.values, raised.titles, at)
+    def _alarm(self, raised: Raised, at: float) -> WatchAlarm:
+        alarm = WatchAlarm(
+            raised.pattern, raised.who, raised.score, raised.values, raised.titles, at
+        )
         self._alarms.append(alarm)
         self._raised += 1
         return alarm
 
-    def _account(self, who: str) -> Account:
+    def _account(self, who: str) -> WatchedAccount:
         account = self._accounts.get(who)
         if account is None:
-            account = self._accounts[who] = Account(who, self.limits)
+            account = self._accounts[who] = WatchedAccount(who, self.limits)
             self._entries += account.entries
         return account
 
-    def _make_room(self, current: Account) -> None:
+    def _make_room(self, current: WatchedAccount) -> None:
         """Forget accounts with low scores, the longest silent first among equal ones."""
         most, entries = self.limits.accounts, self.limits.entries
         if len(self._accounts) <= most and self._entries <= entries:
@@ -164,29 +166,29 @@ class Watch:
             self._entries -= one.entries
             self._forgotten += 1
 
-    def _asked(self, spec: TableSpec) -> Asked:
+    def _asked(self, spec: TableSpec) -> AskedCells:
         """A question, read outside of the lock under which scores are kept."""
         key = spec.hash()
         with self._reading:
-            found = self._read.get(key)
-            if found is not None:
+            asked = self._read.get(key)
+            if asked is not None:
                 self._read.move_to_end(key)
-                return found
+                return asked
         levels = {use.variable.name: self._levels_of(use.variable) for use in uses_of(spec)}
-        made = Asked(spec, levels, self.limits)
+        asked = AskedCells(spec, levels, self.limits)
         with self._reading:
-            self._read[key] = made
+            self._read[key] = asked
             while len(self._read) > MOST_READ:
                 self._read.popitem(last=False)
-        return made
+        return asked
 
     def _levels_of(self, variable: Variable) -> Levels:
         # Keeping the variable keeps its identity from being given to another one.
         key = id(variable)
         with self._reading:
-            found = self._levels.get(key)
-            if found is None:
-                found = self._levels[key] = Levels(variable)
+            levels = self._levels.get(key)
+            if levels is None:
+                levels = self._levels[key] = Levels(variable)
                 if len(self._levels) > MOST_LEVELS:
                     self._levels.popitem(last=False)
-            return found
+            return levels

@@ -22,7 +22,7 @@ from sdcensus.web.api.requests import (
 )
 from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
-from sdcensus.web.database import Account, SavedTable, Token
+from sdcensus.web.database import AccessToken, Account, SavedTable
 from sdcensus.web.identity import Caller
 from sdcensus.web.routing import Routes
 
@@ -174,7 +174,7 @@ async def _in_session(site: Site, request: Request) -> tuple[Account, Caller]:
     return account, caller
 
 
-async def _own_token(site: Site, request: Request, account: Account) -> Token:
+async def _own_token(site: Site, request: Request, account: Account) -> AccessToken:
     wanted = request.path_params["id"]
     for token in await site.in_thread(site.database.tokens.of, account):
         if token.id == wanted and not token.revoked:
@@ -219,7 +219,7 @@ def told_time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def told_token(token: Token) -> Json:
+def told_token(token: AccessToken) -> Json:
     """A token without its secret."""
     return {
         "id": token.id,

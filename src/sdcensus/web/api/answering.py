@@ -10,13 +10,13 @@ import time
 from datetime import UTC, datetime
 
 from sdcensus.session.answer import JSON_STAT
-from sdcensus.session.watch import Alarm, Observation
-from sdcensus.web.answers import Entry
+from sdcensus.session.watch import Observation, WatchAlarm
+from sdcensus.web.answers import CachedAnswer
 from sdcensus.web.api.errors import COME_BACK, ApiError, as_api_error, busy, too_many
-from sdcensus.web.api.making import Asked, make_entry, refused_entry
+from sdcensus.web.api.making import AskedTable, make_entry, refused_entry
 from sdcensus.web.api.site import Site
-from sdcensus.web.caching import Busy, Flight
-from sdcensus.web.database import Action, Entry as AuditEntry
+from sdcensus.web.caching import CacheBusy, Flight
+from sdcensus.web.database import Action, AuditEntry as AuditEntry
 from sdcensus.web.identity import Caller
 from sdcensus.web.jobs import Job, JobStatus
 from sdcensus.web.middleware.shell import log_failure
@@ -26,8 +26,8 @@ _LONGEST_REASON = 200
 
 
 async def answer(
-    site: Site, caller: Caller, asked: Asked, *, request: str, as_job: bool = False
-) -> Entry | Job:
+    site: Site, caller: Caller, asked: AskedTable, *, request: str, as_job: bool = False
+) -> CachedAnswer | Job:
     """The answer to a question, or the job that makes it.
 
     Raises:
@@ -40,7 +40,7 @@ async def answer(
         known = as_api_error(error)
         if known is None or known.reason != "refused":
             _note_failure(site, caller, asked, request, known, started)
-        if isinstance(error, Busy):
+        if isinstance(error, CacheBusy):
             site.metrics.too_many.labels("queue").inc()
         if known is None:
             raise
@@ -55,8 +55,8 @@ def with_quota(site: Site, caller: Caller, error: ApiError) -> ApiError:
 
 
 async def _answered(
-    site: Site, caller: Caller, asked: Asked, request: str, as_job: bool, started: float
-) -> Entry | Job:
+    site: Site, caller: Caller, asked: AskedTable, request: str, as_job: bool, started: float
+) -> CachedAnswer | Job:
     rules = site.rules(caller.role)
     await site.quotas.know(caller.who, rules)
     key = asked.key(caller.role)
@@ -103,7 +103,7 @@ def _give_back(site: Site, caller: Caller, taken: int, error: BaseException) -> 
     site.quotas.give_back(caller.who, 0 if counted else taken)
 
 
-def _flight(site: Site, caller: Caller, asked: Asked) -> Flight[Entry]:
+def _flight(site: Site, caller: Caller, asked: AskedTable) -> Flight[CachedAnswer]:
     key, role = asked.key(caller.role), caller.role
     flight = site.flights.start(
         key, lambda progress: make_entry(site.service, asked, role, progress)
@@ -112,7 +112,9 @@ def _flight(site: Site, caller: Caller, asked: Asked) -> Flight[Entry]:
     return flight
 
 
-def _keep(site: Site, asked: Asked, caller: Caller, future: asyncio.Future[Entry]) -> None:
+def _keep(
+    site: Site, asked: AskedTable, caller: Caller, future: asyncio.Future[CachedAnswer]
+) -> None:
     if not future.cancelled() and future.exception() is None:
         key = asked.key(caller.role)
         if site.cache.get(key) is None:
@@ -122,11 +124,11 @@ def _keep(site: Site, asked: Asked, caller: Caller, future: asyncio.Future[Entry
 async def deliver(
     site: Site,
     caller: Caller,
-    entry: Entry,
+    entry: CachedAnswer,
     request: str,
     started: float,
     action: Action | None = None,
-) -> Entry:
+) -> CachedAnswer:
     """Hand out an answer: watched, slowed where the watch says so, and noted.
 
     Raises:
@@ -167,7 +169,7 @@ async def deliver(
     return entry
 
 
-async def _watched(site: Site, caller: Caller, entry: Entry, request: str) -> None:
+async def _watched(site: Site, caller: Caller, entry: CachedAnswer, request: str) -> None:
     """Tell the watch; wait as long as it says. It cannot refuse, and a fault of it does not."""
     assert entry.spec is not None
     loop = asyncio.get_running_loop()
@@ -187,7 +189,7 @@ async def _watched(site: Site, caller: Caller, entry: Entry, request: str) -> No
         await asyncio.sleep(delay)
 
 
-def _report(site: Site, alarm: Alarm) -> None:
+def _report(site: Site, alarm: WatchAlarm) -> None:
     explanation = {
         "values": dict(alarm.values),
         "tables": list(alarm.specs),
@@ -199,7 +201,7 @@ def _report(site: Site, alarm: Alarm) -> None:
 def _note_failure(
     site: Site,
     caller: Caller,
-    asked: Asked,
+    asked: AskedTable,
     request: str,
     error: ApiError | None,
     started: float,
@@ -227,10 +229,10 @@ def _note_failure(
 def start_job(
     site: Site,
     caller: Caller,
-    asked: Asked,
+    asked: AskedTable,
     request: str,
     taken: int,
-    flight: Flight[Entry] | None = None,
+    flight: Flight[CachedAnswer] | None = None,
 ) -> Job:
     """Begin to make a table that nobody waits for.
 
@@ -242,7 +244,7 @@ def start_job(
         site.metrics.too_many.labels("jobs").inc()
         raise too_many("quota_jobs", COME_BACK, limit=limit)
     if site.jobs.going_on >= site.settings.jobs_waiting + site.settings.jobs_running:
-        raise Busy
+        raise CacheBusy
     owner = caller.owner or f"client:{site.identities.new_client()}"
     job = site.jobs.add(owner, caller.who)
     task = asyncio.create_task(_run_job(site, caller, asked, request, job, taken, flight))
@@ -252,23 +254,28 @@ def start_job(
 
 
 def _as_job_after_all(
-    site: Site, caller: Caller, asked: Asked, request: str, taken: int, flight: Flight[Entry]
+    site: Site,
+    caller: Caller,
+    asked: AskedTable,
+    request: str,
+    taken: int,
+    flight: Flight[CachedAnswer],
 ) -> Job:
     """The table takes longer than a request waits: it goes on as a job, if one may be had."""
     try:
         return start_job(site, caller, asked, request, taken, flight)
-    except (ApiError, Busy):
+    except (ApiError, CacheBusy):
         raise busy("slow", seconds=max(COME_BACK, round(site.settings.time_limit / 2))) from None
 
 
 async def _run_job(
     site: Site,
     caller: Caller,
-    asked: Asked,
+    asked: AskedTable,
     request: str,
     job: Job,
     taken: int,
-    flight: Flight[Entry] | None,
+    flight: Flight[CachedAnswer] | None,
 ) -> None:
     started = time.perf_counter()
     key, role = asked.key(caller.role), caller.role

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from sdcensus.web.api.answering import answer
 from sdcensus.web.api.asking import LONGEST_TABLE_NAME
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.making import Asked
+from sdcensus.web.api.making import AskedTable
 from sdcensus.web.api.negotiation import asked_format
 from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import (
@@ -83,7 +83,7 @@ async def _finished(site: Site, request: Request, text: str, name: str) -> Respo
     if table is None:
         raise not_found("unknown_item", "unknown-name")
     computed = None if table.computed is None and not table.title else table
-    asked = Asked(table.question, form, language, computed)
+    asked = AskedTable(table.question, form, language, computed)
     later = wants_job(request)
     answered = await answer(site, caller, asked, request=request_id(request), as_job=later)
     if isinstance(answered, Job):

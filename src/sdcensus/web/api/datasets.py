@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
-from sdcensus.session.answer import OfferedVariable, Population, level_label
+from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.negotiation import told_formats
 from sdcensus.web.api.requests import (
@@ -102,7 +102,7 @@ async def area_map(site: Site, request: Request) -> Response:
     return public_json(request, site, borders, language, media_type="application/geo+json")
 
 
-def _population(site: Site, request: Request) -> Population:
+def _population(site: Site, request: Request) -> OfferedPopulation:
     wanted = request.path_params["of"]
     for population in site.catalogue.populations:
         if wanted == population.of.plural:
@@ -146,13 +146,15 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
 def _told_all(site: Site, asked: Sequence[OfferedVariable], language: str) -> list[Json]:
     return [
         {
-            **_described(one, language),
+            **_described(offered_variable, language),
             "levels": [
                 {**level, "codes": len(offered.codes)}
-                for level, offered in zip(_levels(site, one, language), one.levels, strict=True)
+                for level, offered in zip(
+                    _levels(site, offered_variable, language), offered_variable.levels, strict=True
+                )
             ],
         }
-        for one in asked
+        for offered_variable in asked
     ]
 
 
@@ -215,7 +217,7 @@ def _parents(variable: Variable, name: str) -> Parents:
     level = variable.level(name)
     for hierarchy in variable.hierarchies:
         ladder = [variable.level(), *hierarchy.levels]
-        names = [one.name for one in ladder]
+        names = [level.name for level in ladder]
         if name in names and names.index(name) + 1 < len(ladder):
             above = ladder[names.index(name) + 1]
             return _above(level, above)
@@ -229,19 +231,19 @@ def _above(level: Level, above: Level) -> Parents:
     return found
 
 
-def _variable(population: Population, name: str) -> OfferedVariable:
+def _variable(population: OfferedPopulation, name: str) -> OfferedVariable:
     for variable in population.variables:
         if variable.variable.name == name:
             return variable
     raise not_found("unknown_variable", "unknown-name")
 
 
-def _area_variable(population: Population, name: str | None) -> OfferedVariable:
+def _area_variable(population: OfferedPopulation, name: str | None) -> OfferedVariable:
     if name is not None:
-        found = _variable(population, name)
-        if not found.area:
+        offered_variable = _variable(population, name)
+        if not offered_variable.area:
             raise not_found("unknown_variable", "unknown-name")
-        return found
+        return offered_variable
     if not population.areas:
         raise not_found("unknown_variable", "unknown-name")
     return population.areas[0]

@@ -19,7 +19,7 @@ from sdcensus.errors import (
     UnknownName,
 )
 from sdcensus.model.quantities import number_text
-from sdcensus.web.caching import Busy
+from sdcensus.web.caching import CacheBusy
 from sdcensus.web.languages import text
 from sdcensus.web.mistakes import mistake_text
 from sdcensus.web.quotas import QuotaExceeded
@@ -192,7 +192,7 @@ def as_api_error(error: Exception) -> ApiError | None:
             return ApiError(403, code="refused", message=_shown(error))
         case QuotaExceeded():
             return too_many(f"quota_{error.what}", error.wait, limit=error.limit)
-        case Busy():
+        case CacheBusy():
             return busy()
         case _:
             return None

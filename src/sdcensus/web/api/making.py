@@ -13,7 +13,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import JSON_STAT, Checked, TableService, render
 from sdcensus.session.policy.verdict import Outcome, Verdict
-from sdcensus.web.answers import Entry, Refusal
+from sdcensus.web.answers import CachedAnswer, Refusal
 from sdcensus.web.api.telling import link_of, told_answer, told_reasons, told_remedies
 from sdcensus.web.caching import Key, etag_of, key_of, packed
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedTable:
     """A question, and in which form and language its answer is wanted.
 
     Attributes:
@@ -43,8 +43,8 @@ class Asked:
 
 
 def make_entry(
-    service: TableService, asked: Asked, role: UserRole, progress: Progress = no_progress
-) -> Entry:
+    service: TableService, asked: AskedTable, role: UserRole, progress: Progress = no_progress
+) -> CachedAnswer:
     """The answer to a question, ready to be sent. Blocks."""
     started = time.perf_counter()
     progress("counting", 0.0)
@@ -69,10 +69,10 @@ def make_entry(
             body = bytes(memoryview(orjson.dumps(told)))
             media_type, filename = "application/json", f"{answer.table.name}.json"
         else:
-            made = render(answer, asked.format, asked.language)
-            body, media_type, filename = made.content, made.media_type, made.filename
+            rendered = render(answer, asked.format, asked.language)
+            body, media_type, filename = rendered.content, rendered.media_type, rendered.filename
     zipped = packed(body, media_type)
-    return Entry(
+    return CachedAnswer(
         body=body,
         zipped=zipped,
         media_type=media_type,
@@ -92,11 +92,13 @@ def make_entry(
     )
 
 
-def refused_entry(service: TableService, asked: Asked, checked: Checked) -> Entry | None:
+def refused_entry(
+    service: TableService, asked: AskedTable, checked: Checked
+) -> CachedAnswer | None:
     """The answer to a question that code lists refuse; ``None`` if they do not."""
     if checked.verdict.outcome is not Outcome.REFUSED:
         return None
-    return Entry(
+    return CachedAnswer(
         body=b"",
         zipped=None,
         media_type="",
@@ -115,7 +117,7 @@ def refused_entry(service: TableService, asked: Asked, checked: Checked) -> Entr
     )
 
 
-def _refused(service: TableService, asked: Asked, verdict: Verdict) -> Refusal:
+def _refused(service: TableService, asked: AskedTable, verdict: Verdict) -> Refusal:
     schema = service.policy.schema
     return Refusal(
         told_reasons(verdict, schema, asked.language),

@@ -38,13 +38,13 @@ def told_formats(language: str) -> list[dict[str, Any]]:
     """The formats of tables as the server has them, for pages and for clients."""
     return [
         {
-            "name": one.name,
-            "label": one.label,
-            "about": one.about.show(language),
-            "media_type": one.media_types[0],
-            "endings": list(one.endings),
+            "name": table_format.name,
+            "label": table_format.label,
+            "about": table_format.about.show(language),
+            "media_type": table_format.media_types[0],
+            "endings": list(table_format.endings),
         }
-        for one in all_formats()
+        for table_format in all_formats()
     ]
 
 
@@ -60,10 +60,10 @@ def accepted(header: str) -> str | None:
         return JSON_STAT
     ranges = [_range(one) for one in header[:_LONGEST_HEADER].split(",") if one.strip()]
     best, at = None, 0.0
-    for one in served_formats():
-        quality = max(_quality(media_type, ranges) for media_type in one.media_types)
+    for table_format in served_formats():
+        quality = max(_quality(media_type, ranges) for media_type in table_format.media_types)
         if quality > at:
-            best, at = one.name, quality
+            best, at = table_format.name, quality
     return best
 
 

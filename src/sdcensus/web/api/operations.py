@@ -158,9 +158,9 @@ def table(summary: str, parameters: Sequence[Json], *, by: str = "get") -> Json:
         by: ``get``, ``post``, or ``job`` for one that is ready.
     """
     content: Json = {JSON: {"schema": ref("Table")}}
-    for one in served_formats():
-        if one.name != JSON_STAT:
-            content[one.media_types[0]] = _BYTES
+    for table_format in served_formats():
+        if table_format.name != JSON_STAT:
+            content[table_format.media_types[0]] = _BYTES
     content["application/zip"] = _BYTES
     headers = {**_KEPT, **_QUOTA, **_NAMED}
     responses: dict[int, Json] = {

@@ -9,7 +9,7 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.web.answers import VARY, Entry, accepts_packed, is_known
+from sdcensus.web.answers import VARY, CachedAnswer, accepts_packed, is_known
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.site import Site
 from sdcensus.web.caching import etag_of, packed
@@ -170,7 +170,7 @@ def public_json(
     return made_response(200, body if small is None else small, media_type, headers)
 
 
-def entry_response(request: Request, site: Site, caller: Caller, entry: Entry) -> Response:
+def entry_response(request: Request, site: Site, caller: Caller, entry: CachedAnswer) -> Response:
     """A finished answer as it is sent."""
     # "Not modified" is an answer to GET and HEAD only.
     known = _header(request, "if-none-match") if request.method == "GET" else ""
@@ -185,7 +185,7 @@ def wants_job(request: Request) -> bool:
 
 
 def sent_entry(
-    site: Site, caller: Caller, entry: Entry, *, encoding: str, if_none_match: str
+    site: Site, caller: Caller, entry: CachedAnswer, *, encoding: str, if_none_match: str
 ) -> Response:
     """A finished answer, packed if that is understood, or the news that it is known already."""
     small = entry.zipped is not None and accepts_packed(encoding)

@@ -18,11 +18,11 @@ from sdcensus.model.policy.policy import RoleRules, UserRole
 from sdcensus.model.schema.schema import Schema
 from sdcensus.session.answer import Catalogue, TableService
 from sdcensus.session.watch import Watch
-from sdcensus.web.answers import Entry
+from sdcensus.web.answers import CachedAnswer
 from sdcensus.web.api.errors import ApiError
 from sdcensus.web.api.negotiation import asked_language
 from sdcensus.web.caching import ByteCache, Flights, Key
-from sdcensus.web.database import Action, Actor, AuditWriter, Database, Entry as AuditEntry
+from sdcensus.web.database import Action, Actor, AuditEntry as AuditEntry, AuditWriter, Database
 from sdcensus.web.identity import Caller, Identities
 from sdcensus.web.jobs import Jobs
 from sdcensus.web.languages import LANGUAGE_COOKIE
@@ -97,9 +97,11 @@ class Site:
         self.large = Threads(settings.jobs_running, "sdcensus-jobs")
         self.watching = Threads(1, "sdcensus-watch")
         self.keeping = Threads(1, "sdcensus-keeping")
-        self.cache: ByteCache[Entry] = ByteCache(settings.cache_bytes)
-        self.flights: Flights[Entry] = Flights(self.counting, settings.workers + settings.queue)
-        self.job_flights: Flights[Entry] = Flights(
+        self.cache: ByteCache[CachedAnswer] = ByteCache(settings.cache_bytes)
+        self.flights: Flights[CachedAnswer] = Flights(
+            self.counting, settings.workers + settings.queue
+        )
+        self.job_flights: Flights[CachedAnswer] = Flights(
             self.large, settings.jobs_running + settings.jobs_waiting
         )
         self.jobs = Jobs(
@@ -192,7 +194,7 @@ class Site:
             self.seen.pop(next(iter(self.seen)))
         return True
 
-    def keep(self, key: Key, entry: Entry) -> None:
+    def keep(self, key: Key, entry: CachedAnswer) -> None:
         """Keep an answer for the next one who asks, and note how long it took."""
         self.cache.put(key, entry, entry.size)
         self.metrics.making.observe(entry.milliseconds / 1_000)

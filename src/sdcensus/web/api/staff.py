@@ -152,7 +152,7 @@ def _summary(site: Site) -> Json:
             }
             for one in slowest
         ],
-        "alarms": [_alarm(one) for one in site.database.alarms.all()],
+        "alarms": [_alarm(alarm) for alarm in site.database.alarms.all()],
         "watch": {
             "everybody": _score(report.everybody),
             "accounts": [_score(account) for account in report.accounts],

@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from sdcensus.errors import SdcensusError
 from sdcensus.model.spec.question import Question
-from sdcensus.web.answers import Entry
+from sdcensus.web.answers import CachedAnswer
 from sdcensus.web.api.answering import answer, audit_question, deliver, told_job, with_quota
 from sdcensus.web.api.errors import ApiError, as_api_error, not_found
-from sdcensus.web.api.making import Asked
+from sdcensus.web.api.making import AskedTable
 from sdcensus.web.api.negotiation import asked_format
 from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import (
@@ -53,7 +53,7 @@ async def _asked_table(site: Site, request: Request, question: Question | None) 
     except Exception as error:
         audit_question(site, caller, error, request_id(request))
         raise
-    asked = Asked(question, format_name, language)
+    asked = AskedTable(question, format_name, language)
     later = wants_job(request)
     answered = await answer(site, caller, asked, request=request_id(request), as_job=later)
     if isinstance(answered, Job):
@@ -163,7 +163,7 @@ class FastTables:
                     return
         await self._app(scope, receive, send)
 
-    async def _answered(self, scope: Scope, headers: Headers, entry: Entry) -> Response:
+    async def _answered(self, scope: Scope, headers: Headers, entry: CachedAnswer) -> Response:
         site, started = self._site, time.perf_counter()
         scope["sdcensus.route"] = TABLES
         caller = await site.identities.of(scope)

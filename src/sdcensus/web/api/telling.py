@@ -12,13 +12,13 @@ from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import (
     Answer,
     Checked,
-    Versions,
+    DataVersions,
     json_stat,
     question_of,
     told_example,
 )
 from sdcensus.session.figures.computation import counted_of
-from sdcensus.session.policy.verdict import Reason, Remedy, Verdict
+from sdcensus.session.policy.verdict import Verdict, VerdictReason, VerdictRemedy
 from sdcensus.web.languages import texts
 from sdcensus.web.policy_words import note_text, reason_text, remedy_text
 
@@ -32,7 +32,7 @@ def link_of(question: Question) -> str:
     return f"{TABLES}?{urlencode(question.to_parameters(), quote_via=quote, safe='@:')}"
 
 
-def told_versions(versions: Versions) -> Json:
+def told_versions(versions: DataVersions) -> Json:
     """Which numbers these are."""
     return {
         "data": versions.data,
@@ -72,7 +72,7 @@ def told_check(checked: Checked, schema: Schema, language: str) -> Json:
     }
 
 
-def told_answer(answer: Answer, versions: Versions, schema: Schema, language: str) -> Json:
+def told_answer(answer: Answer, versions: DataVersions, schema: Schema, language: str) -> Json:
     """An answer as a JSON-stat 2.0 dataset that tells everything there is to know about it."""
     assert answer.table is not None
     dataset = json_stat(answer.table, language)
@@ -82,7 +82,7 @@ def told_answer(answer: Answer, versions: Versions, schema: Schema, language: st
     return dataset
 
 
-def _about(answer: Answer, versions: Versions, schema: Schema, language: str) -> Json:
+def _about(answer: Answer, versions: DataVersions, schema: Schema, language: str) -> Json:
     question, verdict = answer.question, answer.verdict
     areas = None
     if answer.areas is not None:
@@ -103,8 +103,8 @@ def _about(answer: Answer, versions: Versions, schema: Schema, language: str) ->
         "outcome": verdict.outcome.value,
         "areas": areas,
         "withheld": [
-            {"variable": one.variable, "level": one.level, "codes": list(one.codes)}
-            for one in verdict.withheld
+            {"variable": withheld.variable, "level": withheld.level, "codes": list(withheld.codes)}
+            for withheld in verdict.withheld
         ],
         "reasons": told_reasons(verdict, schema, language),
         "remedies": told_remedies(verdict, question, schema, language),
@@ -119,7 +119,7 @@ def _about(answer: Answer, versions: Versions, schema: Schema, language: str) ->
     }
 
 
-def _reason(reason: Reason, schema: Schema, language: str) -> Json:
+def _reason(reason: VerdictReason, schema: Schema, language: str) -> Json:
     return {
         "code": reason.code.value,
         "text": reason_text(reason, schema, language, texts(language)),
@@ -131,7 +131,7 @@ def _reason(reason: Reason, schema: Schema, language: str) -> Json:
     }
 
 
-def _remedy(remedy: Remedy, question: Question, schema: Schema, language: str) -> Json:
+def _remedy(remedy: VerdictRemedy, question: Question, schema: Schema, language: str) -> Json:
     return {
         "kinds": [kind.value for kind in remedy.kinds],
         "text": remedy_text(remedy, schema, language, texts(language)),

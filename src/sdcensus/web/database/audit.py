@@ -21,8 +21,8 @@ from sdcensus.web.database.records import (
     Action,
     Actor,
     Anchor,
+    AuditEntry,
     AuditProof,
-    Entry,
     Head,
     Used,
     WrittenEntry,
@@ -48,7 +48,7 @@ _CHAIN_LOCK = 7_305_002
 _WORDS = ("who", "role", "spec_hash", "format", "outcome", "reason", "request")
 
 
-def chain(entries: Sequence[Entry], head: Head, now: datetime) -> list[dict[str, Any]]:
+def chain(entries: Sequence[AuditEntry], head: Head, now: datetime) -> list[dict[str, Any]]:
     """Entries as rows of the table, each with its number and its hash."""
     rows: list[dict[str, Any]] = []
     sequence, previous = head.sequence, head.hash
@@ -73,7 +73,7 @@ def _whole(number: float) -> int:
     return min(max(int(number), 0), _LARGEST)
 
 
-def append_entries(connection: Connection, entries: Sequence[Entry], now: datetime) -> Head:
+def append_entries(connection: Connection, entries: Sequence[AuditEntry], now: datetime) -> Head:
     """Add entries at the end of the chain, in the transaction of whatever they tell of.
 
     Of several writers each waits until the one before has committed: there is one chain.
@@ -92,7 +92,7 @@ def enter(
     connection: Connection, by: Actor, action: Action, now: datetime, *, about: str = ""
 ) -> None:
     """Enter one change of accounts or settings, in the transaction in which it happens."""
-    entry = Entry(
+    entry = AuditEntry(
         who=by.who,
         role=by.role,
         action=action,
@@ -109,7 +109,7 @@ class AuditLog:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    def append(self, entries: Sequence[Entry]) -> Head:
+    def append(self, entries: Sequence[AuditEntry]) -> Head:
         """Write entries now, all or none; the new end of the chain."""
         try:
             with self._link.writing() as connection:
@@ -191,11 +191,13 @@ class AuditLog:
         while first is not None and first <= last:
             asked = answered.where(number.between(first, last)).order_by(number).limit(at_once)
             with self._link.reading() as connection:
-                found = tuple(WrittenEntry(**row._mapping) for row in connection.execute(asked))
-            if not found:
+                written_entries = tuple(
+                    WrittenEntry(**row._mapping) for row in connection.execute(asked)
+                )
+            if not written_entries:
                 return
-            yield found
-            first = found[-1].sequence + 1
+            yield written_entries
+            first = written_entries[-1].sequence + 1
 
     def verify(self, known: Head | None = None) -> AuditProof:
         """Follow the whole chain and say where it is broken.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, String, select, type_coerce
 
-from sdcensus.web.database.records import Anchor, AuditProof, Damage, Finding, Head
+from sdcensus.web.database.records import Anchor, AuditFinding, AuditProof, Damage, Head
 from sdcensus.web.database.schema import FIRST_HASH, AnyRow, audit, audit_anchors, audit_head
 
 _MOST_FINDINGS = 100
@@ -69,7 +69,7 @@ class _Walk:
         self._last = self._start = start
         self._known = known
         self.entries = 0
-        self.findings: list[Finding] = []
+        self.findings: list[AuditFinding] = []
         self._compare_known(start)
 
     def take(self, row: AnyRow) -> None:
@@ -150,4 +150,4 @@ class _Walk:
 
     def _find(self, sequence: int, damage: Damage, text: str) -> None:
         if len(self.findings) < _MOST_FINDINGS:
-            self.findings.append(Finding(sequence, damage, text))
+            self.findings.append(AuditFinding(sequence, damage, text))

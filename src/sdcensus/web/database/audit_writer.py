@@ -11,7 +11,7 @@ from types import TracebackType
 
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.web.database.audit import AuditLog
-from sdcensus.web.database.records import Action, Entry
+from sdcensus.web.database.records import Action, AuditEntry
 
 _GROUP = 2_000
 _RETRY = 0.1
@@ -37,7 +37,7 @@ class AuditWriter:
         self, audit: AuditLog, *, delay: float = 0.05, most: int = 100_000, patience: float = 5.0
     ) -> None:
         self._audit, self._delay, self._most, self._patience = audit, delay, most, patience
-        self._entries: deque[tuple[float, Entry]] = deque()
+        self._entries: deque[tuple[float, AuditEntry]] = deque()
         self._changed = threading.Condition()
         self._taken = self._done = 0
         self._error: str | None = None
@@ -76,7 +76,7 @@ class AuditWriter:
         with self._changed:
             return self._taken - self._done
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: AuditEntry) -> None:
         """Hand over an entry; returns at once.
 
         Raises:
@@ -153,7 +153,7 @@ class AuditWriter:
                 self._error = None
                 self._changed.notify_all()
 
-    def _next_group(self) -> list[Entry]:
+    def _next_group(self) -> list[AuditEntry]:
         """The entries to commit next; none if it is time to end."""
         with self._changed:
             self._changed.wait_for(lambda: self._entries or self._closing)

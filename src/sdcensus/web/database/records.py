@@ -131,7 +131,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class AccessToken:
     """A token of a program, without its secret."""
 
     id: str
@@ -148,7 +148,7 @@ class MadeToken:
     """A new token. Its text is shown once and is kept nowhere."""
 
     text: str
-    token: Token
+    token: AccessToken
 
     def __repr__(self) -> str:
         return f"<MadeToken {self.token.id!r}>"
@@ -166,7 +166,7 @@ class SavedTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class AuditEntry:
     """One entry of the audit, as it is written. There is no place in it for a count.
 
     Attributes:
@@ -245,7 +245,7 @@ class Damage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """One place at which the audit is not what was written."""
 
     sequence: int
@@ -272,7 +272,7 @@ class AuditProof:
     first: int
     head: Head
     anchors: tuple[Anchor, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
     @property
     def sound(self) -> bool:

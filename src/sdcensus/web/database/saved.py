@@ -109,5 +109,5 @@ class SavedTables:
                 )
             )
         if not gone.rowcount:
-            known = [one.id for one in self.of(account)]
+            known = [saved_table.id for saved_table in self.of(account)]
             raise UnknownName("saved table", saved[:40], known=known)

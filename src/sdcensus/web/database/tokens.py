@@ -18,7 +18,7 @@ from sdcensus.web.database.accounts import account_of, check_words
 from sdcensus.web.database.audit import enter
 from sdcensus.web.database.link import Link, random_id
 from sdcensus.web.database.passwords import Hasher
-from sdcensus.web.database.records import Account, Action, Actor, MadeToken, Token
+from sdcensus.web.database.records import AccessToken, Account, Action, Actor, MadeToken
 from sdcensus.web.database.schema import AnyRow, accounts, tokens
 from sdcensus.web.database.verified import VerifiedTokens
 
@@ -84,7 +84,7 @@ class Tokens:
             row = {"id": public, "account": account.id, "name": name, "created": now}
             connection.execute(insert(tokens).values(**row, secret_hash=hashed, expires=expires))
             enter(connection, by, Action.TOKEN_MADE, now, about=f"{public} of {account.name}")
-        token = Token(
+        token = AccessToken(
             id=public,
             account=account.name,
             name=name,
@@ -95,7 +95,7 @@ class Tokens:
         )
         return MadeToken(text=f"sdc_{public}_{secret}", token=token)
 
-    def of(self, account: Account) -> tuple[Token, ...]:
+    def of(self, account: Account) -> tuple[AccessToken, ...]:
         """All tokens of an account, the newest first; also those that no longer work."""
         with self._link.reading() as connection:
             rows = connection.execute(
@@ -105,7 +105,7 @@ class Tokens:
             ).all()
         return tuple(_token_of(row, account.name) for row in rows)
 
-    def revoke(self, token: str, *, account: Account | None = None, by: Actor) -> Token:
+    def revoke(self, token: str, *, account: Account | None = None, by: Actor) -> AccessToken:
         """Stop a token for ever.
 
         Args:
@@ -182,8 +182,8 @@ class Tokens:
         return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
-def _token_of(row: AnyRow, account: str) -> Token:
-    return Token(
+def _token_of(row: AnyRow, account: str) -> AccessToken:
+    return AccessToken(
         id=row.id,
         account=account,
         name=row.name,

@@ -23,7 +23,7 @@ else:
 FAREWELL = 0.5
 
 
-class Patience(_Base):
+class ConnectionPatience(_Base):
     """Limits of the headers of a request: their time, and their bytes.
 
     The time runs from the connection, or from the first byte of a later request. The time between
@@ -142,5 +142,7 @@ def protocol(seconds: float, most_bytes: int) -> type[asyncio.Protocol]:
     else:
         base = HttpToolsProtocol
     return type(
-        "PatientProtocol", (Patience, base), {"patience": seconds, "most_bytes": most_bytes}
+        "PatientProtocol",
+        (ConnectionPatience, base),
+        {"patience": seconds, "most_bytes": most_bytes},
     )

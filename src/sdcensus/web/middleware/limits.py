@@ -11,7 +11,7 @@ from sdcensus.web.settings import Settings
 _MOST_DIGITS = 15
 
 
-class Limits:
+class BodyLimits:
     """Refuses bodies that are too large, also those that do not say how large they are."""
 
     def __init__(self, app: App, *, settings: Settings) -> None:

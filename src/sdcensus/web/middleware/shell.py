@@ -129,10 +129,10 @@ class Shell:
     def _answers_for(self, host: str) -> bool:
         if "*" in self._hosts:
             return True
-        found = _HOST.fullmatch(host)
-        if found is None:
+        match = _HOST.fullmatch(host)
+        if match is None:
             return False
-        name = found.group(1).lower().rstrip(".")
+        name = match.group(1).lower().rstrip(".")
         return name in self._hosts or name.endswith(self._domains or ("\0",))
 
     async def _say(
