@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from string import Template
 from typing import Any, TypeAlias
 
 from sdcensus.model.schema.schema import DeclaredUniverse
@@ -116,9 +117,10 @@ class Questionnaire:
         return iter(self._by_name.values())
 
 
-def data_text(file: str) -> str:
-    """The text of a data file of the demo country."""
-    return (files("sdcensus.demo") / "data" / file).read_text(encoding="utf-8")
+def data_text(file: str, **blanks: object) -> str:
+    """The text of a data file of the demo country, with its blanks such as ``$store`` filled."""
+    text = (files("sdcensus.demo") / "data" / file).read_text(encoding="utf-8")
+    return Template(text).substitute(blanks) if blanks else text
 
 
 @cache
