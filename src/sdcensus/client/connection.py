@@ -23,8 +23,14 @@ from sdcensus.client.catalogue import (
     variable_of,
     variables_of,
 )
-from sdcensus.client.downloads import DownloadFormat, format_of, formats_of, name_of, written
-from sdcensus.client.jobs import await_job
+from sdcensus.client.downloads import (
+    DownloadFormat,
+    await_job,
+    format_of,
+    formats_of,
+    name_of,
+    written,
+)
 from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.client.transport import JSON, Received, Transport, pieces_of
 from sdcensus.errors import SdcensusError, SpecError, UnknownName

@@ -1,4 +1,8 @@
-"""The words of pages and errors in the language of a request; they stand in ``words/*/web``."""
+"""The words of pages and errors in the language of a request; they stand in ``words/*/web``.
+
+Into mistakes in questions, conditions and programs are put what somebody wrote, names, lists and
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,10 @@ from sdcensus.model.catalogue import FOLDER, LANGUAGES, catalogue
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
+
+
+from sdcensus.errors import Sentence, Told
+from sdcensus.model.quantities import figure_text
 
 #: The cookie in which a page remembers the language that somebody chose.
 LANGUAGE_COOKIE = "lang"
@@ -99,3 +107,31 @@ def _weight(parameters: str) -> float:
         return min(max(float(value), 0.0), 1.0)
     except ValueError:
         return 0.0
+
+
+def mistake_text(said: Sentence, language: str) -> str | None:
+    """What an error says; ``None`` where that, or a part of it, is in English only.
+
+    Examples:
+        >>> from sdcensus.errors import unknown
+        >>> mistake_text(unknown("variable", "aeg", ["age", "sex"]), "nl")
+        "Er is geen variabele 'aeg'. Bedoelt u 'age'?"
+        >>> mistake_text(Sentence("Something else."), "nl")
+    """
+    try:
+        return _told(said, language, texts(language))
+    except KeyError:
+        return None
+
+
+def _told(said: Sentence, language: str, known: Mapping[str, str]) -> str:
+    values = {name: _shown(value, language, known) for name, value in said.values.items()}
+    return known[f"mistakes.{said.words}"].format_map(values)
+
+
+def _shown(value: Told, language: str, known: Mapping[str, str]) -> str:
+    if isinstance(value, Sentence):
+        return _told(value, language, known)
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return value if isinstance(value, str) else figure_text(value, language)

@@ -15,10 +15,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sdcensus.web.api.errors import ApiError
-from sdcensus.web.api.negotiation import told_formats
-from sdcensus.web.api.protection import check_forgery
-from sdcensus.web.api.requests import json_response, made_response, read_object, request_id
-from sdcensus.web.api.site import Site
+from sdcensus.web.api.requests import (
+    check_forgery,
+    json_response,
+    made_response,
+    read_object,
+    request_id,
+)
+from sdcensus.web.api.site import Site, told_formats
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
 from sdcensus.web.languages import LANGUAGE_COOKIE, language_of, text, texts

@@ -17,7 +17,7 @@ from sdcensus.session.watch import Watch
 from sdcensus.web.api.site import Site
 from sdcensus.web.app import create_app
 from sdcensus.web.database import Database
-from sdcensus.web.middleware.connection import protocol
+from sdcensus.web.middleware import protocol
 from sdcensus.web.numbers import open_numbers
 from sdcensus.web.settings import Settings
 

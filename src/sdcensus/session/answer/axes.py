@@ -25,7 +25,13 @@ from sdcensus.model.spec.covers import (
 )
 from sdcensus.model.spec.question import OwnGroup
 from sdcensus.model.text import Text
-from sdcensus.session.answer.words import IN_PART, OWN_GROUP
+
+#: How groups of somebody's own are called, so that nobody takes them for codes of the office. The
+#: first characters are ours: what users write never starts a cell of a spreadsheet.
+OWN_GROUP = Text.named("answers.own_group")
+#: A code of which the condition chooses a part only.
+IN_PART = "{label} *"
+
 
 #: Groups of somebody's own, times the products of sets of codes that a condition falls into.
 MOST_SUMS = 2_000

@@ -16,8 +16,7 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.answer.budgets import open_budgets, open_menu, refuse_weak
-from sdcensus.session.answer.households import refuse_online
+from sdcensus.session.answer.budgets import open_budgets, open_menu, refuse_online, refuse_weak
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.gate.gate import refuse_serving, risks_of_menus

@@ -21,9 +21,13 @@ from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import figure_text, limit_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
-from sdcensus.session.policy.notes import still_to_come
-from sdcensus.session.policy.passing_areas import Judgement, judge, remedies_by_numbers
-from sdcensus.session.policy.remedies import remedies_for, with_remedies
+from sdcensus.session.policy.remedies import (
+    Judgement,
+    judge,
+    remedies_by_numbers,
+    remedies_for,
+    with_remedies,
+)
 from sdcensus.session.policy.value_rules import (
     Publish,
     ValueShares,
@@ -40,6 +44,7 @@ from sdcensus.session.policy.verdict import (
     VerdictReason,
     VerdictRemedy,
     Withheld,
+    still_to_come,
 )
 
 Mask = npt.NDArray[np.bool_]

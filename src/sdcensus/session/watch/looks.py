@@ -21,7 +21,7 @@ from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe
 from sdcensus.session.watch.code_lists import CodeSet, Levels
-from sdcensus.session.watch.limits import WatchLimits
+from sdcensus.session.watch.findings import WatchLimits
 
 #: A variable at a level.
 Pair = tuple[str, str]

@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from sdcensus.model.spec.question import Question
 from sdcensus.web.api.errors import ApiError, busy, not_found, too_many
-from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
+    check_forgery,
     check_parameters,
+    check_session,
     json_response,
     made_response,
     read_object,

@@ -9,17 +9,20 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
+from starlette.responses import Response
+
 from sdcensus.session.answer import JSON_STAT
 from sdcensus.session.watch import Observation, WatchAlarm
 from sdcensus.web.answers import CachedAnswer
 from sdcensus.web.api.errors import COME_BACK, ApiError, as_api_error, busy, too_many
-from sdcensus.web.api.making import AskedTable, make_entry, refused_entry
+from sdcensus.web.api.requests import json_response
 from sdcensus.web.api.site import Site
+from sdcensus.web.api.telling import AskedTable, make_entry, refused_entry
 from sdcensus.web.caching import CacheBusy, Flight
 from sdcensus.web.database import Action, AuditEntry as AuditEntry
-from sdcensus.web.identity import Caller
+from sdcensus.web.identity import CLIENT_COOKIE, Caller
 from sdcensus.web.jobs import Job, JobStatus
-from sdcensus.web.middleware.shell import log_failure
+from sdcensus.web.middleware import log_failure
 
 #: Reasons that the audit and the metrics note beside a failure.
 _LONGEST_REASON = 200
@@ -339,3 +342,19 @@ def audit_question(site: Site, caller: Caller, error: Exception, request: str) -
         )
     )
     site.metrics.answers.labels("failed", caller.audit_role).inc()
+
+
+def job_response(site: Site, caller: Caller, job: Job) -> Response:
+    """Where to look for a table that is being made."""
+    headers = [
+        (b"location", f"/api/v1/jobs/{job.id}".encode("ascii")),
+        (b"retry-after", b"1"),
+        (b"preference-applied", b"respond-async"),
+        *site.quotas.headers(caller.who, site.rules(caller.role)),
+    ]
+    if not caller.owner:
+        # Somebody without an account is known again by a cookie, from the first job on.
+        value = site.identities.signed_client(job.owner.removeprefix("client:"))
+        cookie = site.identities.cookie(CLIENT_COOKIE, value, caller.secure, None)
+        headers.append((b"set-cookie", cookie.encode("latin-1")))
+    return json_response(told_job(job), 202, headers)

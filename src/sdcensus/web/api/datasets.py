@@ -13,14 +13,13 @@ from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.negotiation import told_formats
 from sdcensus.web.api.requests import (
     check_parameters,
     number_parameter,
     parameter,
     public_json,
 )
-from sdcensus.web.api.site import Site
+from sdcensus.web.api.site import Site, told_formats
 from sdcensus.web.routing import Routes
 
 Json = dict[str, Any]

@@ -16,9 +16,10 @@ from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.watch import WatchScore
 from sdcensus.web.api.account import told_time
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
+    check_forgery,
     check_parameters,
+    check_session,
     json_response,
     read_object,
     request_id,

@@ -15,12 +15,12 @@ from sdcensus.web.database.passwords import (
     LONGEST,
     Hasher,
     Patience,
+    VerifiedTokens,
     check_new_password,
     normal_password,
 )
 from sdcensus.web.database.records import NO_ACCOUNT, Account, Action, Actor, LoginAnswer
 from sdcensus.web.database.schema import AnyRow, accounts, sessions
-from sdcensus.web.database.verified import VerifiedTokens
 
 LONGEST_NAME = 80
 

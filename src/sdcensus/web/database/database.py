@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import IntegrityError
@@ -15,16 +14,13 @@ from sdcensus.web.database.accounts import Accounts
 from sdcensus.web.database.audit import AuditLog, enter
 from sdcensus.web.database.backup import read_backup, write_backup
 from sdcensus.web.database.link import Clock, Link, open_link, utc_now
-from sdcensus.web.database.notices import Alarms, FeedbackBox
-from sdcensus.web.database.passwords import Hasher, Hashing, Patience
-from sdcensus.web.database.pseudonyms import Pseudonyms
+from sdcensus.web.database.notices import Alarms, FeedbackBox, SavedTables
+from sdcensus.web.database.passwords import Hasher, Hashing, Patience, VerifiedTokens
 from sdcensus.web.database.records import Action, Actor, Restored
-from sdcensus.web.database.saved import SavedTables
 from sdcensus.web.database.schema import keys, migrate, version
 from sdcensus.web.database.served import Served
-from sdcensus.web.database.sessions import IDLE, LONGEST, Sessions
+from sdcensus.web.database.sessions import IDLE, LONGEST, Pseudonyms, Sessions
 from sdcensus.web.database.tokens import Tokens
-from sdcensus.web.database.verified import VerifiedTokens
 
 _TOKEN_KEY = "tokens"
 
@@ -107,12 +103,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
