@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -344,20 +344,14 @@ class Connection:
         url = self._transport.address("/tables", words)
         return self._transport.send("POST", url, document=question.to_json(), accept=accept)
 
-    @contextmanager
     def _opened(
         self, question: Question, words: list[tuple[str, str]], accept: str
-    ) -> Iterator[Any]:
+    ) -> AbstractContextManager[Any]:
         link = self._transport.address("/tables", [*question.to_parameters(), *words])
         if len(link) <= LONGEST_LINK:
-            with self._transport.opened("GET", link, accept=accept) as response:
-                yield response
-            return
+            return self._transport.opened("GET", link, accept=accept)
         url = self._transport.address("/tables", words)
-        with self._transport.opened(
-            "POST", url, document=question.to_json(), accept=accept
-        ) as response:
-            yield response
+        return self._transport.opened("POST", url, document=question.to_json(), accept=accept)
 
     def _answer(
         self, received: Received, words: list[tuple[str, str]], wait: float, progress: Progress

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from starlette.responses import Response
@@ -210,19 +211,21 @@ def _note_failure(
     started: float,
 ) -> None:
     reason = "internal" if error is None else error.reason
+    entry = _failed(site, caller, reason, request)
+    took = round(1_000 * (time.perf_counter() - started))
+    question = asked.question.text
+    site.note(replace(entry, question=question, format=asked.format, milliseconds=took))
+
+
+def _failed(site: Site, caller: Caller, reason: str, request: str) -> AuditEntry:
     site.metrics.answers.labels("failed", caller.audit_role).inc()
-    site.note(
-        AuditEntry(
-            who=caller.who,
-            role=caller.audit_role,
-            action=Action.TABLE,
-            question=asked.question.text,
-            format=asked.format,
-            outcome="failed",
-            reason=reason,
-            milliseconds=round(1_000 * (time.perf_counter() - started)),
-            request=request,
-        )
+    return AuditEntry(
+        who=caller.who,
+        role=caller.audit_role,
+        action=Action.TABLE,
+        outcome="failed",
+        reason=reason,
+        request=request,
     )
 
 
@@ -331,17 +334,8 @@ def told_job(job: Job) -> dict[str, object]:
 def audit_question(site: Site, caller: Caller, error: Exception, request: str) -> None:
     """Note a question that could not even be read."""
     known = as_api_error(error)
-    site.note(
-        AuditEntry(
-            who=caller.who,
-            role=caller.audit_role,
-            action=Action.TABLE,
-            outcome="failed",
-            reason="bad-question" if known is None else known.reason,
-            request=request,
-        )
-    )
-    site.metrics.answers.labels("failed", caller.audit_role).inc()
+    reason = "bad-question" if known is None else known.reason
+    site.note(_failed(site, caller, reason, request))
 
 
 def job_response(site: Site, caller: Caller, job: Job) -> Response:

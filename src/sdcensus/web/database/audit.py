@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -117,11 +118,8 @@ class _Walk:
         entry = dict(row._mapping)
         sequence, hashed = entry["sequence"], str(entry.pop("hash"))
         if not isinstance(sequence, int) or not _HASH.fullmatch(hashed):
-            self._find(
-                self._last.sequence + 1,
-                Damage.CHANGED,
-                f"The number or the hash of an entry after {self._last.sequence} was changed.",
-            )
+            text = f"The number or the hash of an entry after {self._last.sequence} was changed."
+            self._find(self._last.sequence + 1, Damage.CHANGED, text)
             return
         if sequence <= self._start.sequence:
             self._find(
@@ -140,11 +138,8 @@ class _Walk:
             )
             self._find(expected, Damage.REMOVED, f"{which} missing.")
         elif entry_hash(self._last.hash, entry) != hashed:
-            self._find(
-                sequence,
-                Damage.CHANGED,
-                f"Entry {sequence} was changed, or the hash of the one before it was.",
-            )
+            text = f"Entry {sequence} was changed, or the hash of the one before it was."
+            self._find(sequence, Damage.CHANGED, text)
         # From here on the chain is followed as it stands, so that every place is found.
         self._last = Head(sequence, hashed)
         self._compare_known(self._last)
@@ -153,29 +148,17 @@ class _Walk:
         """The end of the table against the end that was noted, here and elsewhere."""
         last = self._last
         if last.sequence < head.sequence:
-            self._find(
-                last.sequence + 1,
-                Damage.REMOVED,
-                f"Entries {last.sequence + 1} to {head.sequence} are missing at the end.",
-            )
+            text = f"Entries {last.sequence + 1} to {head.sequence} are missing at the end."
+            self._find(last.sequence + 1, Damage.REMOVED, text)
         elif last.sequence > head.sequence:
-            self._find(
-                head.sequence + 1,
-                Damage.INSERTED,
-                f"Entries {head.sequence + 1} to {last.sequence} were inserted at the end.",
-            )
+            text = f"Entries {head.sequence + 1} to {last.sequence} were inserted at the end."
+            self._find(head.sequence + 1, Damage.INSERTED, text)
         elif last.hash != head.hash:
-            self._find(
-                last.sequence,
-                Damage.CHANGED,
-                f"The hash of the last entry, {last.sequence}, was changed.",
-            )
+            text = f"The hash of the last entry, {last.sequence}, was changed."
+            self._find(last.sequence, Damage.CHANGED, text)
         if self._known is not None and self._known.sequence > last.sequence:
-            self._find(
-                last.sequence + 1,
-                Damage.REMOVED,
-                f"Entry {self._known.sequence}, which was noted elsewhere, is missing.",
-            )
+            text = f"Entry {self._known.sequence}, which was noted elsewhere, is missing."
+            self._find(last.sequence + 1, Damage.REMOVED, text)
 
     def _compare_known(self, here: Head) -> None:
         known = self._known
@@ -250,9 +233,8 @@ def enter(
     connection: Connection, by: Actor, action: Action, now: datetime, *, about: str = ""
 ) -> None:
     """Enter one change of accounts or settings, in the transaction in which it happens."""
-    who = {"who": by.who, "role": by.role, "request": by.request}
-    entry = AuditEntry(**who, action=action, outcome="allowed", reason=about)
-    append_entries(connection, [entry], now)
+    allowed = AuditEntry(who=by.who, role=by.role, action=action, outcome="allowed", reason=about)
+    append_entries(connection, [replace(allowed, request=by.request)], now)
 
 
 class AuditLog:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Column, Connection, Engine, create_engine, event, insert, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 
@@ -267,3 +267,20 @@ def _prepare_postgresql(connection: Any, record: object) -> None:
         cursor.execute(f"SET lock_timeout = '{PATIENCE}s'")
         cursor.execute("SET timezone = 'UTC'")
     connection.commit()
+
+
+def kept_key(link: Link, names: Column[Any], name: str) -> bytes:
+    """Random bytes that a table keeps under a name, as ``value``; made when needed first."""
+    asked = select(names.table.c.value).where(names == name)
+    with link.reading() as connection:
+        kept = connection.execute(asked).scalar_one_or_none()
+    if kept is not None:
+        return bytes(kept)
+    key = secrets.token_bytes(32)
+    try:
+        with link.writing() as connection:
+            connection.execute(insert(names.table).values({names.name: name, "value": key}))
+        return key
+    except IntegrityError:  # another process was faster
+        with link.reading() as connection:
+            return bytes(connection.execute(asked).scalar_one())

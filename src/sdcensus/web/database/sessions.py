@@ -16,11 +16,10 @@ import threading
 from datetime import timedelta
 
 from sqlalchemy import delete, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from sdcensus.errors import SpecError
 from sdcensus.web.database.accounts import account_of
-from sdcensus.web.database.link import Link, storable
+from sdcensus.web.database.link import Link, kept_key, storable
 from sdcensus.web.database.records import NO_ACCOUNT, Account, Session, StartedSession
 from sdcensus.web.database.schema import accounts, daily_keys, sessions
 
@@ -156,26 +155,13 @@ class Pseudonyms:
         with self._lock:
             if day != self._day:
                 yesterday = (now - timedelta(days=1)).date().isoformat()
-                self._day, self._key = day, self._key_of(day, yesterday)
+                # The clock of another process may still be before midnight.
+                with self._link.writing() as connection:
+                    connection.execute(delete(daily_keys).where(daily_keys.c.day < yesterday))
+                self._day, self._key = day, kept_key(self._link, daily_keys.c.day, day)
             key = self._key
         digest = hmac.new(key, one_spelling(address).encode("utf-8"), "sha256").hexdigest()
         return f"{NO_ACCOUNT}{digest[:_LENGTH]}"
-
-    def _key_of(self, day: str, yesterday: str) -> bytes:
-        asked = select(daily_keys.c.value).where(daily_keys.c.day == day)
-        try:
-            with self._link.writing() as connection:
-                # The clock of another process may still be before midnight.
-                connection.execute(delete(daily_keys).where(daily_keys.c.day < yesterday))
-                kept = connection.execute(asked).scalar_one_or_none()
-                if kept is not None:
-                    return bytes(kept)
-                made = secrets.token_bytes(32)
-                connection.execute(insert(daily_keys).values(day=day, value=made))
-                return made
-        except IntegrityError:  # another process was faster
-            with self._link.reading() as connection:
-                return bytes(connection.execute(asked).scalar_one())
 
 
 def one_spelling(address: str) -> str:
