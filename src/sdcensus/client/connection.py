@@ -153,13 +153,13 @@ class Connection:
         asked = {"variable": variable, "level": level, "search": search, "parent": parent}
         given = [(name, value) for name, value in asked.items() if value is not None]
         path = f"/datasets/{_part(of)}/areas"
-        code_of_levels: list[CodeOfLevel] = []
+        listed: list[CodeOfLevel] = []
         while True:
-            page = [*given, ("limit", str(PAGE)), ("offset", str(len(code_of_levels)))]
+            page = [*given, ("limit", str(PAGE)), ("offset", str(len(listed)))]
             total, areas = areas_of(self._get(path, page, language))
-            code_of_levels += areas
-            if not areas or len(code_of_levels) >= total:
-                return tuple(code_of_levels)
+            listed += areas
+            if not areas or len(listed) >= total:
+                return tuple(listed)
 
     # ------------------------------------------------------------ tables
 
@@ -289,12 +289,12 @@ class Connection:
         with understood():
             return tuple(
                 ProgramTable(
-                    str(one.get("name") or ""),
-                    str(one.get("title") or ""),
-                    Question.from_json(one["question"]),
-                    one.get("share"),
+                    str(table.get("name") or ""),
+                    str(table.get("title") or ""),
+                    Question.from_json(table["question"]),
+                    table.get("share"),
                 )
-                for one in received["tables"]
+                for table in received["tables"]
             )
 
     def run(
@@ -396,12 +396,12 @@ def make_question(
     """A question from what a program says; mistakes of form are found before it is sent."""
     document: dict[str, Any] = {"of": of, "by": list(by), "where": where or ""}
     if codes:
-        document["codes"] = {name: [str(one) for one in code] for name, code in codes.items()}
+        document["codes"] = {name: [str(value) for value in code] for name, code in codes.items()}
     if groups:
         document["groups"] = {
             name: [
-                {"label": label, "codes": [str(one) for one in some]}
-                for label, some in named.items()
+                {"label": label, "codes": [str(value) for value in members]}
+                for label, members in named.items()
             ]
             for name, named in groups.items()
         }

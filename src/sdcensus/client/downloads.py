@@ -33,9 +33,9 @@ def formats_of(document: Any) -> tuple[DownloadFormat, ...]:
     """Read the formats of the answer about data sets; first come those without an archive."""
     formats, archives = [], []
     with understood():
-        for one in document["formats"]:
-            name, endings = str(one["name"]), list(map(str, one["endings"]))
-            formats.append(DownloadFormat(name, str(one["media_type"]), endings[0]))
+        for described in document["formats"]:
+            name, endings = str(described["name"]), list(map(str, described["endings"]))
+            formats.append(DownloadFormat(name, str(described["media_type"]), endings[0]))
             if len(endings) > 1:
                 # The same with what stands beside it, in one file.
                 inner = endings[0].rpartition(".")[0]
@@ -57,7 +57,7 @@ def format_of(named: str | None, target: Path, formats: Sequence[DownloadFormat]
             raise UnknownName("format", str(named), known=names)
         return formats[names.index(named)]
     # The longest ending first: .sdmx.csv is no .csv.
-    for download_format in sorted(formats, key=lambda one: -len(one.ending)):
+    for download_format in sorted(formats, key=lambda table_format: -len(table_format.ending)):
         if target.name.lower().endswith(download_format.ending):
             return download_format
     raise SpecError(

@@ -79,21 +79,23 @@ async def restore_watch(site: Site) -> int:
     pages = site.database.audit.delivered(since, most=most)
     known: dict[str, TableSpec | None] = {}
     loop = asyncio.get_running_loop()
-    told = 0
+    restored = 0
     while not site.stopping:
         page = await _quietly(site, partial(next, pages, None))
         if page is None:
             break
         # Of a table that somebody has asked for since the start the watch knows already.
-        new = [one for one in page if one.spec_hash and site.is_new(one.who, one.spec_hash)]
+        new = [
+            entry for entry in page if entry.spec_hash and site.is_new(entry.who, entry.spec_hash)
+        ]
         questions = await _quietly(site, partial(_compiled, site, new, known)) or []
         for at in range(0, len(questions), _AT_ONCE):
-            some = questions[at : at + _AT_ONCE]
+            batch = questions[at : at + _AT_ONCE]
             try:
-                told += await loop.run_in_executor(site.watching, site.watch.restore, some)
+                restored += await loop.run_in_executor(site.watching, site.watch.restore, batch)
             except Exception as error:
                 log_failure(_NOBODY, error)
-    return told
+    return restored
 
 
 def tidy(site: Site) -> None:
@@ -118,14 +120,14 @@ def tidy(site: Site) -> None:
 def _compiled(
     site: Site, entries: Sequence[WrittenEntry], known: dict[str, TableSpec | None]
 ) -> list[Watched]:
-    found = []
+    questions = []
     for entry in entries:
         if entry.question not in known:
             known[entry.question] = _spec(site, entry.question)
         spec = known[entry.question]
         if spec is not None:
-            found.append((entry.who, spec, entry.time.timestamp()))
-    return found
+            questions.append((entry.who, spec, entry.time.timestamp()))
+    return questions
 
 
 def _spec(site: Site, question: str) -> TableSpec | None:
@@ -325,8 +327,8 @@ def _add_failures(app: Starlette, site: Site, pages: Pages, known_routes: Sequen
 
 def _methods(known: Sequence[Route], path: str) -> set[str]:
     """The methods that an address answers; OPTIONS tells all of them."""
-    found = [each.methods or set() for each in known if each.path_regex.match(path)]
-    return {"OPTIONS"}.union(*found)
+    methods = [each.methods or set() for each in known if each.path_regex.match(path)]
+    return {"OPTIONS"}.union(*methods)
 
 
 def _wants_page(request: Request) -> bool:

@@ -60,8 +60,8 @@ def packed(body: bytes, media_type: str) -> bytes | None:
         return None
     if media_type.startswith(_NEVER_PACKED):
         return None
-    made = gzip.compress(body, compresslevel=PACKING, mtime=0)
-    return made if len(made) < 0.9 * len(body) else None
+    smaller = gzip.compress(body, compresslevel=PACKING, mtime=0)
+    return smaller if len(smaller) < 0.9 * len(body) else None
 
 
 class ByteCache(Generic[Result]):
@@ -83,11 +83,11 @@ class ByteCache(Generic[Result]):
 
     def get(self, key: Key) -> Result | None:
         """What is kept under a key."""
-        found = self._kept.get(key)
-        if found is None:
+        kept = self._kept.get(key)
+        if kept is None:
             return None
         self._kept.move_to_end(key)
-        return found[0]
+        return kept[0]
 
     def get_alias(self, alias: Key) -> Result | None:
         """What is kept under another spelling of a key."""
@@ -115,9 +115,9 @@ class ByteCache(Generic[Result]):
 
     def remove(self, key: Key) -> None:
         """Forget a result."""
-        found = self._kept.pop(key, None)
-        if found is not None:
-            self._bytes -= found[1]
+        removed = self._kept.pop(key, None)
+        if removed is not None:
+            self._bytes -= removed[1]
 
 
 @dataclass(slots=True, eq=False)

@@ -55,10 +55,10 @@ def text(language: str, key: str, **values: object) -> str:
         >>> text("fr", "no.such.text")
         'no.such.text'
     """
-    found = texts(language).get(key, key)
+    words = texts(language).get(key, key)
     for name, value in values.items():
-        found = found.replace("{" + name + "}", str(value))
-    return found
+        words = words.replace("{" + name + "}", str(value))
+    return words
 
 
 def language_of(request: HTTPConnection, languages: Sequence[str] = LANGUAGES) -> str:
@@ -80,9 +80,9 @@ def chosen_language(
         >>> chosen_language(None, None, "de, es-AR;q=0.8, en;q=0.5", LANGUAGES)
         'es'
     """
-    for one in (link, cookie):
-        if one in languages and one is not None:
-            return one
+    for language in (link, cookie):
+        if language in languages and language is not None:
+            return language
     return preferred(header, languages)
 
 

@@ -96,10 +96,10 @@ class Metrics:
 
     def outcomes(self) -> dict[str, int]:
         """Questions by what became of them, since the start."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for outcome, value in _by_label(self.answers, "outcome"):
-            found[outcome] = found.get(outcome, 0) + int(value)
-        return found
+            counts[outcome] = counts.get(outcome, 0) + int(value)
+        return counts
 
     def cached(self) -> dict[str, int]:
         """Questions whose answer was at hand, or was not, since the start."""

@@ -118,8 +118,8 @@ class Shell:
             await self._say(internal, scope, request, sending, started=bool(status))
         finally:
             self._active -= 1
-            found = scope.get("sdcensus.route") or getattr(scope.get("route"), "path", None)
-            route = "other" if found is None else str(found)
+            matched = scope.get("sdcensus.route") or getattr(scope.get("route"), "path", None)
+            route = "other" if matched is None else str(matched)
             if path.startswith(_API) and not route.startswith(("/api", "other")):
                 route = f"{_API}{route}"
             known = method if method in ("GET", "HEAD", "POST", "DELETE", "OPTIONS") else "other"

@@ -56,7 +56,7 @@ def data_block(value: object) -> Markup:
 def _texts_block(language: str) -> Markup:
     """The texts that pages show themselves; what is wrong is told by the server."""
     every = texts(language).items()
-    return data_block({key: one for key, one in every if not key.startswith("mistakes.")})
+    return data_block({key: words for key, words in every if not key.startswith("mistakes.")})
 
 
 class Pages:
@@ -277,11 +277,11 @@ async def _fields(request: Request, *names: str) -> tuple[bool, dict[str, str]]:
     if kind != _FORM:
         if kind == "" and not await request.body():
             return False, {}
-        found = await read_object(request, *names)
-        for name, value in found.items():
+        members = await read_object(request, *names)
+        for name, value in members.items():
             if not isinstance(value, str):
                 raise ApiError(400, "bad_request", place=name)
-        return False, found
+        return False, members
     body = (await request.body()).decode("utf-8", "replace")
     try:
         pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=20, encoding="utf-8")

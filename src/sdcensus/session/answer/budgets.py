@@ -120,7 +120,7 @@ def open_menu(policy: Policy, of: Entity) -> Menu | None:
             continue
     if not menus:
         return None
-    widest = max(menus, key=lambda one: one.dimensions)
+    widest = max(menus, key=lambda menu: menu.dimensions)
     return replace(widest, cells=None)
 
 
@@ -180,17 +180,17 @@ def _remedies(
     methods: Mapping[Entity, Method],
     planned: bool,
 ) -> list[str]:
-    found = [_stronger(budgets, planned)]
+    remedies = [_stronger(budgets, planned)]
     dimensions = _enough_dimensions(policy, budgets, methods)
     if dimensions is not None:
-        found.append(
+        remedies.append(
             f"fewer variables in a table: [limits] dimensions = {dimensions}, and no role with more"
         )
-    found.append(
+    remedies.append(
         "fewer variables or coarser levels on offer: [variable.NAME] offered = false, or"
         ' finest_level = "LEVEL". How much noise the rest needs: sdcensus looks STORE --policy FILE'
     )
-    return found
+    return remedies
 
 
 def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
@@ -200,14 +200,16 @@ def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
     except SpecError as error:
         return f"stronger noise does not: {error}"
     settings: dict[str, Any] = dict(design.parameters)
-    made = (
+    command = (
         f"stronger noise: sdcensus ptable design --max-deviation {settings['max_deviation']}"
         f" --variance {settings['variance']:g} --format plain --out noise.csv"
     )
     written = 'perturbation = "noise.csv" in [protect] of'
     if planned:
-        return f"{made} beside the plan, then {written} this plan and of all others of the office"
-    return f"{made}, then here --perturbation noise.csv and {written} the plans of the office"
+        return (
+            f"{command} beside the plan, then {written} this plan and of all others of the office"
+        )
+    return f"{command}, then here --perturbation noise.csv and {written} the plans of the office"
 
 
 def _enough_dimensions(
@@ -221,9 +223,9 @@ def _enough_dimensions(
             of: replace(menu, dimensions=min(menu.dimensions, dimensions))
             for of, menu in menus.items()
         }
-        found = open_look_budgets(policy, fewer, methods)
+        fewer_budgets = open_look_budgets(policy, fewer, methods)
         if all(
-            needed(found[budget.of], budget.limit).met_by(noise)
+            needed(fewer_budgets[budget.of], budget.limit).met_by(noise)
             for budget in budgets
             if (noise := _noise(methods[budget.of])) is not None
         ):

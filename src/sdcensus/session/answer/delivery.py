@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -67,7 +66,7 @@ def delivered(
         axes=tuple(delivered_axis(axis) for axis in compiled.axes),
         values=cells.values,
         marks=cells.marks,
-        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
+        unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
         notes=tuple(_notes(compiled, cells, verdict, claims, provenance.smallest_group)),
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
@@ -191,11 +190,8 @@ def axis_label(axis: Axis) -> Text:
 
 def question_heading(spec: TableSpec) -> Text:
     """What a table shows, in words, in every language of the product."""
-    return Text.of({one: layer_heading(spec, _headings(spec.axes, one), one) for one in LANGUAGES})
-
-
-def _headings(axes: Sequence[Axis], language: str) -> list[str]:
-    return [_heading(axis, language) for axis in axes]
+    headings = {key: [_heading(axis, key) for axis in spec.axes] for key in LANGUAGES}
+    return Text.of({key: layer_heading(spec, names, key) for key, names in headings.items()})
 
 
 def _heading(axis: Axis, language: str) -> str:

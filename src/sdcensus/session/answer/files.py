@@ -33,7 +33,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 @cache
 def served_formats() -> tuple[TableFormat, ...]:
     """All formats; the one first that is given where nothing else is asked for."""
-    return tuple(sorted(all_formats(), key=lambda one: one.name != JSON_STAT))
+    return tuple(sorted(all_formats(), key=lambda served: served.name != JSON_STAT))
 
 
 @cache

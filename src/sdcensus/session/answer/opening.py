@@ -150,7 +150,7 @@ def _methods(
         key_version = published.key_version
     version = key_version if key_version is not None else _said_version(plan, options, given)
     lookup = find_lookup_secret(given, version=version)
-    made: dict[Entity, Method] = {}
+    methods: dict[Entity, Method] = {}
     for spec in census.schema.entities:
         of = spec.entity
         if plan is not None:
@@ -176,9 +176,11 @@ def _methods(
                 " and noise whose look budget can be computed. Take the method 'cell-key' (rounding"
                 " too is one: --scheme RR3), without steps after it."
             )
-        made[of] = exempting(method, policy)
-    check_methods([TableSpec(of=of, axes=()) for of in made], census.origin, lambda of: made[of])
-    return made
+        methods[of] = exempting(method, policy)
+    check_methods(
+        [TableSpec(of=of, axes=()) for of in methods], census.origin, lambda of: methods[of]
+    )
+    return methods
 
 
 def _said_version(

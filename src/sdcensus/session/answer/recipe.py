@@ -73,7 +73,7 @@ class Compiled:
     @property
     def declared(self) -> bool:
         """Whether the answer is a table of declared codes, as a plan would publish it."""
-        one_part = all(len(parts) == 1 for one in self.filters for parts in one.parts)
+        one_part = all(len(parts) == 1 for chosen in self.filters for parts in chosen.parts)
         return self.terms == 1 and one_part and all(axis.whole for axis in self.axes)
 
 
@@ -254,7 +254,7 @@ def _areas_shown(
                 (part.level, names[part.level][part.at]) in gone for part in parts if not part.total
             )
             for code in codes
-            for parts in [[one for part in code.parts for one in part]]
+            for parts in [[piece for part in code.parts for piece in part]]
         )
         return len(codes), len(codes) - hidden
     return verdict.areas, verdict.available

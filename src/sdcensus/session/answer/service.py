@@ -189,10 +189,10 @@ class TableService(Confidential):
             judging_method(method)
         # Tables are kept as the one rule of this service shows them.
         self._cache: RecentlyUsed[tuple[CountedCells, Provenance]] = RecentlyUsed(
-            kept_bytes, lambda one: one[0].bytes
+            kept_bytes, lambda kept: kept[0].bytes
         )
         self._judged: RecentlyUsed[AnyTable] = RecentlyUsed(
-            kept_bytes // 4, lambda one: one.published.nbytes
+            kept_bytes // 4, lambda kept: kept.published.nbytes
         )
 
     def __repr__(self) -> str:
@@ -225,10 +225,10 @@ class TableService(Confidential):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the office should know about its methods, each sentence once."""
-        told = [
+        sentences = [
             caution for method in self._methods.values() for caution in method.claims().cautions
         ]
-        return tuple(dict.fromkeys(told))
+        return tuple(dict.fromkeys(sentences))
 
     @property
     def versions(self) -> DataVersions:

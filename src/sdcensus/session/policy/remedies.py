@@ -179,12 +179,12 @@ class Judgement:
         """Some areas, by level."""
         if self.axis is None:
             return ()
-        found: dict[str, list[str]] = {}
+        codes_of_level: dict[str, list[str]] = {}
         for at in np.flatnonzero(which):
             code = self.axis.codes[int(at)]
-            found.setdefault(code.level, []).append(code.code)
+            codes_of_level.setdefault(code.level, []).append(code.code)
         name = self.axis.variable.name
-        return tuple(Withheld(name, level, tuple(codes)) for level, codes in found.items())
+        return tuple(Withheld(name, level, tuple(codes)) for level, codes in codes_of_level.items())
 
 
 def judge(policy: Policy, spec: TableSpec, areas: Areas, rules: OnlineRules) -> Judgement:
@@ -201,12 +201,12 @@ def judge(policy: Policy, spec: TableSpec, areas: Areas, rules: OnlineRules) -> 
         below = below_mean(areas.population, cells, rules.mean_cell_size_of_table)
         whole = bool(below.reshape(-1)[-1])
     if areas.use is None:
-        one = np.ones(1, dtype=bool)
-        return Judgement(None, one, sparse.reshape(-1)[-1:], small.reshape(-1)[-1:], whole)
+        mask = np.ones(1, dtype=bool)
+        return Judgement(None, mask, sparse.reshape(-1)[-1:], small.reshape(-1)[-1:], whole)
     if areas.use.axis is None:
         # One area that does not pass is enough: the table shows their sum, and nothing else.
         chosen = about(areas.spec.axes[0], areas.use.chosen)
-        some_sparse, some_small = (np.array([(one & chosen).any()]) for one in (sparse, small))
+        some_sparse, some_small = (np.array([(mask & chosen).any()]) for mask in (sparse, small))
         return Judgement(None, np.ones(1, dtype=bool), some_sparse, some_small, whole)
     axis = areas.use.axis
     places = _places(axis, areas.spec.axes[0])

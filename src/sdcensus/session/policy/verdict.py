@@ -183,21 +183,21 @@ class Verdict:
     @property
     def withheld(self) -> tuple[Withheld, ...]:
         """Every code that is not shown, each once."""
-        found: dict[tuple[str, str], dict[str, None]] = {}
+        codes_at: dict[tuple[str, str], dict[str, None]] = {}
         for reason in self.reasons:
             for withheld in reason.withheld:
-                found.setdefault((withheld.variable, withheld.level), {}).update(
+                codes_at.setdefault((withheld.variable, withheld.level), {}).update(
                     dict.fromkeys(withheld.codes)
                 )
-        return tuple(Withheld(*at, tuple(codes)) for at, codes in found.items())
+        return tuple(Withheld(*at, tuple(codes)) for at, codes in codes_at.items())
 
     @property
     def remedies(self) -> tuple[VerdictRemedy, ...]:
         """What would help, each once."""
-        found = {
+        by_table = {
             remedy.spec.hash(): remedy for reason in self.reasons for remedy in reason.remedies
         }
-        return tuple(found.values())
+        return tuple(by_table.values())
 
     @property
     def sentence(self) -> str:

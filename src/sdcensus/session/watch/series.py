@@ -105,29 +105,31 @@ class Differencing:
         if own.asked:
             return 0, ""
         own.asked = True
-        found = (0, "")
+        best = (0, "")
         for name in dict.fromkeys(choice[0] for choice in own.choices):
-            mine = [(choice, levels) for one, choice, levels in own.choices if one == name]
+            mine = [
+                (choice, levels) for variable, choice, levels in own.choices if variable == name
+            ]
             levels = mine[0][1]
             number = self._differences(levels.leaves, [choice for choice, _ in mine], levels)
-            found = max(found, (number, name))
+            best = max(best, (number, name))
         for name, choice in asked.conditions.items():
             others = {key: value for key, value in asked.conditions.items() if key != name}
             wider = self._table(asked, others)
             levels = asked.levels[name]
-            known = [other for one, other, _ in wider.choices if one == name]
+            known = [other for variable, other, _ in wider.choices if variable == name]
             if wider.asked:
                 known.append(levels.leaves)
-            found = max(found, (self._differences(choice, known, levels), name))
+            best = max(best, (self._differences(choice, known, levels), name))
             wider.choices = [*wider.choices, (name, choice, levels)][-MOST_CHOICES:]
-        return found
+        return best
 
     def _differences(self, choice: int, known: list[int], levels: Levels) -> int:
         """How many differences a choice makes with known ones, such as overlap not counted."""
-        near = [one for one in known if self._near(choice, one, levels)]
+        near = [other for other in known if self._near(choice, other, levels)]
         number = used = 0
-        for one in near:
-            differ = choice & ~one
+        for other in near:
+            differ = choice & ~other
             if differ and not differ & used:
                 number += 1
                 used |= differ
@@ -201,7 +203,7 @@ class Scanning:
     def _forget(self) -> None:
         """The oldest and shortest walks go first."""
         if self._entries > self._most:
-            ranked = sorted(self._walks.items(), key=lambda one: -len(one[1].places))
+            ranked = sorted(self._walks.items(), key=lambda entry: -len(entry[1].places))
             kept: dict[Any, _Walk] = {}
             self._entries = 0
             for key, walk in ranked:
@@ -244,5 +246,5 @@ class Coverage:
         count = len(self._pairs[step.place])
         self.most = max(self.most, count)
         self._titles = (*self._titles, asked.title)[-_TITLES:]
-        made = SeriesStep(float(count), step.title, asked.title, self._titles)
-        return made, self._aged[step.place].value
+        series_step = SeriesStep(float(count), step.title, asked.title, self._titles)
+        return series_step, self._aged[step.place].value

@@ -140,11 +140,11 @@ class WatchedAccount:
 
     def _tell(self, pattern: Pattern, value: float, limit: float) -> bool:
         """Whether the staff is to be told: at the limit, and when the pattern has grown by half."""
-        told = self._told.get(pattern, 0.0)
-        if value < told / 2:  # it has aged away and begins anew
-            told = self._told[pattern] = 0.0
+        before = self._told.get(pattern, 0.0)
+        if value < before / 2:  # it has aged away and begins anew
+            before = self._told[pattern] = 0.0
         # Sums of fractions, and of what has aged by a minute: nearly the limit is the limit.
-        if value < limit * (1 - TOLERANCE) or value < AGAIN * told:
+        if value < limit * (1 - TOLERANCE) or value < AGAIN * before:
             return False
         self._told[pattern] = value
         return True
@@ -245,7 +245,7 @@ class Watch:
             score, raised = account.seen(asked, at)
             self._entries += account.entries - before
             _, together = self._everybody.seen(asked, at)
-            alarms = tuple(self._alarm(one, at) for one in (*raised, *together))
+            alarms = tuple(self._alarm(pattern, at) for pattern in (*raised, *together))
             self._make_room(account)
             return Observation(account.score(at), self._delay(score), alarms)
 
@@ -318,13 +318,13 @@ class Watch:
             return
         ranked = sorted(
             (account for account in self._accounts.values() if account is not current),
-            key=lambda one: (round(one.score(self._latest), 1), one.last),
+            key=lambda oldest: (round(oldest.score(self._latest), 1), oldest.last),
         )
-        for one in ranked:
+        for oldest in ranked:
             if len(self._accounts) <= _ROOM * most and self._entries <= _ROOM * entries:
                 break
-            del self._accounts[one.who]
-            self._entries -= one.entries
+            del self._accounts[oldest.who]
+            self._entries -= oldest.entries
             self._forgotten += 1
 
     def _asked(self, spec: TableSpec) -> AskedCells:

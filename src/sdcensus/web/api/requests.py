@@ -54,14 +54,14 @@ async def read_object(request: Request, *members: str) -> Json:
     Raises:
         ApiError: It is something else (400).
     """
-    found = await read_json(request)
-    if not isinstance(found, dict):
+    document = await read_json(request)
+    if not isinstance(document, dict):
         raise ApiError(400, "not_an_object")
-    for name in found:
+    for name in document:
         if name not in members:
             values = {"known": ", ".join(members)}
             raise ApiError(400, "unknown_member", values=values, place=_shown(name))
-    return found
+    return document
 
 
 def text_member(found: Mapping[str, Any], name: str, longest: int, default: str | None) -> str:
@@ -185,7 +185,7 @@ def entry_response(request: Request, site: Site, caller: Caller, entry: CachedAn
 def wants_job(request: Request) -> bool:
     """Whether somebody would rather not wait: ``Prefer: respond-async``."""
     preferred = _header(request, "prefer").lower().replace(";", ",").split(",")
-    return "respond-async" in {one.strip() for one in preferred}
+    return "respond-async" in {preference.strip() for preference in preferred}
 
 
 def sent_entry(

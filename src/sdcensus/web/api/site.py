@@ -44,10 +44,10 @@ def asked_format(name: str | None, accept: str) -> str:
         if name in form_names():
             return name
         raise _no_such_form(name)
-    found = accepted(accept)
-    if found is None:
+    form = accepted(accept)
+    if form is None:
         raise _no_such_form(None)
-    return found
+    return form
 
 
 def _no_such_form(name: str | None) -> ApiError:
@@ -79,7 +79,7 @@ def accepted(header: str) -> str | None:
     """
     if not header.strip():
         return JSON_STAT
-    ranges = [_range(one) for one in header[:_LONGEST_HEADER].split(",") if one.strip()]
+    ranges = [_range(text) for text in header[:_LONGEST_HEADER].split(",") if text.strip()]
     best, at = None, 0.0
     for table_format in served_formats():
         quality = max(_quality(media_type, ranges) for media_type in table_format.media_types)
@@ -105,9 +105,9 @@ def _quality(media_type: str, ranges: list[tuple[str, float]]) -> float:
     """The quality of a type: of the range that names it most closely."""
     main = media_type.partition("/")[0]
     for wanted in (media_type, f"{main}/*", "*/*"):
-        found = [quality for kind, quality in ranges if kind == wanted]
-        if found:
-            return max(found)
+        qualities = [quality for kind, quality in ranges if kind == wanted]
+        if qualities:
+            return max(qualities)
     return 0.0
 
 

@@ -201,9 +201,9 @@ def make_entry(
         progress("writing", 0.0)
         if asked.format == JSON_STAT:
             schema = service.policy.schema
-            told = told_answer(answer, service.versions, schema, asked.language)
+            members = told_answer(answer, service.versions, schema, asked.language)
             # Copied: what orjson returns holds on to the much larger room in which it wrote.
-            body = bytes(memoryview(orjson.dumps(told)))
+            body = bytes(memoryview(orjson.dumps(members)))
             media_type, filename = "application/json", f"{answer.table.name}.json"
         else:
             rendered = render(answer, asked.format, asked.language)

@@ -124,7 +124,10 @@ def reason_of(error: Exception, secret: str) -> str:
     """The first line of what a database says, without statements, values or the password."""
     said = getattr(error, "orig", None) if isinstance(error, DBAPIError) else None
     text = str(said) if said is not None else "the database is too busy"
-    line = next((one.strip() for one in text.splitlines() if one.strip()), type(error).__name__)
+    line = next(
+        (part.strip() for part in text.splitlines() if part.strip()),
+        type(error).__name__,
+    )
     for hidden in {secret, unquote(secret)} - {""}:
         line = line.replace(hidden, "***")
     return line.rstrip(".")[:300]

@@ -257,7 +257,7 @@ class VerifiedTokens:
     def _drop(self, concerned: Callable[[_Verified], bool]) -> None:
         with self._lock:
             self._generation += 1
-            for digest in [one for one, entry in self._entries.items() if concerned(entry)]:
+            for digest in [key for key, entry in self._entries.items() if concerned(entry)]:
                 del self._entries[digest]
 
     def _digest(self, text: str) -> bytes:
