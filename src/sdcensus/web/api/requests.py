@@ -64,13 +64,13 @@ async def read_object(request: Request, *members: str) -> Json:
     return document
 
 
-def text_member(found: Mapping[str, Any], name: str, longest: int, default: str | None) -> str:
+def text_member(members: Mapping[str, Any], name: str, longest: int, default: str | None) -> str:
     """A text of a body.
 
     Raises:
         ApiError: It is missing and has no default, is no text, or is too long (400).
     """
-    value = found.get(name, default)
+    value = members.get(name, default)
     if not isinstance(value, str) or len(value) > longest or "\0" in value:
         raise ApiError(400, "bad_request", place=name)
     try:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 TABLES = "/api/v1/tables"
+_VERSIONS = ("data", "keys", "method", "package", "policy")
 
 
 def link_of(question: Question) -> str:
@@ -51,13 +52,7 @@ def link_of(question: Question) -> str:
 
 def told_versions(versions: DataVersions) -> Json:
     """Which numbers these are."""
-    return {
-        "data": versions.data,
-        "keys": versions.keys,
-        "method": versions.method,
-        "package": versions.package,
-        "policy": versions.policy,
-    }
+    return {name: getattr(versions, name) for name in _VERSIONS}
 
 
 def told_reasons(verdict: Verdict, schema: Schema, language: str) -> list[Json]:
@@ -193,11 +188,8 @@ def make_entry(
         # Figures computed from published numbers are not sums of them.
         table = finish(asked.computed, answer.table)
         answer = replace(answer, table=table, parts=None, example=None)
-    if answer.table is None:
-        refused = _refused(service, asked, answer.verdict)
-        body, media_type, filename = b"", "", ""
-    else:
-        refused = None
+    entry = _entry(service, asked, answer)
+    if answer.table is not None:
         progress("writing", 0.0)
         if asked.format == JSON_STAT:
             schema = service.policy.schema
@@ -208,33 +200,28 @@ def make_entry(
         else:
             rendered = render(answer, asked.format, asked.language)
             body, media_type, filename = rendered.content, rendered.media_type, rendered.filename
-    zipped = packed(body, media_type)
-    return CachedAnswer(
-        body=body,
-        zipped=zipped,
-        media_type=media_type,
-        format=asked.format,
-        language=asked.language,
-        filename=filename,
-        etag=etag_of(body),
-        question=asked.question.text,
-        link=link_of(asked.question),
-        spec=answer.spec,
-        spec_hash=answer.spec.hash(),
-        cells=answer.cells,
-        outcome=answer.verdict.outcome.value,
-        codes=tuple(reason.code.value for reason in answer.verdict.reasons),
-        refusal=refused,
-        milliseconds=round(1_000 * (time.perf_counter() - started)),
-    )
+        zipped, etag = packed(body, media_type), etag_of(body)
+        entry = replace(entry, body=body, zipped=zipped, etag=etag)
+        entry = replace(entry, media_type=media_type, filename=filename)
+    return replace(entry, milliseconds=round(1_000 * (time.perf_counter() - started)))
 
 
 def refused_entry(
     service: TableService, asked: AskedTable, checked: Checked
 ) -> CachedAnswer | None:
     """The answer to a question that code lists refuse; ``None`` if they do not."""
-    if checked.verdict.outcome is not Outcome.REFUSED:
-        return None
+    return _entry(service, asked, checked) if checked.verdict.outcome is Outcome.REFUSED else None
+
+
+def _entry(service: TableService, asked: AskedTable, about: Answer | Checked) -> CachedAnswer:
+    """What is known of an answer before its table is written; all of it where there is none."""
+    schema, verdict = service.policy.schema, about.verdict
+    refusal = None
+    if isinstance(about, Checked) or about.table is None:
+        refusal = Refusal(
+            told_reasons(verdict, schema, asked.language),
+            told_remedies(verdict, asked.question, schema, asked.language),
+        )
     return CachedAnswer(
         body=b"",
         zipped=None,
@@ -245,18 +232,10 @@ def refused_entry(
         etag="",
         question=asked.question.text,
         link=link_of(asked.question),
-        spec=checked.spec,
-        spec_hash=checked.spec.hash(),
-        cells=checked.cells,
-        outcome=checked.verdict.outcome.value,
-        codes=tuple(reason.code.value for reason in checked.verdict.reasons),
-        refusal=_refused(service, asked, checked.verdict),
-    )
-
-
-def _refused(service: TableService, asked: AskedTable, verdict: Verdict) -> Refusal:
-    schema = service.policy.schema
-    return Refusal(
-        told_reasons(verdict, schema, asked.language),
-        told_remedies(verdict, asked.question, schema, asked.language),
+        spec=about.spec,
+        spec_hash=about.spec.hash(),
+        cells=about.cells,
+        outcome=verdict.outcome.value,
+        codes=tuple(reason.code.value for reason in verdict.reasons),
+        refusal=refusal,
     )
