@@ -157,9 +157,7 @@ def _form_parameter() -> Json:
 
 
 def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
-    form = query(
-        "format", {"type": "string", "enum": list(form_names())}, "The form; else by Accept."
-    )
+    form = _form_parameter()
     asked = [*_question_parameters(populations), lang, form]
     counted = "How large a table would be. Nothing is counted"
     return {
@@ -180,9 +178,7 @@ def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
 
 
 def _programs(program: str, lang: Json) -> Json:
-    form = query(
-        "format", {"type": "string", "enum": list(form_names())}, "The form; else by Accept."
-    )
+    form = _form_parameter()
     named = query("table", program_table_schema(), "Its table; the first if it is left out.")
     text = {**query("program", program_schema(program), "The program."), "required": True}
     return {
@@ -236,8 +232,8 @@ def _staff(lang: Json) -> Json:
 def _state(summary: str) -> Json:
     """An address for those who watch the server, beside the API."""
     failed = given("State", "It does not.")
-    told = {"200": given("State", f"{summary}."), "503": failed}
-    answer = {"summary": summary, "parameters": [], "responses": told}
+    responses = {"200": given("State", f"{summary}."), "503": failed}
+    answer = {"summary": summary, "parameters": [], "responses": responses}
     return {"servers": [{"url": "/"}], "get": answer}
 
 
