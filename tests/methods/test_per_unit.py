@@ -16,7 +16,7 @@ from sdcensus.kernels.perturbation.unit_deviations import unit_probabilities, un
 from sdcensus.methods.per_unit import PerUnitDeviations, Totals
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.interior import adds_up, interior
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.rounding_tables import (

@@ -12,8 +12,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import contingency
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.association import (
     association_change,

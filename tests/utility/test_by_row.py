@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.by_row import per_row, row_measures
 from sdcensus.utility.ranks import rank_change, rank_change_of_rows

@@ -25,7 +25,7 @@ from sdcensus.attack.pieces import Piece, Side, pieces_of
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 
 NAME = "identities"
 #: Larger units with more of the smaller ones in them are rare.

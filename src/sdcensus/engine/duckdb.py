@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sdcensus.engine.finest import check_complete, cube_of, finest_plan
-from sdcensus.engine.needs import needs_of
 from sdcensus.engine.parquet_records import ParquetRecords
 from sdcensus.engine.raw_records import FileRecords
 from sdcensus.engine.records import Records, StoreRecords, registering
-from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
+from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability, needs_of
 from sdcensus.engine.sql import DUCKDB, finest_query
 from sdcensus.errors import EngineError, InputError, SdcensusError
 from sdcensus.model.cube.cube import Origin

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdcensus.engine.finest import parquet_source
-from sdcensus.engine.needs import Needs
 from sdcensus.engine.records import QuerySource
-from sdcensus.engine.requests import Tabulate
+from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.engine.sql import DUCKDB
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.store.parquet_census import ParquetCensus
 
 if TYPE_CHECKING:

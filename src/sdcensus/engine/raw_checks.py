@@ -14,10 +14,9 @@ from sdcensus.engine.raw_encoding import Encoding
 from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import FrameReference, Frames, WantedColumns
 from sdcensus.engine.raw_query import FileQuery, column_of
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import Problem, ProblemKind
 from sdcensus.model.schema.schema import KeyColumn, Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -19,9 +19,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sdcensus.errors import InputError, unknown
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusFile
 from sdcensus.model.schema.source import FileFormat, FileSource
+from sdcensus.model.schema.variable import Entity
 
 _DELIMITERS = (",", ";", "\t", "|")
 #: The encodings that DuckDB reads without downloading anything, by the names Python gives them.

@@ -17,10 +17,9 @@ from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.kernels.keys.links import RowIndex
 from sdcensus.kernels.keys.record_keys import record_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable, smallest_width
+from sdcensus.model.schema.variable import Entity, Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 

@@ -23,10 +23,9 @@ from sdcensus.ingest.draft_words import (
     numbers_persons,
 )
 from sdcensus.ingest.readers import Reader
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileSource
-from sdcensus.model.schema.variable import CodeKind, Role
+from sdcensus.model.schema.variable import CodeKind, Entity, Role
 from sdcensus.model.text import Text
 
 #: More codes than this stand in a file of their own.

@@ -7,8 +7,7 @@ import unicodedata
 from enum import StrEnum
 from itertools import pairwise
 
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import CodeKind
+from sdcensus.model.schema.variable import CodeKind, Entity
 from sdcensus.model.text import Text
 
 

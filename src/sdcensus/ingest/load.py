@@ -16,7 +16,6 @@ from sdcensus.ingest.maps import CensusMap
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import (
     OnProblem,
     Problem,
@@ -26,6 +25,7 @@ from sdcensus.model.schema.file_problems import (
 )
 from sdcensus.model.schema.missing import with_missing_codes
 from sdcensus.model.schema.schema import HouseholdKey, Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.store.census_store import CensusStore, all_rows_of, impossible_rows

@@ -18,7 +18,7 @@ from sdcensus.methods.method import AnySecret, Method, MethodKind
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected

@@ -35,9 +35,7 @@ from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import Lookup, Perturbation, PerturbationTable
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 

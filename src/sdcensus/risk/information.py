@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 
 Float64 = npt.NDArray[np.float64]
 #: What a count may be published as, with the probability of each value.

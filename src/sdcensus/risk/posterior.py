@@ -26,7 +26,7 @@ from sdcensus.model.cube.pairs import (
 )
 from sdcensus.model.cube.parts import TablePart, region
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable, SparseTable
 
 Int64 = npt.NDArray[np.int64]
@@ -164,7 +164,7 @@ def published_given_true(
     """The probability of each published value (columns) for each true count (rows).
 
     Examples:
-        >>> from sdcensus.model.perturbation.rows import Tail
+        >>> from sdcensus.model.perturbation.table import Tail
         >>> from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
         >>> rows = (DesignRow((0,), (1.0,)), DesignRow((-1, 0, 1), (0.25, 0.5, 0.25)))
         >>> published_given_true(PerturbationDesign(rows, Tail(1)), [0, 1, 2], [0, 1])

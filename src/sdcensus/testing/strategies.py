@@ -10,19 +10,20 @@ from operator import ge, gt, le, lt
 import numpy as np
 from hypothesis import strategies as st
 
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.schema import (
     CensusInfo,
+    Combine,
     DeclaredUniverse,
     KeyRules,
     KeyScope,
+    KeySpace,
     Schema,
 )
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
+    Entity,
     Hierarchy,
     Level,
     Role,

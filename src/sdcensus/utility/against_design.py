@@ -17,7 +17,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of
 from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.distances import mid_ranks
 

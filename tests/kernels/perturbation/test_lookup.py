@@ -22,7 +22,7 @@ from sdcensus.kernels.perturbation.lookup import (
     effective_keys,
     publish,
 )
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.secret import Purpose, Secret
 
 HASH_KEY = Secret(bytes(range(32))).sub_key(Purpose.LOOKUP, 1)

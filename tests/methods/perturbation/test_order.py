@@ -12,8 +12,7 @@ from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable, Tail
 from sdcensus.model.secret import Purpose, Secret
 
 SECRET = Secret(bytes(range(32)))

@@ -15,10 +15,8 @@ from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.cube.sparse_stream import delivers_finest, map_cells, stream_cells
 from sdcensus.model.cube.streamed_cells import PublishedCells, StreamedCells, delivered_numbers
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.schema import CensusInfo, Combine, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema, UnitIdentity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema, UnitIdentity
+from sdcensus.model.schema.variable import (
+    Code,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.risk.looks.budget import look_budget, look_budgets
 from sdcensus.risk.looks.lattice import Lattice
 from sdcensus.risk.looks.tied import TiedLattice, seen_ties, tied_lattice

@@ -12,8 +12,8 @@ from sdcensus.documents.policy.document import read_policy
 from sdcensus.ingest.identities import undeclared_identities
 from sdcensus.model.progress import no_progress
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import ties_of
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.risk.looks.budget import look_budget
 from sdcensus.risk.looks.chance import large_variance

@@ -20,7 +20,7 @@ from typing import Any
 from sdcensus.errors import InputError, unknown
 from sdcensus.ingest.readers.dcfsections import read_sections
 from sdcensus.ingest.readers.files import check_file, text_encoding
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 
 #: A range of values is listed code by code up to this length.
 _LONGEST_RANGE = 1000

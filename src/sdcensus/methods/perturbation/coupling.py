@@ -24,9 +24,7 @@ from sdcensus.kernels.perturbation.coupling import (
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.model.options import option
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import KeyRule, Lookup, Perturbation, PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
 
 Float64 = npt.NDArray[np.float64]

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.cells.ancestors import small_above
+from sdcensus.kernels.cells.tabulate import small_above
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.schema.narrowing import REST, narrowed
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
+from sdcensus.model.spec.covers import REST, narrowed
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.cells.rollup import regroup
-from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.kernels.cells.tabulate import Combine, regroup
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.spec.axis import Axis, Block
 from sdcensus.model.spec.table_spec import TableSpec

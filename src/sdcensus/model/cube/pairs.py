@@ -12,12 +12,10 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.weighting import weighted_counts
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.parts import Int64, Mask, Numbers, Region, TablePart, region
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import AnyTable, SparseTable
+from sdcensus.model.published.table import AnyTable, Mark, SparseTable
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: More records than any census has.

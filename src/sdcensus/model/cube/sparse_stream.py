@@ -23,11 +23,11 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.expand import combine_sorted, expand_fastest
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators, sum_type
+from sdcensus.model.cube.cube import Accumulators, sum_type
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.published.delivery import DeliveredAxis
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.spec.axis import Axis
 
 Int64 = npt.NDArray[np.int64]

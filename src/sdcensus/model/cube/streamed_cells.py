@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.expand import digits
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.delivery import DeliveredAxis
 

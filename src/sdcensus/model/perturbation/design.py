@@ -9,9 +9,15 @@ from fractions import Fraction
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.quantise import quantise
-from sdcensus.model.perturbation.rows import Distribution, Perturbation, Tail, check_results
-from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.perturbation.table import (
+    DeviationRow,
+    Distribution,
+    Perturbation,
+    PerturbationTable,
+    Tail,
+    check_results,
+)
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 
 #: How far the probabilities of a row may be from summing to one.
 SUM_TOLERANCE = 1e-9

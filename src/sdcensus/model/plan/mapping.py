@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.plan.programme import Breakdown, BreakdownCode, Programme
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level, Variable
 from sdcensus.model.spec.universe import EVERYTHING, Universe
 from sdcensus.model.text import Text
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import CodeKind
+from sdcensus.model.schema.variable import CodeKind, Entity
 from sdcensus.model.text import Text
 
 #: Breakdowns by area; the rest of the name says how fine.

@@ -14,9 +14,8 @@ from sdcensus.model.policy.rules import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from sdcensus.errors import SpecError
 from sdcensus.model.options import option
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import UserRole as UserRole
 

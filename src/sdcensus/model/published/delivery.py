@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.published.figures import Support
-from sdcensus.model.published.marks import IN_PLACE, Mark, marks_in
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import IN_PLACE, Mark, Table, marks_in
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.headings import table_heading, units_text, variable_heading

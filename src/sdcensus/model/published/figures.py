@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, told
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.variable import Level, Variable
 
 Int64 = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.frames import frame
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]

@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Any
 
 from sdcensus.errors import SpecError, StoreError
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.text import parse_json
 
 FORMAT_NAME = "sdcensus-publication-lock"
 FORMAT_VERSION = 2

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import InputError
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.schema.variable import Variable
+from sdcensus.model.text import parse_json
 
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

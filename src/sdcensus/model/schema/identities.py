@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.levels_told_apart import Partition, uses_of
 from sdcensus.model.spec.record_sets import leaves_in

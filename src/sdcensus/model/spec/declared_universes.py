@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Variable
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.universe import Universe, universe_of
 from sdcensus.model.text import Text
@@ -107,7 +106,7 @@ def set_condition(variable: Variable, leaves: Mask) -> str:
 
     Examples:
         >>> from sdcensus.model.schema.code_lists import range_codes
-        >>> from sdcensus.model.schema.entity import Entity
+        >>> from sdcensus.model.schema.variable import Entity
         >>> age = Variable(name="age", entity=Entity.PERSON, codes=range_codes(0, 90))
         >>> set_condition(age, np.arange(91) >= 15), set_condition(age, np.arange(91) == 3)
         ('age >= 15', "age in ('3')")

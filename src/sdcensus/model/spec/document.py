@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import InputError, SdcensusError
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import Universe

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sdcensus.errors import QuestionError, Sentence, told
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 
 Json = dict[str, Any]
 

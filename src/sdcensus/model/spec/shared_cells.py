@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.schema.variable import Variable
-from sdcensus.model.spec.cell_hashes import cell_hashes, code_digests
+from sdcensus.model.spec.cell_definitions import cell_hashes, code_digests
 from sdcensus.model.spec.record_sets import is_product
 from sdcensus.model.spec.table_spec import TableSpec
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, told
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.axis import Axis, parse_axis
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
 from sdcensus.model.vocabulary import Measure as Measure

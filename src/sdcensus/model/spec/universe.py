@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import ConditionError, Sentence, SpecError, UnknownName, both, told, unknown
 from sdcensus.model.schema.encoding import whole_number
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
-from sdcensus.model.schema.variable import Code, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,

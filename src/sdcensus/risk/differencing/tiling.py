@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.rollup import regroup
-from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.kernels.cells.tabulate import Combine, regroup
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.leaf_groups import LeafBlock, SharedVariable, nesting, shared_variables

@@ -32,9 +32,9 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.groups.assembled import Assembled, AssembledCounter
 from sdcensus.risk.groups.shown_cells import KindOfCells
 from sdcensus.risk.groups.twins import TwinCounter, Twins

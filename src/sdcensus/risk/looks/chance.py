@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 
 #: More ways in which several publications can turn out than are worth going through.
 MOST_OUTCOMES = 2_000_000
@@ -331,3 +331,35 @@ def _compositions(total: int, places: int) -> npt.NDArray[np.int64]:
         rows = np.column_stack([rows[owner], taken])
         left = left[owner] - taken
     return np.column_stack([rows, left])
+
+
+#: A count that stays more often than this is as good as published exactly.
+LARGEST_STAY = 0.9
+
+
+def counts_that_stay(perturbation: Perturbation, limit: float = LARGEST_STAY) -> Iterator[int]:
+    """The counts from 1 up that stay with a probability above a limit; one of each row.
+
+    Rounding leaves multiples of its base as they are and moves the counts around them there: a
+    count to which others come at least as often as it stays tells its readers little, and is no
+    such count.
+
+    Examples:
+        >>> from sdcensus.methods.perturbation.schemes import scheme
+        >>> list(counts_that_stay(scheme("RR3"))), list(counts_that_stay(scheme("CP3")))
+        ([], [])
+    """
+    tail, farthest = perturbation.tail, perturbation.max_deviation
+    for count in range(1, tail.rows + tail.period + 1):
+        stays = perturbation.stay(count)
+        if stays <= limit:
+            continue
+        others = range(max(1, count - farthest), count + farthest + 1)
+        coming = sum(_chance(perturbation, other, count) for other in others if other != count)
+        if coming < stays:
+            yield count
+
+
+def _chance(perturbation: Perturbation, count: int, published: int) -> float:
+    """The probability that a count is published as another."""
+    return float(perturbation.probabilities(count)[perturbation.targets(count) == published].sum())

@@ -22,10 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.policy.menu import Menu
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import Tie, ties_of
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.headings import joined
 from sdcensus.risk.looks.axis import axis_forms
 from sdcensus.risk.looks.lattice import Codes, Lattice, Summed

@@ -10,9 +10,8 @@ import numpy as np
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.headings import units_text

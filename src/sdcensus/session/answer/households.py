@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.policy.policy import Policy, UserRole
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.builder_rules import withholds_households
 from sdcensus.session.protect.smallest_group import (

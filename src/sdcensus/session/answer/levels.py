@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.model.catalogue import catalogue
 from sdcensus.model.schema.variable import Level, Role, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.headings import inside_sentence, layer_heading, variable_heading
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import LANGUAGES, Text, catalogue
 
 
 def level_label(variable: Variable, level: Level) -> Text:

@@ -20,7 +20,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
