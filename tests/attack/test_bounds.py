@@ -11,7 +11,7 @@ from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.targets import targets_of
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.published.publication import PublishedTable
 from sdcensus.model.published.table import Table
 from sdcensus.session.census.census import Census

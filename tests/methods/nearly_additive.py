@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable

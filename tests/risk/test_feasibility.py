@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.axis import Axis

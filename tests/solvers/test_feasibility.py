@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.cube.constraints import constraints
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import constraints, with_totals
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED
 from sdcensus.model.spec.table_spec import TableSpec

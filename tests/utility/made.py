@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
-from sdcensus.model.cube.interior import with_totals
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.schema import KeySpace

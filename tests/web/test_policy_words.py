@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Sentence
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.policy.policy import (
     AtLevel,
     Decided,

@@ -17,10 +17,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from sdcensus.attack.assumptions import Assumptions
+from sdcensus.attack.assumptions import Assumptions, KnownNoise
 from sdcensus.attack.averaging import Averages, averages, variances_of
 from sdcensus.attack.claims import AttackResult, Float64, Int64, Mask, exact_claims
-from sdcensus.attack.keys.known_noise import KnownNoise
 from sdcensus.attack.pieces import Piece, Side, pieces_of
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress

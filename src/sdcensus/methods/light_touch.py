@@ -28,8 +28,8 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cube.constraints import interior, with_totals
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.asked import Asked

@@ -24,8 +24,8 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.sources import check_units
+from sdcensus.model.cube.constraints import interior, with_totals
 from sdcensus.model.cube.cube import Accumulators, Origin
-from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind

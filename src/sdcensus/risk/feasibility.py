@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.interior import is_interior
+from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.pairs import check_match, only_counts, true_values
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube
 from sdcensus.model.inference.intervals import Intervals, shuttle

@@ -147,12 +147,6 @@ class PerceivedDisclosure(Confidential):
         visible = sum(self.seen.visible)
         return sum(self.right) / visible if visible else None
 
-    def share_right_of(self, value: int) -> float | None:
-        """The share that is true of the cells published as one value; ``None`` if there is none."""
-        self.seen.share_of(value)
-        at = self.seen.values.index(value)
-        return self.right[at] / self.seen.visible[at] if self.seen.visible[at] else None
-
 
 # ---------------------------------------------------------------------------------------------
 # By design: what follows from the counts of a table and the noise, exactly.

@@ -114,15 +114,6 @@ def association_change(
     return tuple(association_changes)
 
 
-def association_change_of_values(
-    true: npt.ArrayLike, published: npt.ArrayLike, *, axes: tuple[str, str] = ("rows", "columns")
-) -> AssociationChange:
-    """The same for two two-way tables without their totals."""
-    if np.shape(true) != np.shape(published):
-        raise SpecError("True and published counts need one shape.")
-    return _change(axes, Source.PUBLISHED, cramers_v(true), cramers_v(published))
-
-
 def _change(
     axes: tuple[str, str], source: Source, before: CramersV, after: CramersV
 ) -> AssociationChange:

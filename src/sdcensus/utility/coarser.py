@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.interior import interior
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.pairs import (
     check_match,
     check_published,

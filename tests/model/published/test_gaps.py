@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.constraints import constraints
-from sdcensus.model.cube.interior import adds_up, with_totals
+from sdcensus.model.cube.constraints import adds_up, constraints, with_totals
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.table import Mark, SparseTable, Table
 from tests.methods.nearly_additive import spec_of, tables, variable

@@ -21,9 +21,8 @@ from types import MappingProxyType
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult
+from sdcensus.attack.claims import MOST_MEMBERS, AttackResult, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
-from sdcensus.attack.groups.claims import MOST_MEMBERS, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.single_persons import PersonReading, claims_of, summary
 from sdcensus.attack.pieces import Piece
 from sdcensus.attack.targets import Target, named

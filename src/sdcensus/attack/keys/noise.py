@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.attack.keys.known_noise import KnownNoise
+from sdcensus.attack.assumptions import KnownNoise
 
 Float64 = npt.NDArray[np.float64]
 Frequencies = npt.NDArray[np.complex128]

@@ -3,8 +3,8 @@
 A block of rows gets its cell numbers by one table look-up per axis (``offsets`` already holds
 group times stride), then every accumulator takes one pass over the same numbers while they are
 still in the cache. Margins, coarser levels and small cells above others come from finer cells,
-without a second look at the records. Everything is an integer: results do not depend on the order of rows, blocks
-or threads.
+without a second look at the records. Everything is an integer: results do not depend on the order
+of rows, blocks or threads.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.cube.interior import interior
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.options import option
 from sdcensus.model.spec.axis import Block

@@ -54,37 +54,6 @@ def delivers_finest(axis: Axis, delivered: DeliveredAxis) -> bool:
 # ---------------------------------------------------------------- the stream
 
 
-def stream_cells(
-    cube: SparseCube,
-    axes: Sequence[DeliveredAxis],
-    *,
-    memory: int = DEFAULT_MEMORY,
-    threads: int | None = None,
-    largest_part: int | None = None,
-) -> Iterator[StreamedCells]:
-    """Every non-empty cell of a table as it is delivered, exactly once, margins included.
-
-    Cells come in the ascending order of their delivered places, the last axis running fastest.
-    Positions of an axis that are not delivered have no cells.
-
-    Args:
-        cube: The finest cells.
-        axes: How each axis is delivered, in the order of those of the table.
-        memory: How many bytes the parts may take that are under way at the same time. Neither it
-            nor the number of threads changes the cells or their order.
-        threads: How many threads make parts; as many as there are processors by default.
-        largest_part: How many cells are given at a time at most; from ``memory`` by default.
-    """
-    return map_cells(
-        cube,
-        axes,
-        lambda cells: cells,
-        memory=memory,
-        threads=threads,
-        largest_part=largest_part,
-    )
-
-
 def map_cells(
     cube: SparseCube,
     axes: Sequence[DeliveredAxis],
@@ -96,7 +65,18 @@ def map_cells(
 ) -> Iterator[Made]:
     """What ``work`` makes of each part of a table, in the order of the parts.
 
-    ``work`` is called by several threads; the other arguments are those of ``stream_cells``.
+    The parts hold every non-empty cell as it is delivered, exactly once, margins included, in the
+    ascending order of their delivered places, the last axis running fastest. Positions of an axis
+    that are not delivered have no cells.
+
+    Args:
+        cube: The finest cells.
+        axes: How each axis is delivered, in the order of those of the table.
+        work: Called by several threads.
+        memory: How many bytes the parts may take that are under way at the same time. Neither it
+            nor the number of threads changes the cells or their order.
+        threads: How many threads make parts; as many as there are processors by default.
+        largest_part: How many cells are given at a time at most; from ``memory`` by default.
     """
     workers = threads or os.cpu_count() or 1
     expander = _Expander.build(cube, axes)

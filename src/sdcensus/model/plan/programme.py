@@ -271,12 +271,6 @@ class Programme:
             code = _nearest(self.breakdown(self.breakdown(name).finer), code, self, name)
         return code
 
-    def leaves_of(self, hypercube: Hypercube) -> int:
-        """How many cells without any total a hypercube has for each area."""
-        return math.prod(
-            len(self.breakdown(dimension[0]).leaves) for dimension in hypercube.dimensions[1:]
-        )
-
     def cells_of(self, hypercube: Hypercube) -> int:
         """How many cells a hypercube has for each area, totals and groups included."""
         return math.prod(

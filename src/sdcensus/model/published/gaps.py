@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.cube.constraints import level_steps
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import level_steps, with_totals
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec

@@ -1,4 +1,8 @@
-"""Cells as sets of leaves and of records: their digests, and which cells of one table are also cells of another."""
+"""Cells as sets of leaves and of records: which cells of one table are also cells of another.
+
+A digest stands for a variable and a set of its leaves, in whatever order they are listed. The set
+of all leaves tells nothing about a record: its digest is 0, and so is that of no leaf at all.
+"""
 
 from __future__ import annotations
 

@@ -119,20 +119,6 @@ class Tiling:
         values = values.transpose(np.argsort(kept).tolist())
         return values.reshape(-1)
 
-    def parts_of(self, at: int) -> Numbers:
-        """The cells of the other table of which one of these cells is the union."""
-        where = np.unravel_index(at, self.shape) if self.shape else ()
-        weights = mixed_radix(self.parts.shape)
-        numbers = np.zeros(1, dtype=np.uint64)
-        for step in self.steps:
-            if step.parts_axis is None:
-                continue
-            place = 0 if step.whole_axis is None else int(where[step.whole_axis])
-            own = step.parts.start + step.part[step.made == place]
-            added = own.astype(np.uint64) * np.uint64(weights[step.parts_axis])
-            numbers = (numbers[:, None] + added).reshape(-1)
-        return np.sort(numbers)
-
     def _on_axis(self, at: int) -> TilingStep:
         return next(step for step in self.steps if step.whole_axis == at)
 

@@ -60,16 +60,6 @@ def tied_lattice(
     return TiedLattice(schema, menus, of, ties, variances, left)
 
 
-def seen_ties(
-    schema: Schema,
-    menus: Mapping[Entity, Menu],
-    of: Entity,
-    declared: Sequence[Tie] | None = None,
-) -> tuple[Tie, ...]:
-    """The identities through which menus say something about some units, directly or not."""
-    return tuple(_reaching(schema, menus, of, declared)[0])
-
-
 def _reaching(
     schema: Schema, menus: Mapping[Entity, Menu], of: Entity, declared: Sequence[Tie] | None
 ) -> tuple[list[Tie], list[Tie]]:

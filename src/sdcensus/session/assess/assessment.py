@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods.method import Method
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import MeasureContext, Measured
 from sdcensus.model.perturbation.table import Perturbation

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.attack import AttackResult
-from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Traits
+from sdcensus.attack.claims import MOST_MEMBERS, GroupClaims, Traits
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.progress import Progress, no_progress
