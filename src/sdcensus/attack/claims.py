@@ -261,11 +261,11 @@ def exact_claims(
         specs: What each table shows.
         rows: What is claimed.
     """
-    made = []
+    claims = []
     for table, entries in rows.items():
         if entries:
             value = np.array([count for _, count, _ in entries], dtype=np.int64)
             cells = np.array([cell for cell, _, _ in entries], dtype=np.int64)
             sure = np.array([probability for _, _, probability in entries], dtype=np.float64)
-            made.append(CellClaims(attack, table, specs[table], cells, value, value.copy(), sure))
-    return tuple(made)
+            claims.append(CellClaims(attack, table, specs[table], cells, value, value.copy(), sure))
+    return tuple(claims)

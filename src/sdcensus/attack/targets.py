@@ -77,10 +77,10 @@ def _target(one: PublishedTable) -> Target:
 
 def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:
     """Tables that were made in the same way, together."""
-    found: dict[tuple[str, ...], list[Target]] = {}
+    groups: dict[tuple[str, ...], list[Target]] = {}
     for target in targets:
-        found.setdefault((target.data, *target.making), []).append(target)
-    return tuple(tuple(targets) for targets in found.values())
+        groups.setdefault((target.data, *target.making), []).append(target)
+    return tuple(tuple(targets) for targets in groups.values())
 
 
 def scope(targets: Sequence[Target]) -> str:

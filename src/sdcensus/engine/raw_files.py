@@ -113,7 +113,7 @@ class _Piece:
 def _literal(path: Path) -> str:
     """A path in which nothing is taken for a pattern."""
     text = str(path.resolve())
-    return "".join(f"[{one}]" if one in "*?[" else one for one in text)
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in text)
 
 
 class RawFile:
@@ -220,7 +220,7 @@ def _parquet_piece(path: Path) -> _Piece:
             " again."
         ) from None
     _check_names(schema.names, path)
-    return _Piece(path, tuple(schema.names), {one.name: _kind(one.type) for one in schema})
+    return _Piece(path, tuple(schema.names), {field.name: _kind(field.type) for field in schema})
 
 
 def _kind(stored: pa.DataType) -> RawFileKind | None:

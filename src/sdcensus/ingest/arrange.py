@@ -140,16 +140,16 @@ def _link(
         return known
     own = records[entity]
     wanted = own.column(_link_part(own, entity, parent))
-    found = RowIndex(records[parent].digests).find(wanted)
-    found[wanted == 0] = NO_ROW
-    orphans = np.flatnonzero((found == NO_ROW) & (wanted != 0))
+    row = RowIndex(records[parent].digests).find(wanted)
+    row[wanted == 0] = NO_ROW
+    orphans = np.flatnonzero((row == NO_ROW) & (wanted != 0))
     spec = schema.entity(entity)
     # The rows that a unit is derived from speak for themselves where they link to the same kind.
     if spec.derived_from is None or parent not in schema.parents(spec.derived_from):
         rows = orphans if own.rows is None else own.rows[orphans]
         columns = spec.link or schema.entity(parent).id
         _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, " + ".join(columns))
-    return found
+    return row
 
 
 def _link_part(own: ArrangedRecords, entity: Entity, parent: Entity) -> str:

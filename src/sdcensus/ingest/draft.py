@@ -194,9 +194,9 @@ def _id_of(file: DraftFile, files: list[DraftFile]) -> list[str]:
     for other in sorted(above, key=lambda one: order.index(one.entity)):
         shared = other.id or _id_of(other, files)
         if shared and set(shared) <= set(candidates):
-            found = identifying(file.reader, candidates, shared)
-            if found and len(found) > len(shared):
-                return found
+            columns = identifying(file.reader, candidates, shared)
+            if columns and len(columns) > len(shared):
+                return columns
     return identifying(file.reader, candidates)
 
 

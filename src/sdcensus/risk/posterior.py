@@ -90,11 +90,11 @@ class Posterior(Confidential):
         )
 
     def _column(self, published: int) -> int:
-        found = np.flatnonzero(self.published == published)
-        if not found.size:
+        places = np.flatnonzero(self.published == published)
+        if not places.size:
             asked = ", ".join(map(str, self.published.tolist()))
             raise SpecError(f"Only these published values were looked at: {asked}.")
-        return int(found[0])
+        return int(places[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ def perceived_disclosure(
     return PerceivedDisclosure(
         seen,
         tuple(int((seem & other).sum()) for seem, other in zip(seems, is_so, strict=True)),
-        tuple(int(one.sum()) for one in is_so),
+        tuple(int(mask.sum()) for mask in is_so),
     )
 
 

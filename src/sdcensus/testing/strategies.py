@@ -108,7 +108,7 @@ def levels(draw: st.DrawFn, name: str, leaves: Sequence[Code]) -> Level:
 def coarser(draw: st.DrawFn, name: str, fine: Level) -> Level:
     """A level in which another one nests."""
     over = draw(levels(name, fine.codes))
-    return Level(name, over.codes, tuple(over.group[one] for one in fine.group))
+    return Level(name, over.codes, tuple(over.group[group] for group in fine.group))
 
 
 @st.composite

@@ -226,5 +226,5 @@ def _between(table: Int64) -> npt.NDArray[np.float64]:
         axis=0
     )
     away = share - counts.sum(axis=0) / size.sum()
-    made = (size[:, None] * away * away).sum(axis=0) / (kept.sum() - 1)
-    return np.where(same, 0.0, made)
+    variance = (size[:, None] * away * away).sum(axis=0) / (kept.sum() - 1)
+    return np.where(same, 0.0, variance)

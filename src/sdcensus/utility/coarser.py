@@ -45,7 +45,7 @@ def on_axes(spec: TableSpec, values: Cells, axes: Sequence[int], source: Source)
     """
     others = tuple(at for at in range(len(spec.axes)) if at not in axes)
     if source is Source.SUMMED:
-        made = values[interior(spec)].sum(axis=others)
+        sums = values[interior(spec)].sum(axis=others)
     else:
         for at in others:
             if not spec.axes[at].total:
@@ -54,9 +54,9 @@ def on_axes(spec: TableSpec, values: Cells, axes: Sequence[int], source: Source)
                     " published. Take source='summed', or tabulate with the total."
                 )
         # The total is the last position of an axis.
-        made = values[tuple(-1 if at in others else slice(0, one.stop) for at, one in _inner(spec))]
+        sums = values[tuple(-1 if at in others else slice(0, one.stop) for at, one in _inner(spec))]
     kept = sorted(axes)
-    return np.transpose(made, [kept.index(at) for at in axes])
+    return np.transpose(sums, [kept.index(at) for at in axes])
 
 
 def _inner(spec: TableSpec) -> enumerate[slice]:

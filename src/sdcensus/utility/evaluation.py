@@ -288,7 +288,7 @@ def tallied_row(
 def _figures(
     stage: Stage, of: _Values, change: _Values | None, cells: int, margins: bool, unsafe: int
 ) -> StageFigures:
-    absent = cells - int(of.bins.sum()) - sum(one.size for one in of.large)
+    absent = cells - int(of.bins.sum()) - sum(values.size for values in of.large)
     values, often = of.ordered(absent)
     risky = int(of.bins[1 : unsafe + 1].sum())
     total = _sum(values, often)

@@ -89,10 +89,10 @@ class Ancestry:
             unconditioned: The same for ``unconditioned``, where there is one.
         """
         axes = [(axis.kept, axis.start, axis.larger) for axis in self.axes]
-        found = small_above(small, axes)
+        hidden = small_above(small, axes)
         if unconditioned is not None:
-            found = found | small_above(unconditioned, axes, itself=True)
-        return found.reshape(self.spec.shape)
+            hidden = hidden | small_above(unconditioned, axes, itself=True)
+        return hidden.reshape(self.spec.shape)
 
 
 def ancestry_of(spec: TableSpec) -> Ancestry:
@@ -109,7 +109,7 @@ def ancestry_of(spec: TableSpec) -> Ancestry:
             axes.append(_axis_above(axis, leaves_in(spec.universe, condition)))
             continue
         declared = list(variable.levels())
-        if all(any(level is one for one in declared) for level in axis.levels):
+        if all(any(level is other for other in declared) for level in axis.levels):
             key = ("above", tuple(level.name for level in axis.levels), axis.total)
             axes.append(variable.kept(key, partial(_axis_above, axis, None)))
         else:

@@ -282,12 +282,12 @@ def pair_in(cube: AnyCube, table: AnyTable, where: Region, *, numbers: bool = Fa
     true = where.take(true_values(cube))
     published = where.take(published_values(table))
     check_published(published, cube.spec)
-    found = where.numbers(cube.spec.shape) if numbers else None
+    cell_numbers = where.numbers(cube.spec.shape) if numbers else None
     hidden = hidden_cells(table)
     if hidden is None:
-        return Pair(true, published, numbers=found)
+        return Pair(true, published, numbers=cell_numbers)
     gone = where.take(hidden)
-    kept = None if found is None else found[~gone]
+    kept = None if cell_numbers is None else cell_numbers[~gone]
     return Pair(true[~gone], published[~gone], hidden=true[gone], numbers=kept)
 
 
@@ -332,15 +332,15 @@ def _held(cube: SparseCube, where: Region) -> tuple[Numbers, Int64]:
     finest = all(axis.base_is_shown for axis in spec.axes) and where == Region(
         tuple((0, size) for size in spec.base_shape)
     )
-    found: list[Numbers] = []
+    cell_numbers: list[Numbers] = []
     values: list[Int64] = []
     # The finest block comes first; each of the others has to be added up.
     for block in itertools.islice(cube.blocks(), 1 if finest else None):
         numbers = block.numbers
         inside = where.holds(numbers, spec.shape)
-        found.append(numbers[inside])
+        cell_numbers.append(numbers[inside])
         values.append(_true(block.values, spec)[inside])
-    joined = np.concatenate(found)
+    joined = np.concatenate(cell_numbers)
     order = np.argsort(joined)
     return joined[order], np.concatenate(values)[order]
 

@@ -146,14 +146,14 @@ def _in_order(
             first = waiting.popleft()
             if not isinstance(first, Future):  # it was begun above
                 continue
-            made = first.result()
+            result = first.result()
             begun -= 1
             del first
-            if isinstance(made, _Smaller):
-                waiting.extendleft(reversed(made.tasks))
+            if isinstance(result, _Smaller):
+                waiting.extendleft(reversed(result.tasks))
             else:
-                yield made
-            del made  # before the next one is waited for
+                yield result
+            del result  # before the next one is waited for
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -203,8 +203,8 @@ class _ShownAxis:
 
     def groups_of(self, start: int, stop: int) -> Int64:
         """The groups of some places, ascending, each once."""
-        found = self.place_groups[self.place_firsts[start] : self.place_firsts[stop]]
-        return found if stop == start + 1 else np.unique(found)
+        groups = self.place_groups[self.place_firsts[start] : self.place_firsts[stop]]
+        return groups if stop == start + 1 else np.unique(groups)
 
     def only(self, start: int, stop: int) -> tuple[Int64, Int64]:
         """``firsts`` and ``places`` of some places, which are numbered from 0."""
@@ -269,17 +269,17 @@ class _Expander(Confidential):
         if task.axis == len(self.axes):
             return (task,) if task.cells.numbers.size else ()
         sizes = self._sizes(task)
-        made: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         together = _SMALL_PART
         for place in np.flatnonzero(sizes).tolist():
             size = int(sizes[place])
             if together + size <= _SMALL_PART:
-                made[-1] = made[-1][0], place + 1
+                ranges[-1] = ranges[-1][0], place + 1
                 together += size
             else:
-                made.append((place, place + 1))
+                ranges.append((place, place + 1))
                 together = size
-        return tuple(replace(task, start=start, stop=stop) for start, stop in made)
+        return tuple(replace(task, start=start, stop=stop) for start, stop in ranges)
 
     def run(self, task: _Task, most: int) -> StreamedCells | _Smaller:
         """The cells of a part, or smaller parts if they are too many."""
@@ -293,7 +293,7 @@ class _Expander(Confidential):
                 return self._finished(cells, before)
             places = task.start + np.flatnonzero(self._sizes(task)[task.start : task.stop])
             return _Smaller(
-                tuple(replace(task, start=one, stop=one + 1) for one in places.tolist())
+                tuple(replace(task, start=place, stop=place + 1) for place in places.tolist())
             )
         rest = _Task(self._combined(self._gathered(task), task), task.axis + 1, before=before)
         cells = self._expanded(rest.cells, rest, most)
@@ -319,7 +319,7 @@ class _Expander(Confidential):
         """The finest cells of the places of a part."""
         bounds = self._bounds(task)
         groups = self.axes[task.axis].groups_of(task.start, task.stop)
-        parts = [slice(int(bounds[one]), int(bounds[one + 1])) for one in groups.tolist()]
+        parts = [slice(int(bounds[group]), int(bounds[group + 1])) for group in groups.tolist()]
         parts = [part for part in parts if part.stop > part.start]
         return _Cells(
             np.concatenate([task.cells.numbers[part] for part in parts]),
@@ -345,7 +345,7 @@ class _Expander(Confidential):
                 firsts, places = shown.only(task.start, task.stop)
                 size = task.stop - task.start
             radices.pop()
-            made = expand_fastest(
+            expanded = expand_fastest(
                 cells.numbers,
                 cells.values,
                 radix=shown.groups,
@@ -356,9 +356,9 @@ class _Expander(Confidential):
                 combines=self.combines,
                 most=most,
             )
-            if made is None:
+            if expanded is None:
                 return None
-            cells = _Cells(*made)
+            cells = _Cells(*expanded)
             radices.insert(0, size)
         return cells
 

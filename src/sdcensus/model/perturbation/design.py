@@ -156,7 +156,7 @@ class PerturbationDesign(Perturbation):
             tail = Tail(tail.period, tail.period)
             old = [self.tail.row(count) for count in range(1, tail.rows)]
         return PerturbationDesign(
-            (row, *(self.rows[one] for one in old)),
+            (row, *(self.rows[number] for number in old)),
             tail,
             self.blocked_up_to,
             frozenset({0, *(new for new, one in enumerate(old, start=1) if one in self.biased)}),

@@ -148,13 +148,13 @@ class MappedGeography:
                 if not code.is_missing:
                     area = BreakdownCode(code.code, code.label, parent[place][1])
                     children.setdefault(parent[place], []).append((at, area))
-        made: list[tuple[BreakdownCode, str]] = []
+        areas: list[tuple[BreakdownCode, str]] = []
         waiting = list(reversed(children.get((-1, top), ())))
         while waiting:
             at, area = waiting.pop()
-            made.append((area, wanted[at][0]))
+            areas.append((area, wanted[at][0]))
             waiting += reversed(children.get((at, area.code), ()))
-        return tuple(made)
+        return tuple(areas)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -259,10 +259,10 @@ class Programme:
 
     def finer(self, name: str) -> tuple[str, ...]:
         """The breakdowns from which one follows, the nearest first."""
-        found = []
+        names = []
         while name := self.breakdown(name).finer:
-            found.append(name)
-        return tuple(found)
+            names.append(name)
+        return tuple(names)
 
     def coarser_leaf(self, fine: str, coarse: str, code: str) -> str:
         """The leaf of a coarser breakdown that holds a code of a finer one."""

@@ -302,9 +302,9 @@ def _decided(policy: Policy) -> Found:
 
 def _codes(policy: Policy, at: AtLevel, codes: tuple[str, ...], where: Place) -> Found:
     """Whether a level has these codes."""
-    found = list(_at_level(policy, at, where))
-    yield from found
-    if found:
+    problems = list(_at_level(policy, at, where))
+    yield from problems
+    if problems:
         return
     known = [code.code for code in policy.level(at).codes]
     for code in codes:

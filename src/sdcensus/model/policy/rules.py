@@ -57,7 +57,7 @@ class AtLevel:
     @classmethod
     def parse(cls, text: str) -> AtLevel:
         """Read ``variable`` or ``variable@level``."""
-        variable, _, level = (one.strip() for one in text.partition("@"))
+        variable, _, level = (part.strip() for part in text.partition("@"))
         return cls(variable, level)
 
 
@@ -127,7 +127,7 @@ class OnlineRules:
             self.ones_and_twos,
             self.minimum_population,
         )
-        return any(one is not None for one in asked)
+        return any(limit is not None for limit in asked)
 
 
 #: The smallest group of a preset, which knows neither census nor noise: with deviations of up to 7

@@ -92,12 +92,12 @@ class Gaps:
         Lines without parts are left out: their total is no sum.
         """
         empty = np.zeros(0, dtype=np.int64)
-        found: list[tuple[Int64, Int64, Int64]] = [(empty, empty, empty)]
+        columns: list[tuple[Int64, Int64, Int64]] = [(empty, empty, empty)]
         for axis_gaps in self.along:
             parts = axis_gaps.parts_of_line()
             kept = axis_gaps.shown & (parts > 0)
-            found.append((axis_gaps.gap[kept], parts[kept], axis_gaps.nonzero_parts[kept]))
-        first, second, third = zip(*found, strict=True)
+            columns.append((axis_gaps.gap[kept], parts[kept], axis_gaps.nonzero_parts[kept]))
+        first, second, third = zip(*columns, strict=True)
         return np.concatenate(first), np.concatenate(second), np.concatenate(third)
 
     @property

@@ -278,8 +278,8 @@ class Schema:
         """What a function makes of this schema alone: made once, as a schema never changes."""
         if make not in self._made:
             self._made[make] = make(self)
-        made: Made = self._made[make]
-        return made
+        derived: Made = self._made[make]
+        return derived
 
     def variable(self, name: str) -> Variable:
         """The variable of that name."""
@@ -344,8 +344,8 @@ class Schema:
     def lineage(self, entity: Entity) -> tuple[Entity, ...]:
         """The kind itself and everything that holds it, nearest first."""
         chain = [entity]
-        for one in chain:
-            chain.extend(parent for parent in self.parents(one) if parent not in chain)
+        for unit in chain:
+            chain.extend(parent for parent in self.parents(unit) if parent not in chain)
         return tuple(chain)
 
     @property

@@ -273,12 +273,12 @@ class Variable:
 
         Few such things are kept. Tables that ask for the same share them.
         """
-        found: Made | None = self._made.get(key)
-        if found is None:
-            found = make()
+        derived: Made | None = self._made.get(key)
+        if derived is None:
+            derived = make()
             if len(self._made) < MOST_MADE:
-                self._made[key] = found
-        return found
+                self._made[key] = derived
+        return derived
 
     def level(self, name: str | None = None) -> Level:
         """The level of that name; the leaves when none is named."""

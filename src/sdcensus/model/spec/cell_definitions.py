@@ -145,15 +145,15 @@ class Definitions:
 
     def possible(self, positions: Sequence[Which]) -> Mask:
         """Whether some cells can hold a record at all, as far as codes and condition tell."""
-        made = np.ones(
+        possible = np.ones(
             np.broadcast_shapes(*(np.shape(position) for position in positions)), dtype=bool
         )
         for part in self._parts:
             held = np.append(part.sets.sizes > 0, True)  # the last, for -1, for no set
-            made &= held[part.which[tuple(positions[at] for at in part.axes)]]
+            possible &= held[part.which[tuple(positions[at] for at in part.axes)]]
         if self._joint is not None:
-            made &= self._joint.held[tuple(positions[at] for at in self._joint.axes)]
-        return made
+            possible &= self._joint.held[tuple(positions[at] for at in self._joint.axes)]
+        return possible
 
     def _sum(self, take: Callable[[tuple[int, ...], Which], Which], word: int) -> UInt64:
         """Add the digests of all parts, as ``take`` arranges them."""
@@ -266,7 +266,7 @@ def _ways(axis: Axis, rest: Universe, words: int) -> _Ways:
     sets = axis_sets(axis, None, words)
     met = sets.inside(classes, size) > 0
     alone = met.sum(axis=1) <= 1  # a code without leaves is no set across several classes
-    masks = [classes == one for one in range(size)]
+    masks = [classes == class_number for class_number in range(size)]
     of_code = met.argmax(axis=1).astype(np.int64)
     firsts = np.cumsum([0, *(count for _, count in sets.blocks)])
     for code in np.flatnonzero(~alone).tolist():
@@ -303,15 +303,15 @@ class _Implied:
 
 def _implications(parts: Sequence[_Part], rules: Sequence[PairRule]) -> list[_Implied]:
     places = {part.sets.variable.name: at for at, part in enumerate(parts)}
-    made = []
+    implications = []
     for rule in rules:
         if all(variable.name in places for variable in rule.variables):
             for turned in (rule, rule.turned()):
                 source, target = (places[variable.name] for variable in turned.variables)
                 implied = _implied(turned, source, target, parts)
                 if implied is not None:
-                    made.append(implied)
-    return made
+                    implications.append(implied)
+    return implications
 
 
 def _implied(rule: PairRule, source: int, target: int, parts: Sequence[_Part]) -> _Implied | None:
@@ -356,7 +356,7 @@ def _dropped(
     A set is left out if another set of the cell implies it, through others or not. Of sets that
     imply each other the one of the first variable by name stays.
     """
-    reach = {(one.source, one.target): one.at(which) for one in implied}
+    reach = {(rule.source, rule.target): rule.at(which) for rule in implied}
     parts = sorted({at for pair in reach for at in pair})
     for middle, source, target in itertools.permutations(parts, 3):
         if (source, middle) in reach and (middle, target) in reach:
@@ -391,11 +391,11 @@ def cell_hashes(spec: TableSpec, *, cells: npt.NDArray[Any] | None = None) -> UI
     kind = [spec.of.value, spec.measure.value]
     definitions = Definitions.build(spec, kind=kind, words=_WORDS)
     positions = [positions_on(spec.shape, at, wanted) for at in range(len(spec.axes))]
-    made = np.empty((wanted.size, _WORDS), dtype=np.uint64)
+    hashes = np.empty((wanted.size, _WORDS), dtype=np.uint64)
     for word in range(_WORDS):
-        made[:, word] = definitions.listed(positions, word)
-    made[~np.broadcast_to(definitions.possible(positions), wanted.shape)] = 0
-    return made
+        hashes[:, word] = definitions.listed(positions, word)
+    hashes[~np.broadcast_to(definitions.possible(positions), wanted.shape)] = 0
+    return hashes
 
 
 def code_digests(spec: TableSpec, variable: Variable) -> tuple[UInt64, npt.NDArray[np.bool_]]:

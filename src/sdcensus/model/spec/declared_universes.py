@@ -68,7 +68,7 @@ def with_universe(schema: Schema, declared: DeclaredUniverse) -> Schema:
         if declared.name in names | {tree.name for tree in variable.hierarchies}:
             raise SpecError(f"{variable.name!r} has a level {declared.name!r} already.")
         longer = _with_level(variable, declared, leaves)
-        variables = [longer if one is variable else one for one in schema.variables]
+        variables = [longer if known is variable else known for known in schema.variables]
         added = replace(schema, variables=tuple(variables))
     return replace(added, universes=(*schema.universes, declared))
 

@@ -123,7 +123,7 @@ class Question:
             parameters.remove(("by", ""))
         for name, value in parameters:
             if name == "by":
-                document.setdefault("by", []).extend(one.strip(" ") for one in value.split(","))
+                document.setdefault("by", []).extend(name.strip(" ") for name in value.split(","))
             elif name in ("of", "where", "codes", "groups"):
                 if name in document:
                     _refuse(

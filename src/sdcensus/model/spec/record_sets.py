@@ -53,12 +53,12 @@ class LeafSets:
             classes: For each leaf its class.
             size: How many classes there are.
         """
-        made = [np.zeros((0, size), dtype=np.int64)]
+        counted = [np.zeros((0, size), dtype=np.int64)]
         for group, count in self.blocks:
             held = group >= 0
             pairs = group[held] * size + classes[held]
-            made.append(np.bincount(pairs, minlength=count * size).reshape(count, size))
-        return np.concatenate(made)
+            counted.append(np.bincount(pairs, minlength=count * size).reshape(count, size))
+        return np.concatenate(counted)
 
 
 def axis_sets(axis: Axis, inside: Mask | None, words: int) -> LeafSets:
@@ -106,7 +106,7 @@ def joined(first: LeafSets, second: LeafSets) -> LeafSets:
 
 def _level_digests(variable: Variable, level: Level, words: int) -> UInt64:
     """The digests of the codes of a level; those of a declared one are made once."""
-    declared = next((one for one in variable.levels() if one.name == level.name), None)
+    declared = next((other for other in variable.levels() if other.name == level.name), None)
     if declared is None:  # made by the rule of the smallest group, to count ancestors
         return _digests(variable, level.group_array, range(len(level.codes)), words)
     digests: UInt64 = variable.kept(
@@ -124,10 +124,10 @@ def _level_digests(variable: Variable, level: Level, words: int) -> UInt64:
     same = np.array_equal(np.where(kept, level.group_array, -1), place[declared.group_array])
     if not same:
         return _digests(variable, level.group_array, range(len(level.codes)), words)
-    made = digests[own]
+    digest_rows = digests[own]
     new = np.flatnonzero(own < 0)
-    made[new] = _digests(variable, level.group_array, new.tolist(), words)
-    return made
+    digest_rows[new] = _digests(variable, level.group_array, new.tolist(), words)
+    return digest_rows
 
 
 def _digests(variable: Variable, group: Int64, wanted: Sequence[int], words: int) -> UInt64:
@@ -146,8 +146,8 @@ def _digests(variable: Variable, group: Int64, wanted: Sequence[int], words: int
 def digest(content: object, purpose: bytes, words: int) -> UInt64:
     """A digest of plain values: so many 64-bit words."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    found = hashlib.blake2b(text.encode(), digest_size=8 * words, person=purpose).digest()
-    return np.frombuffer(found, dtype="<u8").astype(np.uint64)
+    digest_bytes = hashlib.blake2b(text.encode(), digest_size=8 * words, person=purpose).digest()
+    return np.frombuffer(digest_bytes, dtype="<u8").astype(np.uint64)
 
 
 Mask = npt.NDArray[np.bool_]
@@ -214,7 +214,7 @@ def cells_of(spec: TableSpec, other: TableSpec) -> Numbers:
     exact = is_product(spec.universe)
     possible = [leaves_in(spec.universe, axis.variable) for axis in spec.axes]
     weights = mixed_radix(spec.shape)
-    found: set[int] = set()
+    numbers: set[int] = set()
     for wanted in _universes(other):
         candidates = []
         for axis, masks, inside in zip(spec.axes, leaves, possible, strict=True):
@@ -226,8 +226,8 @@ def cells_of(spec: TableSpec, other: TableSpec) -> Numbers:
         for positions in itertools.product(*candidates):
             target = wanted.canonical() if target is None else target
             if universe_of_cell(spec, positions).canonical() == target:
-                found.add(sum(at * weight for at, weight in zip(positions, weights, strict=True)))
-    return np.array(sorted(found), dtype=np.uint64)
+                numbers.add(sum(at * weight for at, weight in zip(positions, weights, strict=True)))
+    return np.array(sorted(numbers), dtype=np.uint64)
 
 
 def _universes(spec: TableSpec) -> Iterator[Universe]:

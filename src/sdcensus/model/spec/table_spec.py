@@ -141,8 +141,8 @@ class TableSpec:
         """Something that is made of this table alone: made once, as a table never changes."""
         if key not in self._made:
             self._made[key] = make()
-        made: Made = self._made[key]
-        return made
+        derived: Made = self._made[key]
+        return derived
 
     def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
         """The same table on other axes."""

@@ -83,7 +83,7 @@ def exempt_differences(
 def _earlier(source: Cube | Table, before: Before) -> list[_Earlier]:
     if isinstance(before, Registry):
         return list(before.specs()) if isinstance(source, Cube) else list(before.tables())
-    return [one.table if isinstance(one, PublishedTable) else one for one in before]
+    return [entry.table if isinstance(entry, PublishedTable) else entry for entry in before]
 
 
 def _counterpart(source: Cube | Table, other: _Earlier, tabulate: Tabulate | None) -> Cube | Table:
@@ -127,7 +127,7 @@ def _possible(spec: TableSpec) -> npt.NDArray[np.bool_]:
     possible = np.ones(spec.shape, dtype=bool)
     for at, axis in enumerate(spec.axes):
         leaves = np.concatenate([block.leaves for block in leaf_blocks(spec, axis.variable)])
-        possible &= (leaves > 0).reshape([-1 if one == at else 1 for one in range(possible.ndim)])
+        possible &= (leaves > 0).reshape([-1 if axis == at else 1 for axis in range(possible.ndim)])
     return possible
 
 

@@ -122,11 +122,11 @@ class CellClass:
 
 def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
     """The classes of cells that tables show, each once."""
-    found: dict[tuple[object, ...], CellClass] = {}
+    classes: dict[tuple[object, ...], CellClass] = {}
     for spec in specs:
         for class_ in _classes(spec):
-            found.setdefault(class_.key, class_)
-    return tuple(found.values())
+            classes.setdefault(class_.key, class_)
+    return tuple(classes.values())
 
 
 def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
@@ -170,7 +170,7 @@ def _classes(spec: TableSpec) -> Iterator[CellClass]:
             choice.append(selected)
         choices.append(choice)
     for chosen in itertools.product(*choices):
-        pairs = [one for one in (*chosen, *fixed.values()) if one is not None]
+        pairs = [pair for pair in (*chosen, *fixed.values()) if pair is not None]
         ordered = tuple(sorted(pairs, key=lambda pair: pair[0].name))
         yield CellClass(ordered, condition, everywhere)
 
@@ -188,8 +188,8 @@ def _selected(universe: Universe) -> tuple[str, dict[str, Pair]]:
 
 def _level_of(variable: Variable, inside: Mask) -> Level:
     """The two groups that a condition makes of the leaves of a variable."""
-    group = tuple(0 if one else 1 for one in inside.tolist())
-    chosen = "".join("0" if one else "1" for one in group)
+    group = tuple(0 if held else 1 for held in inside.tolist())
+    chosen = "".join("0" if group_number else "1" for group_number in group)
     return Level(f"{_SELECTED} {chosen}", (Code("selected"), Code("rest")), group)
 
 
