@@ -26,8 +26,7 @@ from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.published.table import Mark, PublishedTable, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec

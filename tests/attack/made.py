@@ -13,8 +13,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.published.table import Mark, PublishedTable, Table
 from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.model.spec.cell_definitions import cell_hashes

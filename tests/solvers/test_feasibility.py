@@ -17,8 +17,7 @@ from sdcensus.model.inference.knowledge import UNBOUNDED
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers import highs
 from sdcensus.solvers.feasibility import exact_intervals
-from sdcensus.solvers.glop import Glop
-from sdcensus.solvers.pdlp import Pdlp
+from sdcensus.solvers.or_tools import Glop, Pdlp
 from sdcensus.solvers.program import LinearProgram, Status
 from sdcensus.solvers.table_program import TableProgram
 from tests.methods.nearly_additive import spec_of, specs, variable

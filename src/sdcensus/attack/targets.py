@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import PublishedTable, Table
 from sdcensus.model.spec.table_spec import Measure
 
 #: Tables with more cells are not attacked whole.

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.cells.weighting import weighted_counts
+from sdcensus.kernels.cells.tabulate import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.look_up import (

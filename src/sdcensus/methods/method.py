@@ -26,7 +26,6 @@ from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.asked import Asked
 from sdcensus.model.method.parameter import Parameter, ValueKind
-from sdcensus.model.options import Option, option
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
@@ -35,6 +34,7 @@ from sdcensus.model.published.provenance import Provenance, fingerprint
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import Option, option
 
 Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]

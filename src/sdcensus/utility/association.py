@@ -15,10 +15,10 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import whole_numbers
 from sdcensus.model.cube.parts import Int64
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.vocabulary import option
 from sdcensus.utility.bases import Source
-from sdcensus.utility.coarser import on_axes, whole_table
+from sdcensus.utility.margins import on_axes, whole_table
 
 #: What rounding leaves of an association that is none; a single record among a billion makes more.
 _ROUNDING = 1e-10

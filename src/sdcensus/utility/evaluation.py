@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.tallies import tally_pairs
+from sdcensus.kernels.cells.tabulate import tally_pairs
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
 from sdcensus.model.cube.parts import Int64, TablePart

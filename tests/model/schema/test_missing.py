@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sdcensus.model.schema.code_lists import Node, range_codes, tree_levels
-from sdcensus.model.schema.missing import UNKNOWN, with_missing_codes
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import (
     Code,
@@ -14,6 +13,7 @@ from sdcensus.model.schema.variable import (
     Role,
     Variable,
 )
+from sdcensus.model.spec.declared_universes import UNKNOWN, with_missing_codes
 
 TREE = tree_levels([Node("P"), Node("a", parent="P"), Node("b", parent="P")], ["parish"])
 SCHEMA = Schema(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.weighting import weighted_counts
+from sdcensus.kernels.cells.tabulate import weighted_counts
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.parts import Int64, Mask, Numbers, Region, TablePart, region

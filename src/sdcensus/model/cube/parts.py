@@ -14,9 +14,9 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.layout import mixed_radix, positions_on
-from sdcensus.model.options import option
 from sdcensus.model.spec.axis import Block
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import option
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sdcensus.errors import SpecError
-from sdcensus.model.options import option
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.vocabulary import UserRole as UserRole
+from sdcensus.model.vocabulary import UserRole as UserRole, option
 
 #: The largest share of small visible groups that tables may break down, where a policy is silent.
 BROKEN_DOWN = 0.02

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.frames import frame
+from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.spec.table_spec import TableSpec, too_large
 from sdcensus.model.text import Text
@@ -385,3 +386,21 @@ def _columns(
     else:
         columns["published"] = numbers
     return columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedTable:
+    """A published table as it was read from its file.
+
+    Attributes:
+        name: The name of the file.
+        table: What it shows.
+        provenance: How it was made, if the file says so.
+    """
+
+    name: str
+    table: AnyTable
+    provenance: Provenance | None = None
+
+    def __repr__(self) -> str:
+        return f"<PublishedTable {self.name}>"

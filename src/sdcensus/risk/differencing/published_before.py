@@ -12,8 +12,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, PublishedTable, SparseTable, Table
 from sdcensus.model.spec.leaf_groups import leaf_blocks
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
