@@ -9,8 +9,7 @@ from enum import StrEnum
 from importlib.resources import files
 from itertools import pairwise
 
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import CodeKind
+from sdcensus.model.schema.variable import CodeKind, Entity
 from sdcensus.model.text import Text
 
 

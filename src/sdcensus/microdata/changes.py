@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import link_column, value_column
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.catalogue import FOLDER, LANGUAGES, catalogue
+from sdcensus.model.text import FOLDER, LANGUAGES, catalogue
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from sdcensus.errors import Sentence, UnknownName
 from sdcensus.model.policy.policy import AtLevel
 from sdcensus.model.quantities import figure_text, number_text
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role
+from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.spec.headings import entity_text, inside_sentence, joined, variable_heading
 from sdcensus.session.answer import level_label
 from sdcensus.session.policy.verdict import (

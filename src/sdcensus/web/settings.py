@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.model.text import LANGUAGES
 
 Network = IPv4Network | IPv6Network
 

@@ -19,8 +19,8 @@ from sdcensus.documents.plan.workbook_form import plan_workbook
 from sdcensus.documents.workbooks import files as workbook_files
 from sdcensus.errors import DocumentError, InputError
 from sdcensus.model.plan.plan import Plan, Protection
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.text import Text
 from sdcensus.testing.island import island_schema
 from tests.documents.plan.test_document import PLANS

@@ -37,9 +37,9 @@ from sdcensus.model.policy.policy import (
     UserRole,
     WhenSparse,
 )
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Protected
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec

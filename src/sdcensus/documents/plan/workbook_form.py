@@ -29,7 +29,7 @@ from sdcensus.model.plan.vocabulary import (
     SYMBOLS,
 )
 from sdcensus.model.published.table_format import FORMAT_NAMES
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
 

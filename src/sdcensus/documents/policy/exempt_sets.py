@@ -6,9 +6,8 @@ import re
 
 from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.policy.rules import RecordSet
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role
+from sdcensus.model.schema.variable import Entity, Role
 
 #: Words for every person of the census.
 _PEOPLE = frozenset(

@@ -13,7 +13,7 @@ from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.values import Codes, Kind, Units, Word, Words, WrongValueError, one_of
 from sdcensus.errors import unknown
 from sdcensus.model.policy.policy import PRESETS, AtLevel, OneHousehold, WhenSparse
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 
 _AT_LEVEL = re.compile(r"\s*\w+\s*(?:@\s*\w+\s*)?")
 

@@ -16,8 +16,8 @@ from sdcensus.documents.toml.languages import Languages
 from sdcensus.documents.toml.lines import TomlDocument, read_toml
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import unknown
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo, KeyScope, Schema
+from sdcensus.model.schema.variable import Entity
 
 _TABLES = ("census", "files", "entity", "keys", "impossible", "identity", "universe", "variable")
 _NEEDED = {

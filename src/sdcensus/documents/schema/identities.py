@@ -9,10 +9,9 @@ from sdcensus.documents.schema.sections import IdentitySection, read_section
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import unknown
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import number_of
 from sdcensus.model.schema.schema import Schema, UnitIdentity
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.record_sets import is_product
 
 

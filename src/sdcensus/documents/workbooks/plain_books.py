@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from sdcensus.model.plain_cells import plain_cell
+from sdcensus.model.text import plain_cell
 
 #: What the library would make of texts by itself.
 _AS_THEY_ARE = {

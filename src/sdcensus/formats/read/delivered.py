@@ -27,8 +27,7 @@ from sdcensus.formats.read.small_groups import small_groups
 from sdcensus.formats.write.about import VERSION, ZERO, ZERO_OR_SMALL
 from sdcensus.formats.write.columns import COUNTS, SIGNS
 from sdcensus.model.cube.layout import mixed_radix
-from sdcensus.model.published.marks import IN_PLACE, Mark
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import IN_PLACE, AnyTable, Mark, SparseTable, Table
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec

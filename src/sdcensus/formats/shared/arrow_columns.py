@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.formats.write.columns import COUNTS, SIGNS, WordColumn
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 
 Positions = npt.NDArray[np.int64]
 #: The words of a column, each once, and the number of the word for each code of its axis.

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.model.plain_cells import DANGEROUS, NUMBER
+from sdcensus.model.text import DANGEROUS, NUMBER
 
 _NEEDS_QUOTES = '[",\r\n]'
 

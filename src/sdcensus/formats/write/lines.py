@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels.text.lines import LONGEST_NUMBER, put_grid_lines
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 
 Bytes = npt.NDArray[np.uint8]
 Int64 = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from sdcensus.formats.write.about import about_document, delivered_about
 from sdcensus.formats.write.columns import SIGNS, WordColumn, values_name, word_columns
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.text import Text
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from sdcensus.formats.write.identifiers import at_least_one_axis, distinct, unique_codes
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 
 #: The version of all artefacts: a table that changes is another publication, not another version.
 VERSION = "1.0"

@@ -20,7 +20,7 @@ from sdcensus.methods.perturbation.feasibility import first_infeasible, row_shap
 from sdcensus.methods.perturbation.refusals import infeasible, too_short, unmet
 from sdcensus.methods.perturbation.rows import RELAXED, Wish, as_asked, met, relaxations
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.vocabulary import Relax
 
 LARGEST_DEVIATION = 50

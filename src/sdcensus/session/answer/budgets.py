@@ -14,11 +14,11 @@ from typing import Any
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget, look_budgets
 from sdcensus.risk.looks.chance import Requirement, large_variance, recovery_with
 from sdcensus.session.census.census import Census

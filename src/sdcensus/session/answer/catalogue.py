@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.policy import Policy, UserRole
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo, DeclaredUniverse, Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.declared_universes import is_code
 from sdcensus.model.spec.headings import entity_label

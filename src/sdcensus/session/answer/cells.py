@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.published.figures import Support, too_few
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.session.answer.axes import ShownAxis
 from sdcensus.session.answer.recipe import Compiled

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from sdcensus.methods.notes import notes_for
-from sdcensus.model.catalogue import catalogue
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
 from sdcensus.model.schema.variable import Level, Role, Variable
 from sdcensus.model.spec.axis import Axis
@@ -24,7 +22,7 @@ from sdcensus.model.spec.headings import (
     variable_heading,
 )
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import LANGUAGES, Text, catalogue
 from sdcensus.session.answer.axes import ShownAxis
 from sdcensus.session.answer.cells import AnswerCells, error_factor
 from sdcensus.session.answer.recipe import Compiled

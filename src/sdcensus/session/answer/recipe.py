@@ -16,7 +16,7 @@ import numpy as np
 
 from sdcensus.errors import ConditionError, QuestionError, SpecError, UnknownName, told
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.covers import WHOLE, terms_of
 from sdcensus.model.spec.levels_told_apart import uses_of

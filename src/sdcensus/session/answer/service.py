@@ -22,7 +22,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec

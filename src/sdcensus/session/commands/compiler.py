@@ -9,9 +9,8 @@ import numpy as np
 
 from sdcensus.errors import QuestionError, SpecError, both, offered, told
 from sdcensus.model.published.figures import Counted, quotient
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.predicate import Condition, Name, comparisons
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.record_sets import leaves_in

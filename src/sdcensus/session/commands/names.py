@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName, told, unknown
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.schema.variable import Entity, Level, Role, Variable
 from sdcensus.model.spec.predicate import Name, Reference
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import listed

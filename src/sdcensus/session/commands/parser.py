@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.method.parameter import plain_name
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.predicate import Condition, Name, Reference, Value
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import listed

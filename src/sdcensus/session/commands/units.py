@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdcensus.errors import SpecError, told
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.predicate import Condition, Name, Reference, comparisons
 from sdcensus.session.commands.names import NamedThing, ProgramNames
 from sdcensus.session.commands.places import line_and_column, refuse

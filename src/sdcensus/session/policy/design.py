@@ -24,8 +24,7 @@ from sdcensus.model.policy.policy import (
 )
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser

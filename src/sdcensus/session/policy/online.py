@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.withhold_sparse import withhold
-from sdcensus.model.cube.interior import adds_up
+from sdcensus.model.cube.constraints import adds_up
 from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole, WhenSparse
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import figure_text, limit_text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.published.table import AnyTable
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.value_rules import Publish

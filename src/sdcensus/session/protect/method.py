@@ -13,8 +13,8 @@ from sdcensus.methods.method import Method
 from sdcensus.model.method.parameter import Declaration, MethodOptions
 from sdcensus.model.method.registry import Part, checked_options, load, takers_of
 from sdcensus.model.perturbation.table import PerturbationTable
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census

@@ -8,10 +8,9 @@ import numpy as np
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 

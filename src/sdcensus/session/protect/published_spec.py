@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdcensus.documents.schema.undeclared import check_counted
 from sdcensus.errors import Refused
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 

@@ -17,7 +17,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

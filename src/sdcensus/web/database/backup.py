@@ -18,7 +18,7 @@ from sqlalchemy import Connection, LargeBinary, Table, delete, func, insert, sel
 from sqlalchemy.exc import SQLAlchemyError
 
 from sdcensus.errors import InputError, OutputError, SdcensusError
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 from sdcensus.session.office.private_files import make_private_file, open_private_file
 from sdcensus.web.database.link import Link, open_link
 from sdcensus.web.database.schema import (

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.cells.ancestors import small_above
+from sdcensus.kernels.cells.tabulate import small_above
 
 
 @given(st.data())
