@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import MeasureContext, Measured
+from sdcensus.model.options import with_settings
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
@@ -77,6 +79,7 @@ def assess(
     registry: Registry | str | Path | None = None,
     date: str = "",
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> AssessmentReport:
     """Assess a published table with the cube that it was made from.
 
@@ -90,6 +93,7 @@ def assess(
             together with the others of the options.
         date: The date that is written into pages; no clock is read.
         progress: Told how far it is.
+        settings: Fields of the options by their names, such as ``compare=False``.
 
     Returns:
         The report: ``lead``, ``conclusions``, every figure under ``assessment``, and what writes
@@ -103,7 +107,7 @@ def assess(
         >>> sc.assess(cube, method.protect(cube), method=method)
         <AssessmentReport of persons by area, sex: confidential>
     """
-    said = options or AssessOptions()
+    said = with_settings(options or AssessOptions(), settings)
     opened = opened_registry(registry)
     said = replace(
         said,

@@ -12,7 +12,7 @@ from typing import Any
 from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
+from sdcensus.model.options import option, with_settings
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.model.quantities import parse_bytes
@@ -161,6 +161,7 @@ def publish(
     *,
     secret: str | Path | None = None,
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> PublishReport:
     """Publish everything that a plan names, with notes for readers and, if the plan asks for it,
     an evaluation for the office.
@@ -170,12 +171,13 @@ def publish(
         options: How it is published.
         secret: The file of the office secret; the same as in the options.
         progress: Called with the stage and how much of it is done.
+        settings: Fields of the options by their names, such as ``revision="2022"``.
 
     Raises:
         Refused: The policy, the lock, the gate or the revision guard does not let it pass.
     """
     began = time.perf_counter()
-    said = options or PublishOptions()
+    said = with_settings(options or PublishOptions(), settings)
     said = said if secret is None else replace(said, secret=secret)
     willing = willing_to_accept(said.accept_risk, said.reason)
     census = None
