@@ -28,8 +28,7 @@ from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
 from sdcensus.report.study.sheets import as_csv
 from sdcensus.report.study.words import lead
-from sdcensus.session.census.census import open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import load, open_store
 from sdcensus.session.study.study import compare, scheme_candidates
 from sdcensus.session.study.tables import prefixes
 from sdcensus.store.owner_only import is_owner_only

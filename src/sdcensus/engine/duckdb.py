@@ -26,7 +26,7 @@ from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, check_size
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret
-from sdcensus.store.column import RecordSource
+from sdcensus.store.census_store import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus
 
 if TYPE_CHECKING:

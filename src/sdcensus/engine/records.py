@@ -19,7 +19,7 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.universe import Universe
-from sdcensus.store.column import Column, RecordSource
+from sdcensus.store.census_store import Column, RecordSource
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

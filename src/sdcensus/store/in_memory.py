@@ -16,7 +16,7 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Variable
-from sdcensus.store.column import Column
+from sdcensus.store.census_store import Column
 
 Integers = npt.NDArray[Any]
 

@@ -19,8 +19,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Variable
-from sdcensus.store.census_store import CensusStore, file_digest
-from sdcensus.store.column import Column
+from sdcensus.store.census_store import CensusStore, Column, file_digest
 from sdcensus.store.manifest import KEY_COLUMN, SCHEMA_FILE, link_column, value_column
 from sdcensus.store.parquet_census import (
     COLUMN_TYPES,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import StoreError
 from sdcensus.kernels.perturbation.additivity import scattered
 from sdcensus.model.people_mark import SIGNS, PeopleMark
+from sdcensus.model.published.lock import CLOSE_DAYS, Making, days_apart
 from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.schema import CensusInfo
 from sdcensus.model.schema.variable import Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import value_column
@@ -99,3 +103,45 @@ def _number(text: str) -> int:
 
 def _spread(numbers: UInt64) -> UInt64:
     return scattered(numbers + _STEP)
+
+
+def renamed_from(
+    known: Iterable[Making], info: CensusInfo, series: str, people: Callable[[], PeopleMark | None]
+) -> Making | None:
+    """What is out about the same people under another name; ``None`` if this is no new name.
+
+    The same records are the same people. So are those of which few were corrected meanwhile,
+    unless the dates of both say that they are different censuses.
+
+    Args:
+        known: How the numbers that are out were made.
+        info: The census that would be published.
+        series: Its name among them.
+        people: Gives the mark of its people; called only if it is needed.
+    """
+    others = list(known)
+    if not others or any(other.series == series for other in others):
+        return None
+    mark = people()
+    if mark is None:
+        return None
+    for making in others:
+        other = _mark_of(making)
+        if other is None:
+            continue
+        apart = days_apart(making.reference_date, info.reference_date)
+        if other.exact == mark.exact or ((apart or 0) <= CLOSE_DAYS and other.is_nearly(mark)):
+            return making
+    return None
+
+
+def _mark_of(known: Making) -> PeopleMark | None:
+    """The mark that was kept, or else that of the store if it still lies there."""
+    if known.people or not known.store:
+        return PeopleMark.parse(known.people)
+    try:
+        store = CensusStore.open(Path(known.store))
+    except StoreError:
+        return None
+    same = store.manifest.data_version == known.data_version
+    return people_mark(store) if same else None

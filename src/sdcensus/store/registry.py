@@ -25,15 +25,16 @@ from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import write_owner_only
-from sdcensus.store.registry_batch import Batch
-from sdcensus.store.registry_entry import RegistryEntry, entry_from
 from sdcensus.store.registry_files import (
     ABOUT_FILE,
     FOLDER,
     FORMAT_NAME,
     FORMAT_VERSION,
+    Batch,
+    RegistryEntry,
     as_bytes,
     damaged,
+    entry_from,
     event_files,
     make_folders,
     read_json,

@@ -13,8 +13,8 @@ from sdcensus.model.published.delivery import DeliveredAxis
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.session.publish.products import PublishableTable
 from sdcensus.session.publish.programme import open_programme, programme_tables
-from sdcensus.session.publish.publishable import PublishableTable
 
 EU = open_programme("eu-2021")
 

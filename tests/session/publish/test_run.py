@@ -19,9 +19,8 @@ from sdcensus.errors import (
     StoreError,
 )
 from sdcensus.model.secret import Secret
-from sdcensus.session.publish.office_folder import taken
 from sdcensus.session.publish.verification import verify
-from sdcensus.session.publish.workplace import MANIFEST, WrittenFile
+from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, taken
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import island_units

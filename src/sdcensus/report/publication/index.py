@@ -21,7 +21,7 @@ from sdcensus.report.page import (
     table,
     tiles,
 )
-from sdcensus.report.publication.links import links
+from sdcensus.report.publication.notes import links
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 #: A share of changed numbers above which a row stands out: such a table says little.

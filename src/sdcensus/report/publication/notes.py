@@ -6,15 +6,36 @@ a change, no chance: whoever reads it learns how to use the numbers, not how to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from sdcensus.model.catalogue import catalogue, lines
 from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table_format import all_formats
 from sdcensus.model.quantities import number_text
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.report.page import Html, bullets, contents, page, section, table
-from sdcensus.report.publication.links import links
+from sdcensus.report.page import Html, bullets, contents, link, page, section, table
+
+
+def links(name: str, files: Iterable[str], before: str = "") -> Html:
+    """Links to the files of a table, named by what is different: their endings.
+
+    Args:
+        name: The table.
+        files: Its files.
+        before: The way to the folder in which they lie.
+
+    Examples:
+        >>> links("ages", ["ages.csv", "ages.about.json"])
+        '<a href="ages.csv">csv</a>'
+    """
+    # Files that only programs read stand beside another one.
+    beside = tuple(ending for one in all_formats() for ending in one.endings[1:])
+    shown = [file for file in files if not file.endswith(beside)]
+    return Html(
+        " ".join(link(file[len(name) :].lstrip("."), before + quote(file)) for file in shown)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

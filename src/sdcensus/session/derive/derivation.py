@@ -22,9 +22,9 @@ from sdcensus.model.published.lineage import Derivation, lineage_text
 from sdcensus.model.published.provenance import fingerprint
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.session.census.load import find_secret
+from sdcensus.session.census.census import find_secret
 from sdcensus.session.derive.changed_records import write_changed_records
-from sdcensus.session.publish import office_folder
+from sdcensus.session.publish.workplace import taken
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import Manifest
 from sdcensus.store.owner_only import write_owner_only
@@ -129,7 +129,7 @@ def derive(
         fingerprint=fingerprint({"method": chosen.name, **settings}, key, version),
         secret_id=key.id,
     )
-    with office_folder.taken(own):
+    with taken(own):
         changes = chosen.derive(census, draws, progress)
         derived = DerivedRecords(census, changes)
         with writing(target, replace=replace, resumed=_work(derivation)) as writer:

@@ -42,7 +42,7 @@ from sdcensus.session.protect.smallest_group import (
     largest_private_household,
     suggested_smallest_group,
 )
-from sdcensus.store.column import RecordSource
+from sdcensus.store.census_store import RecordSource
 
 __all__ = [
     "BrokenDown",

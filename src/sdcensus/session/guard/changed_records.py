@@ -24,8 +24,7 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.table_spec import Measure, TableSpec
-from sdcensus.store.census_store import CensusStore
-from sdcensus.store.column import Column
+from sdcensus.store.census_store import CensusStore, Column
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]

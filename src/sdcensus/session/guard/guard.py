@@ -24,11 +24,8 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words
-from sdcensus.session.guard.comparison import PublishedComparison
+from sdcensus.session.guard.comparison import PublishedComparison, RecordCounter
 from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
-from sdcensus.session.guard.lineage import line_crossed
-from sdcensus.session.guard.records_behind import RecordCounter
-from sdcensus.session.guard.renamed_census import renamed_from
 from sdcensus.session.guard.run import (
     CHECK_FILE,
     REDRAWN_SHARE,
@@ -36,13 +33,15 @@ from sdcensus.session.guard.run import (
     REVISION_MINIMUM,
     GuardRun,
     Revision,
+    TableChanges,
     open_registry,
     read_lock,
     series_key_version,
     series_lookup,
 )
-from sdcensus.session.guard.table_changes import TableChanges
+from sdcensus.session.guard.words import line_crossed
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
+from sdcensus.store.people import renamed_from
 from sdcensus.store.registry import RegistryEntry
 from sdcensus.store.registry_values import Values, values_digest
 

@@ -31,11 +31,11 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.guard import served_words as serving_words, words as guard_words
 from sdcensus.session.guard.changed_menu import changes_in_menu
 from sdcensus.session.guard.changed_records import ChangedRecords
-from sdcensus.session.guard.lineage import line_text
-from sdcensus.session.guard.renamed_census import renamed_from
 from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_menus import menu_of_text, menu_text
+from sdcensus.session.guard.words import line_text
 from sdcensus.store.census_store import CensusStore
+from sdcensus.store.people import renamed_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

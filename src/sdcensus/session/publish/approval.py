@@ -15,14 +15,16 @@ from typing import Any
 from sdcensus.errors import InputError, Refused, SpecError
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.session.gate.gate import AcceptedRisk
-from sdcensus.session.publish.office_folder import (
+from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,
     APPROVALS,
+    MANIFEST,
     OFFICE_FILE,
+    WrittenFile,
     folder_of,
+    read_json,
     taken,
 )
-from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, read_json
 from sdcensus.store.owner_only import write_owner_only
 
 #: How many people have to approve.

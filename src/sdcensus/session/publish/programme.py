@@ -20,7 +20,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import restrict
 from sdcensus.model.text import Text
 from sdcensus.programmes import PROGRAMMES, load_programme
-from sdcensus.session.publish.publishable import (
+from sdcensus.session.publish.products import (
     Publishable,
     PublishableTable,
     Statistic,

@@ -39,18 +39,18 @@ from sdcensus.session.guard.run import (
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.method_checks import check_methods, exempting
 from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
-from sdcensus.session.publish.office_folder import OFFICE_FILE, folder_of
 from sdcensus.session.publish.products import (
     Heading,
     Product,
+    Publishable,
+    PublishableTable,
     StatisticsProduct,
     TableProduct,
     spec_key,
 )
 from sdcensus.session.publish.programme import open_programme, programme_tables
-from sdcensus.session.publish.publishable import Publishable, PublishableTable
 from sdcensus.session.publish.refusals import check_large_tables, check_names, check_smallest_group
-from sdcensus.session.publish.workplace import MANIFEST, read_json
+from sdcensus.session.publish.workplace import MANIFEST, OFFICE_FILE, folder_of, read_json
 from sdcensus.store.schema_json import schema_digest
 
 #: Formats that a plan delivers which does not say.

@@ -9,11 +9,11 @@ from pathlib import Path
 from sdcensus.errors import InputError
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.session.publish.approval import Approvals, private_folder, read_approvals
-from sdcensus.session.publish.office_folder import OFFICE_FILE
 from sdcensus.session.publish.workplace import (
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    OFFICE_FILE,
     WrittenFile,
     read_json,
 )
