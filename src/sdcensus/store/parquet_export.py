@@ -32,7 +32,7 @@ from sdcensus.store.parquet_census import (
 )
 from sdcensus.store.people import people_mark
 from sdcensus.store.schema_json import schema_to_json
-from sdcensus.store.whole_folder import FolderInTheMaking
+from sdcensus.store.writer import FolderInTheMaking
 
 #: Records of one file, which is one row group: a piece of work for one core of a cluster.
 ROWS_PER_FILE = 1 << 20

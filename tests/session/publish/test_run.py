@@ -19,7 +19,7 @@ from sdcensus.errors import (
     StoreError,
 )
 from sdcensus.model.secret import Secret
-from sdcensus.session.publish.verification import verify
+from sdcensus.session.publish.approval import verify
 from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, taken
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret

@@ -236,7 +236,7 @@ def _results(study: Study) -> StudySheet:
         (
             SheetColumn("Table", "table"),
             SheetColumn("Scheme", "scheme"),
-            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Draw", "draw"),
             SheetColumn("Axes", "ways", Form.COUNT),
             SheetColumn("Non-empty cells", "cells", Form.COUNT),
             SheetColumn("Disclosed", "disclosed", Form.COUNT),
@@ -288,7 +288,7 @@ def _deviations(study: Study) -> StudySheet:
         (
             SheetColumn("Table", "table"),
             SheetColumn("Scheme", "scheme"),
-            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Draw", "draw"),
             SheetColumn("True count", "true_count"),
             SheetColumn("Change", "deviation", Form.COUNT),
             SheetColumn("Cells", "observed", Form.COUNT),
@@ -325,7 +325,7 @@ def _cells(study: Study, name: str, title: str, *, worst: bool) -> StudySheet:
         (
             SheetColumn("Table", "table"),
             SheetColumn("Scheme", "scheme"),
-            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Draw", "draw"),
             SheetColumn("Cell", "cell"),
             SheetColumn("Codes", "codes"),
             SheetColumn("True", "true_count", Form.COUNT),

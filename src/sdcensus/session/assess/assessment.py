@@ -37,10 +37,10 @@ from sdcensus.risk.detection.withheld import withheld_that_follow
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.looks.budget import LookBudget
 from sdcensus.risk.posterior import perceived_disclosure, posterior_observed_of
-from sdcensus.session.assess.compared import compared_with
 from sdcensus.session.assess.figures import (
     by_area,
     checked_pair,
+    compared_with,
     distances_of,
     population_of,
     small_given_away,

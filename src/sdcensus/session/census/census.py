@@ -15,7 +15,6 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.options import option
-from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import OnProblem
@@ -26,6 +25,7 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.vocabulary import EngineName as EngineName
 from sdcensus.store.census_store import CensusStore, RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported
+from sdcensus.store.people import PeopleMark
 from sdcensus.store.secrets import read_secret
 
 if TYPE_CHECKING:

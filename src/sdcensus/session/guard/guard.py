@@ -15,7 +15,6 @@ from pathlib import Path
 from sdcensus.errors import Refused
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, LockedTable, Making
 from sdcensus.model.published.provenance import Provenance
@@ -41,7 +40,7 @@ from sdcensus.session.guard.run import (
 )
 from sdcensus.session.guard.words import line_crossed
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
-from sdcensus.store.people import renamed_from
+from sdcensus.store.people import PeopleMark, renamed_from
 from sdcensus.store.registry import RegistryEntry
 from sdcensus.store.registry_values import Values, values_digest
 

@@ -318,7 +318,7 @@ def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
 def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
     """A table with a condition: sums of published values of codes that the policy allows."""
     # Here and not above: few plans have conditions, which are answered as the builder does.
-    from sdcensus.session.figures.sums import sums_product
+    from sdcensus.session.figures.definitions import sums_product
 
     policy = Policy(name="", schema=schema)
     if plan.policy is not None:
