@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from sdcensus.errors import UnknownName
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 Option = TypeVar("Option", bound=StrEnum)
-Settings = TypeVar("Settings", bound="DataclassInstance")
+Settings = TypeVar("Settings")
 
 
 def option(options: type[Option], what: str, value: Option | str) -> Option:
@@ -32,8 +29,10 @@ def option(options: type[Option], what: str, value: Option | str) -> Option:
 
 def with_settings(options: Settings, settings: Mapping[str, Any]) -> Settings:
     """The options with fields that were said by name; others are refused with those that exist."""
-    names = [field.name for field in fields(options)]
+    given: Any = options
+    names = [field.name for field in fields(given)]
     for name in settings:
         if name not in names:
             raise UnknownName("setting", name, known=names)
-    return replace(options, **settings)
+    changed: Settings = replace(given, **settings)
+    return changed

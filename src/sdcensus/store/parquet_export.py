@@ -193,7 +193,7 @@ def _values(store: CensusStore, entity: Entity, names: _Names) -> Iterator[tuple
 
 def _smallest(size: int) -> str:
     """The smallest signed type for positions below ``size``."""
-    return next(one for one in COLUMN_TYPES if size - 1 <= np.iinfo(one).max)
+    return next(type_name for type_name in COLUMN_TYPES if size - 1 <= np.iinfo(type_name).max)
 
 
 def _write_file(
@@ -204,7 +204,7 @@ def _write_file(
     *,
     dictionary: Mapping[str, _Writing],
 ) -> ParquetFile:
-    table = pa.table({one.target.name: one.array(rows) for one in writing})
+    table = pa.table({written.target.name: written.array(rows) for written in writing})
     path = folder / name
     pq.write_table(
         table,

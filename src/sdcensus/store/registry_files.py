@@ -89,8 +89,8 @@ def event_files(folder: Path) -> list[tuple[int, Path]]:
         names = [path.name for path in (folder / EVENTS).iterdir()]
     except OSError:
         raise StoreError(f"{folder} has lost its publications. Restore it from a backup.") from None
-    found = [match for match in map(_EVENT.fullmatch, names) if match]
-    return sorted((int(match[1]), folder / EVENTS / match[0]) for match in found)
+    matches = [match for match in map(_EVENT.fullmatch, names) if match]
+    return sorted((int(match[1]), folder / EVENTS / match[0]) for match in matches)
 
 
 def put_spec(
@@ -107,8 +107,8 @@ def put_spec(
     for variable, levels in code_lists_of(spec):
         key = (id(variable), tuple(level.name for level in levels))
         if key not in known:
-            made = code_list_to_json(variable, levels)
-            data = json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
+            document = code_list_to_json(variable, levels)
+            data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
             name = _list_name(data)
             path = folder / LISTS / f"{name}.json"
             if not path.exists():
@@ -123,20 +123,20 @@ def get_spec(
 ) -> dict[str, Any]:
     """A specification with its code lists in it again; ``known`` are those read before."""
     lists: list[Any] = []
-    for one in document["code_lists"]:
-        if not isinstance(one, str):
-            lists.append(one)
+    for digest in document["code_lists"]:
+        if not isinstance(digest, str):
+            lists.append(digest)
             continue
-        if one not in known:
-            path = folder / LISTS / f"{one}.json"
+        if digest not in known:
+            path = folder / LISTS / f"{digest}.json"
             try:
                 data = path.read_bytes()
             except OSError:
                 raise damaged(path) from None
-            if _list_name(data) != one:
+            if _list_name(data) != digest:
                 raise damaged(path)
-            known[one] = variable_from_json(parse_json(data))
-        lists.append(known[one])
+            known[digest] = variable_from_json(parse_json(data))
+        lists.append(known[digest])
     return {**document, "code_lists": lists}
 
 
@@ -153,15 +153,15 @@ def _list_name(data: bytes) -> str:
 def upgrade(folder: Path) -> None:
     """Bring a registry of the first version into this one: each table was a publication there."""
     make_folders(folder)
-    found = []
+    entries = []
     for path in (folder / FOLDER).glob("*.json"):
         if ENTRY_ID.fullmatch(path.stem):
             content = read_json(path, missing=f"{path} cannot be read.")
             try:
-                found.append((int(content["order"]), str(content["id"]), str(content["name"])))
+                entries.append((int(content["order"]), str(content["id"]), str(content["name"])))
             except (LookupError, TypeError, ValueError):
                 raise damaged(path) from None
-    for at, (_, identity, name) in enumerate(sorted(found)):
+    for at, (_, identity, name) in enumerate(sorted(entries)):
         content = {"version": FORMAT_VERSION, "name": name, "entries": [identity]}
         write_owner_only(folder / event_file(at), as_bytes(content))
     about = {"format": FORMAT_NAME, "version": FORMAT_VERSION}
@@ -256,9 +256,9 @@ class Batch:
     def content(self, publication: str) -> tuple[str, bytes]:
         """What makes the publication exist: the name of a file in the registry, and its content."""
         before = event_files(self._folder)
-        order = 1 + max((one for one, _ in before), default=-1)
-        made = {"version": FORMAT_VERSION, "name": publication, "entries": self._taken}
-        return event_file(order), as_bytes(made)
+        order = 1 + max((number for number, _ in before), default=-1)
+        document = {"version": FORMAT_VERSION, "name": publication, "entries": self._taken}
+        return event_file(order), as_bytes(document)
 
     def commit(self, publication: str) -> tuple[str, ...]:
         """Make all that was added exist; the ids of the tables."""
@@ -272,7 +272,7 @@ class Batch:
         folder = self._folder
         kept = {*self._taken}
         for _, path in event_files(folder):
-            kept |= {str(one) for one in read_json(path, missing=str(path)).get("entries", ())}
+            kept |= {str(entry) for entry in read_json(path, missing=str(path)).get("entries", ())}
         gone = False
         for path in list((folder / FOLDER).iterdir()):
             if path.stem not in kept and path.suffix in (".json", ".parquet"):
@@ -287,7 +287,7 @@ class Batch:
         used = set()
         for path in (folder / FOLDER).glob("*.json"):
             document = read_json(path, missing=str(path)).get("spec", {})
-            used |= {str(one) for one in document.get("code_lists", ())}
+            used |= {str(digest) for digest in document.get("code_lists", ())}
         for path in list((folder / LISTS).glob("*.json")):
             if path.stem not in used:
                 path.unlink(missing_ok=True)
@@ -374,13 +374,13 @@ def entry_from(
             raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
         document = get_spec(folder, content["spec"], lists)
         spec = spec_from_json(document, where=f"the table in {path.name}")
-        made = content["provenance"]
+        provenance_json = content["provenance"]
         entry = RegistryEntry(
             id=str(content["id"]),
             order=0,
             name=str(content["name"]),
             spec=spec,
-            provenance=None if made is None else Provenance(**made),
+            provenance=None if provenance_json is None else Provenance(**provenance_json),
             sparse=bool(content["sparse"]),
             consistent=bool(content.get("consistent", False)),
             has_values=content.get("values", "kept") != "none",

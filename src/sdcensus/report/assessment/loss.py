@@ -32,8 +32,8 @@ def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
         return None
     alt = altair_library()
     values = [
-        {"change": signed(change), "order": change, "percent": 100 * one, "stays": change == 0}
-        for change, one in zip(found.deviation.tolist(), share, strict=True)
+        {"change": signed(change), "order": change, "percent": 100 * part, "stays": change == 0}
+        for change, part in zip(found.deviation.tolist(), share, strict=True)
     ]
     bars = (
         alt.Chart(alt.Data(values=values))

@@ -31,7 +31,7 @@ def links(name: str, files: Iterable[str], before: str = "") -> Html:
         '<a href="ages.csv">csv</a>'
     """
     # Files that only programs read stand beside another one.
-    beside = tuple(ending for one in all_formats() for ending in one.endings[1:])
+    beside = tuple(ending for table_format in all_formats() for ending in table_format.endings[1:])
     shown = [file for file in files if not file.endswith(beside)]
     return Html(
         " ".join(link(file[len(name) :].lstrip("."), before + quote(file)) for file in shown)
@@ -85,7 +85,7 @@ def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, 
     chosen = [language for language in languages if language in LANGUAGES] or ["en"]
     if len(chosen) == 1:
         return {"notes.html": _page(notes, chosen[0]).encode("utf-8")}
-    return {f"notes.{one}.html": _page(notes, one).encode("utf-8") for one in chosen}
+    return {f"notes.{language}.html": _page(notes, language).encode("utf-8") for language in chosen}
 
 
 def _page(notes: PublicationNotes, language: str) -> str:

@@ -62,7 +62,7 @@ def text_width(text: str, size: float) -> float:
         >>> text_width("CP3(EU)", 11) > text_width("CP1", 11)
         True
     """
-    return sum(0.34 if one in "iljt.,()|:' " else 0.7 for one in text) * size + 1
+    return sum(0.34 if letter in "iljt.,()|:' " else 0.7 for letter in text) * size + 1
 
 
 def place_labels(points: Sequence[Point], width: float, height: float) -> list[LabelPlace]:
@@ -80,8 +80,8 @@ def place_labels(points: Sequence[Point], width: float, height: float) -> list[L
         for p in points
     ]
     lines: list[tuple[float, float, float, float]] = []
-    found: dict[int, LabelPlace] = {}
-    for at in sorted(range(len(points)), key=lambda one: (-crowd[one], one)):
+    places: dict[int, LabelPlace] = {}
+    for at in sorted(range(len(points)), key=lambda index: (-crowd[index], index)):
         point = points[at]
         place = _nearest(point, taken, lines, width, height)
         half = point.height / 2
@@ -92,8 +92,8 @@ def place_labels(points: Sequence[Point], width: float, height: float) -> list[L
             lines.append((point.x, point.y, float(x), float(y)))
             line = point.x + _ALONG * (x - point.x), point.y + _ALONG * (y - point.y)
             taken = np.vstack([taken, np.stack([*line, *line], axis=1) + _THIN])
-        found[at] = place
-    return [found[at] for at in range(len(points))]
+        places[at] = place
+    return [places[at] for at in range(len(points))]
 
 
 def leader(point: Point, left: Any, middle: Any) -> tuple[Any, Any]:

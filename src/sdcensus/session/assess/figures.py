@@ -166,7 +166,7 @@ def compared_with(
         The study, and the name under which the table itself is among its results.
     """
     scheme = None if method is None else method.scheme
-    listed = [one for one in COMPARED if one != scheme]
+    listed = [name for name in COMPARED if name != scheme]
     candidates = scheme_candidates(listed, (NoiseDraw.ASCENDING,), zeros_known=True)
     own = Candidate(
         name=scheme or ITSELF, method=AsPublished(table), knowledge=found.knowledge, draw=None

@@ -78,7 +78,7 @@ def groups_of(
     """
     noise = GroupNoise(None, None) if method is None else group_noise(method, smallest_group)
     broken_downs: list[BrokenDown] = []
-    tables = [one for one in (spec, *others) if one.of is spec.of]
+    tables = [table for table in (spec, *others) if table.of is spec.of]
     if others and any(table.measure is Measure.COUNT for table in tables):
         with suppress(SdcensusError):
             broken_downs += broken_down_in_tables(
@@ -288,15 +288,15 @@ def _chosen(
             f"{path} has no [[table]] of its own. Name those of its programme that shall be"
             f" assessed, such as --table {next(iter(products))}."
         )
-    found = []
+    tables = []
     for name in dict.fromkeys(names):
         if name not in products:
             raise UnknownName("table in the plan", name, known=list(products))
         specs = products[name].specs
         for number, spec in enumerate(specs, start=1):
             called = name if len(specs) == 1 else f"{name}-{number}"
-            found.append((called, products[name].title, spec))
-    return found
+            tables.append((called, products[name].title, spec))
+    return tables
 
 
 def _assessed(
@@ -377,9 +377,9 @@ def file_name(name: str) -> str:
         >>> file_name("Religion by district (1/2)")
         'religion-by-district-1-2'
     """
-    made = re.sub(r"\W+", "-", name.casefold()).strip("-")
+    file = re.sub(r"\W+", "-", name.casefold()).strip("-")
     # Names of many axes are longer than file systems allow.
-    return made[:80].rstrip("-") or "table"
+    return file[:80].rstrip("-") or "table"
 
 
 def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
@@ -400,13 +400,13 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
     by = [axis.variable.name for axis in spec.axes]
     known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
     axes = tuple(_own_axis(axis, own[axis.variable.name]) for axis in spec.axes)
-    made = replace(known, axes=axes, universe=spec.universe)
-    if made.hash() != spec.hash():
+    planned = replace(known, axes=axes, universe=spec.universe)
+    if planned.hash() != spec.hash():
         raise SpecError(
             "The published table has other levels than this census. Give the store that it was made"
             " from."
         )
-    return made
+    return planned
 
 
 def _own_axis(axis: Axis, variable: Variable) -> Axis:

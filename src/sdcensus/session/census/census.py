@@ -236,7 +236,7 @@ class Census(Confidential):
             if (of, universe, measure) != (Entity.PERSON, None, Measure.COUNT):
                 raise SpecError("A TableSpec says itself what is counted, of whom and how.")
         else:
-            texts = [str(one) for one in by]
+            texts = [str(axis) for axis in by]
             spec = self.spec(*texts, of=of, universe=universe, measure=measure)
         names = (sums,) if isinstance(sums, str) else tuple(sums)
         request = Tabulate(spec=spec, weights=weights, sums=names, households=households)

@@ -307,8 +307,10 @@ def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) 
     entities = {entity.entity for entity in schema.entities}
     lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
     if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
-        found = store.household_rows(of)[every]
-        households = np.where(found == NO_ROW, NO_HOUSEHOLD, found.astype(np.int64))
+        household_rows = store.household_rows(of)[every]
+        households = np.where(
+            household_rows == NO_ROW, NO_HOUSEHOLD, household_rows.astype(np.int64)
+        )
     return UnitRecords(codes, households, rows)
 
 

@@ -161,11 +161,11 @@ class RecordCounter(Confidential):
     ) -> Int64:
         """For each cell the records that changed since it was published."""
         fewest: Int64 | None = None
-        for one in {made.data_version: made for made in makings}.values():
-            if one.data_version == making.data_version:
+        for before in {made.data_version: made for made in makings}.values():
+            if before.data_version == making.data_version:
                 counts = np.zeros(cells.size, dtype=np.int64)
             else:
-                counts = self._changed_since(one).behind(spec, cells, enough=enough)
+                counts = self._changed_since(before).behind(spec, cells, enough=enough)
             fewest = counts if fewest is None else np.minimum(fewest, counts)
         if fewest is None:
             raise StoreError("It is not known from which data the earlier numbers were published.")
@@ -257,33 +257,35 @@ class PublishedComparison(Confidential):
         if locked is not None:
             entry = self._registry.entry(locked.entry)
             before = self._registry.values(entry)
-            found = differences(spec, values, entry.spec, before)
-            if found is not None:
-                compared = found.compared
+            differing = differences(spec, values, entry.spec, before)
+            if differing is not None:
+                compared = differing.compared
                 own = self._lock.making(locked)
-                cells, hidden, opened = _by_numbers(found, own, making)
+                cells, hidden, opened = _by_numbers(differing, own, making)
                 parts.append(cells)
                 if cells.size:
                     makings.append(own)
         contradicts = []
         for entry, table in self._not_in_run():
-            made = None if table is None else self._lock.making(table)
-            agrees = made is not None and made.decides == making.decides and made.consistent
+            made_by = None if table is None else self._lock.making(table)
+            agrees = (
+                made_by is not None and made_by.decides == making.decides and made_by.consistent
+            )
             if agrees and making.consistent:
                 continue
-            found = differences(spec, values, entry.spec, self._registry.values(entry))
-            if found is None:
+            differing = differences(spec, values, entry.spec, self._registry.values(entry))
+            if differing is None:
                 continue
-            compared = max(compared, found.compared)
-            cells = found.cells
-            if made is not None:
-                cells, _, more = _by_numbers(found, made, making)
+            compared = max(compared, differing.compared)
+            cells = differing.cells
+            if made_by is not None:
+                cells, _, more = _by_numbers(differing, made_by, making)
                 opened += more
             cells = self._not_out(spec, values, cells, entry)
             if cells.size:
                 contradicts.append((self._named(entry, table), int(cells.size)))
                 parts.append(cells)
-                makings += [] if made is None else [made]
+                makings += [] if made_by is None else [made_by]
         return SharedNumbers(
             compared,
             np.unique(np.concatenate(parts)),

@@ -130,15 +130,15 @@ class TableChanges(Confidential):
             StoreError: It is something else.
         """
         try:
-            made = {
+            fields = {
                 **content,
                 "of": Entity(content["of"]),
                 "provenance": Provenance(**content["provenance"]),
-                "why": tuple(str(one) for one in content["why"]),
-                "areas": tuple(AreaChanges(**one) for one in content["areas"]),
+                "why": tuple(str(reason) for reason in content["why"]),
+                "areas": tuple(AreaChanges(**area) for area in content["areas"]),
                 "contradicts": tuple((str(a), int(b)) for a, b in content["contradicts"]),
             }
-            return cls(**made)
+            return cls(**fields)
         except (LookupError, TypeError, ValueError):
             raise StoreError(
                 "What an interrupted run has noted is damaged. Begin the run anew."
@@ -189,12 +189,12 @@ def by_area(
     worst = held[np.lexsort((held, -changed[held], fewest[held]))][:MOST_AREAS]
     areas = tuple(
         AreaChanges(
-            names[one],
-            int(changed[one]),
-            int(short[one]),
-            None if behind is None else int(fewest[one]),
+            names[at],
+            int(changed[at]),
+            int(short[at]),
+            None if behind is None else int(fewest[at]),
         )
-        for one in worst.tolist()
+        for at in worst.tolist()
     )
     return ByArea(areas, int(held.size), int((short > 0).sum()))
 

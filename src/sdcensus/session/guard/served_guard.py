@@ -50,7 +50,7 @@ def menu_text(menu: Menu) -> str:
             }
             for variable in menu.variables
         },
-        "never": sorted(sorted(map(list, one)) for one in menu.never_together),
+        "never": sorted(sorted(map(list, pair)) for pair in menu.never_together),
     }
     return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
@@ -70,7 +70,7 @@ def menu_of_text(text: str, schema: Schema) -> Menu | None:
             if variable is None:
                 continue
             levels = tuple(level for level in variable.levels() if level.name in rules["levels"])
-            areas = tuple((str(area), tuple(some)) for area, some in rules["areas"])
+            areas = tuple((str(area), tuple(levels)) for area, levels in rules["areas"])
             if levels:
                 variables.append(MenuVariable(variable, levels, areas))
         if not variables:
@@ -78,9 +78,9 @@ def menu_of_text(text: str, schema: Schema) -> Menu | None:
         # A combination that is not there any more forbids nothing.
         names = {variable.variable.name for variable in variables}
         never = tuple(
-            tuple((str(name), str(level)) for name, level in one)
-            for one in content["never"]
-            if names.issuperset(name for name, _ in one)
+            tuple((str(name), str(level)) for name, level in pairs)
+            for pairs in content["never"]
+            if names.issuperset(name for name, _ in pairs)
         )
         return Menu(
             Entity(content["of"]),
@@ -176,7 +176,7 @@ class ServingGuard:
                 reasons = (*why, f"they come from {line_text(line)}") if line else why
                 raise Refused(serving_words.would_change(reasons, looks=before.looks))
             elif set(why) - {guard_words.DATA}:
-                more = tuple(one for one in why if one != guard_words.DATA)
+                more = tuple(reason for reason in why if reason != guard_words.DATA)
                 raise Refused(serving_words.only_rekeying(more, looks=before.looks))
             else:
                 self._check_revised(before, now.menus)
@@ -246,25 +246,25 @@ class ServingGuard:
 
     def _menus(self) -> list[Menu]:
         """The tables that anybody may ask for, by what is counted."""
-        found = (open_menu(self.policy, of) for of in self.methods)
-        return [menu for menu in found if menu is not None]
+        menus = (open_menu(self.policy, of) for of in self.methods)
+        return [menu for menu in menus if menu is not None]
 
     def _check_revised(self, before: ServedNumbers, menus: Sequence[str]) -> None:
         """Every number of a menu that a correction changes needs enough of them behind it."""
         minimum, looks = self.revision.minimum, before.looks
         try:
             changed = self._changed_since(before.making)
-            found = []
+            changed_menus = []
             for text in menus:
                 menu = menu_of_text(text, self.census.schema)
                 if menu is not None:
                     changes = changes_in_menu(
                         changed, menu, minimum=minimum, progress=self.progress
                     )
-                    found.append((menu.of, changes))
+                    changed_menus.append((menu.of, changes))
         except StoreError as error:
             raise Refused(serving_words.not_counted(str(error), looks=looks)) from None
-        short = [one for one in found if one[1].short]
+        short = [changed for changed in changed_menus if changed[1].short]
         if short:
             raise Refused(serving_words.too_few(short, minimum, looks=looks))
 

@@ -167,8 +167,8 @@ def too_few(changes: Sequence[tuple[Entity, MenuChanges]], minimum: int, *, look
     lines = [
         f"{shows_who(numbers, minimum)}, in {tables:,} of the tables that can be asked for{least}:"
     ]
-    listed = [(of, *table) for of, one in changes for table in one.short]
-    listed.sort(key=lambda one: -one[2])
+    listed = [(of, *table) for of, menu_changes in changes for table in menu_changes.short]
+    listed.sort(key=lambda row: -row[2])
     lines += [f"  {of.plural} by {title}: {cells:,}" for of, title, cells in listed[:_LISTED]]
     lines += [
         _CLOSED,
@@ -182,13 +182,13 @@ def too_few(changes: Sequence[tuple[Entity, MenuChanges]], minimum: int, *, look
 
 def exposed(totals: int, minimum: int, uncounted: str) -> str:
     """The refusal of a re-keying beside which some totals are exact."""
-    told = f"fewer than {minimum} records have changed behind {totals:,} of them"
+    reason = f"fewer than {minimum} records have changed behind {totals:,} of them"
     if uncounted:
-        told = f"changed records could not be counted ({uncounted.rstrip('.')})"
+        reason = f"changed records could not be counted ({uncounted.rstrip('.')})"
     return (
         "New keys do not hide changes of totals that the policy publishes exactly ([exempt]):"
-        f" {told}. {_CLOSED} Wait until more corrections have come together, or take the exemption"
-        " out of the policy."
+        f" {reason}. {_CLOSED} Wait until more corrections have come together, or take the"
+        " exemption out of the policy."
     )
 
 

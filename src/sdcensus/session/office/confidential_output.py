@@ -128,7 +128,7 @@ def _pieces(cube: AnyCube) -> Iterator[tuple[Positions, Accumulators]]:
             for rows in slices(len(block.positions)):
                 yield block.positions[rows].T, block.values.map(itemgetter(rows))
         return
-    flat = cube.values.map(lambda one: one.reshape(-1))
+    flat = cube.values.map(lambda array: array.reshape(-1))
     for rows in slices(cube.spec.cells):
         yield grid_positions(cube.shape, rows), flat.map(itemgetter(rows))
 

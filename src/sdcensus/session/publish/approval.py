@@ -82,7 +82,7 @@ def verify(
     if manifest.get("version") != FORMAT_VERSION:
         raise InputError(f"{root / MANIFEST} was written by a newer sdcensus. Update sdcensus.")
     try:
-        listed = [WrittenFile.from_json(one) for one in manifest["files"]]
+        listed = [WrittenFile.from_json(file) for file in manifest["files"]]
     except (LookupError, TypeError, ValueError):
         raise InputError(f"{root / MANIFEST} is damaged. Publish again.") from None
     approvals = None
@@ -231,8 +231,8 @@ def read_approvals(private: Path, folder: Path) -> Approvals:
     content = read_json(private / APPROVALS)
     try:
         approvals = tuple(
-            Approval(str(one["name"]), str(one["role"]), str(one["date"]))
-            for one in content.get("approvals", ())
+            Approval(str(entry["name"]), str(entry["role"]), str(entry["date"]))
+            for entry in content.get("approvals", ())
         )
     except (LookupError, TypeError):
         raise InputError(f"{private / APPROVALS} is damaged. Restore it from a backup.") from None
@@ -314,11 +314,11 @@ def _check_documents(private: Path) -> None:
     """Refuse to approve files together with a plan or policy from which they were not made."""
     kept = read_json(private / OFFICE_FILE)
     for what in ("plan", "policy"):
-        made = kept.get(what)
-        if made is not None and _document_now(made) != made.get("sha256"):
+        document = kept.get(what)
+        if document is not None and _document_now(document) != document.get("sha256"):
             raise Refused(
-                f"The {what} {made.get('name')} has changed since it was published. Publish again,"
-                " then approve."
+                f"The {what} {document.get('name')} has changed since it was published. Publish"
+                " again, then approve."
             )
 
 
@@ -335,8 +335,8 @@ def _digest_of(path: Path) -> str | None:
 
 def _words(text: str) -> str:
     """A name as it is shown: no signs that nobody sees, single blanks."""
-    shown = "".join(" " if one.isspace() else one for one in unicodedata.normalize("NFC", text))
-    return " ".join("".join(one for one in shown if one.isprintable()).split())
+    shown = "".join(" " if sign.isspace() else sign for sign in unicodedata.normalize("NFC", text))
+    return " ".join("".join(sign for sign in shown if sign.isprintable()).split())
 
 
 def _key(name: str) -> str:

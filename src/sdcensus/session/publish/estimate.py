@@ -181,7 +181,7 @@ def _writing(resolved: Resolved) -> float:
     cells = sum(_checked(product).cells for product in resolved.products)
     languages = max(len(resolved.output.languages), 1)
     seconds = sum(
-        one.seconds_per_cell * (languages if one.each_language else 1)
-        for one in map(table_format, resolved.output.formats)
+        written.seconds_per_cell * (languages if written.each_language else 1)
+        for written in map(table_format, resolved.output.formats)
     )
     return _ONCE + _PRODUCT * len(resolved.products) + cells * seconds

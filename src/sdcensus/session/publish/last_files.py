@@ -81,7 +81,10 @@ def row_to_json(row: EvaluationRow) -> dict[str, Any]:
 
 def row_from_json(number: int, content: Mapping[str, Any]) -> EvaluationRow:
     """Read what ``row_to_json`` made."""
-    stages = [StageFigures(**{**one, "stage": Stage(one["stage"])}) for one in content["stages"]]
+    stages = [
+        StageFigures(**{**figures, "stage": Stage(figures["stage"])})
+        for figures in content["stages"]
+    ]
     return EvaluationRow(
         number,
         str(content["table"]),

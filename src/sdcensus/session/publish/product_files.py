@@ -86,12 +86,12 @@ class Maker:
 
     def specs(self) -> tuple[TableSpec, ...]:
         """The tables that are needed, each once."""
-        found = {}
+        specs = {}
         for key, products in self._waiting.items():
             for spec in products[0].specs:
                 if spec_key(spec) == key:
-                    found[key] = spec
-        return tuple(found.values())
+                    specs[key] = spec
+        return tuple(specs.values())
 
     def take(self, spec: TableSpec, counted: AnyCube) -> None:
         """Protect a table and finish the products that waited for it.
@@ -204,7 +204,7 @@ class Maker:
             "notes": [dict(note.by_language) for note in delivered.notes],
             "provenance": [part.provenance.to_json() for part, _ in once],
         }
-        office = {"tables": [one for _, one in once]}
+        office = {"tables": [entry for _, entry in once]}
         self._note(Finished(product.name, _written(paths), public, office))
 
     def _stream(self, product: Product, spec: TableSpec, cube: SparseCube) -> None:

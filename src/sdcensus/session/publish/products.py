@@ -198,13 +198,11 @@ class Product(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TableProduct:
-    """One table of counts."""
+class _OfTable:
+    """What a product has from its table."""
 
-    table: PublishableTable
-    own: bool = True
-    needs_populated: bool = False
+    __slots__ = ()
+    table: Publishable
 
     @property
     def name(self) -> str:
@@ -220,6 +218,15 @@ class TableProduct:
     def cells(self) -> int:
         """How many cells are delivered."""
         return self.table.cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableProduct(_OfTable):
+    """One table of counts."""
+
+    table: PublishableTable
+    own: bool = True
+    needs_populated: bool = False
 
     @property
     def specs(self) -> tuple[TableSpec, ...]:
@@ -248,26 +255,11 @@ class TableProduct:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StatisticsProduct:
+class StatisticsProduct(_OfTable):
     """A list of figures for each of many small areas."""
 
     table: StatisticsTable
     own: bool = False
-
-    @property
-    def name(self) -> str:
-        """How its files are called."""
-        return self.table.name
-
-    @property
-    def title(self) -> Text:
-        """What stands above it."""
-        return self.table.title
-
-    @property
-    def cells(self) -> int:
-        """How many cells are delivered."""
-        return self.table.cells
 
     @property
     def needs_populated(self) -> bool:
@@ -283,13 +275,13 @@ class StatisticsProduct:
 
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The figures side by side, with the marks that the regulation asks for."""
-        found = {id(spec): part for spec, part in zip(self.specs, parts, strict=True)}
+        by_spec = {id(spec): part for spec, part in zip(self.specs, parts, strict=True)}
         areas = self.table.areas.positions
         size = (len(self.table.areas), len(self.table.statistics))
         values = np.zeros(size, dtype=np.int64)
         marks = np.zeros(size, dtype=np.uint8)
         for at, statistic in enumerate(self.table.statistics):
-            part = found[id(statistic.spec)]
+            part = by_spec[id(statistic.spec)]
 
             def column(
                 array: npt.NDArray[Any], position: int = statistic.position
@@ -314,7 +306,12 @@ class StatisticsProduct:
             axes=(self.table.areas, self._axis()),
             values=values,
             marks=marks,
-            unit=Text.of({one: entity_text(Entity.PERSON, one).capitalize() for one in LANGUAGES}),
+            unit=Text.of(
+                {
+                    language: entity_text(Entity.PERSON, language).capitalize()
+                    for language in LANGUAGES
+                }
+            ),
             notes=tuple(dict.fromkeys(notes)),
             source=heading.source,
             date=heading.date,

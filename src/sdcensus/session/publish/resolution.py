@@ -124,19 +124,19 @@ class Resolved(Confidential):
 
     def cautions(self) -> tuple[str, ...]:
         """What to know before relying on what is published, each sentence once."""
-        made: list[str] = []
+        sentences: list[str] = []
         if self.lookup is not None and Lookup(self.lookup).is_set_key:
             default = replace(self, lookup=None, _methods={})
             if any(default.method(of).claims().by_definition for of in self.units()):
-                made.append(
+                sentences.append(
                     f"This series goes on with the look-up {self.lookup!r}, with which it was"
                     " published before this version: numbers that are out stay. Draw all of them"
                     " anew by definition (--revision NAME --rekey), or name the look-up in"
                     " [protect] to keep it for good."
                 )
         for of in self.units():
-            made += self.method(of).claims().cautions
-        return tuple(dict.fromkeys(made))
+            sentences += self.method(of).claims().cautions
+        return tuple(dict.fromkeys(sentences))
 
     @property
     def imports(self) -> bool:
@@ -145,8 +145,8 @@ class Resolved(Confidential):
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that has to be counted, once."""
-        found = {spec_key(spec): spec for product in self.products for spec in product.specs}
-        return tuple(found.values())
+        by_key = {spec_key(spec): spec for product in self.products for spec in product.specs}
+        return tuple(by_key.values())
 
     def check_identities(self, before: Sequence[TableSpec] = ()) -> tuple[str, ...]:
         """Refuse what shows counts of one kind of unit through another; warn of what is out.
@@ -227,15 +227,15 @@ def resolve(
         Refused: The policy does not let some tables pass.
     """
     file = Path(plan_file)
-    found: list[Census] = [] if census is None else [census]
+    censuses: list[Census] = [] if census is None else [census]
 
     def schema_of(store: Path) -> Schema:
         if census is None:
-            found.append(open_store(store, memory_limit=memory_limit))
-        return found[-1].schema
+            censuses.append(open_store(store, memory_limit=memory_limit))
+        return censuses[-1].schema
 
     plan = read_plan(file, schema_of, files=True)
-    opened, info = found[-1], found[-1].schema.census
+    opened, info = censuses[-1], censuses[-1].schema.census
     output = plan.output or DEFAULT_OUTPUT
     check_formats(output.formats)
     if output.evaluation and find_spec("xlsxwriter") is None:
@@ -386,7 +386,7 @@ def _check_policy(resolved: Resolved) -> None:
                 break
     if refused:
         more = len(refused) - _MOST_LISTED
-        lines = [f"  {one}" for one in refused[:_MOST_LISTED]]
+        lines = [f"  {line}" for line in refused[:_MOST_LISTED]]
         lines += [f"  and {more} more"] if more > 0 else []
         raise Refused(
             f"The policy {policy.name!r} does not let {len(refused)} of"

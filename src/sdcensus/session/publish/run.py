@@ -360,8 +360,8 @@ def _make(
 def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:
     """What the guard said about each table, once: several products may stand on one table."""
     seen: set[str] = set()
-    for one in (table for product in products for table in product.office["tables"]):
-        table_changes = TableChanges.from_json(one["changes"])
+    for entry in (table for product in products for table in product.office["tables"]):
+        table_changes = TableChanges.from_json(entry["changes"])
         if table_changes.spec_hash not in seen:
             seen.add(table_changes.spec_hash)
             yield table_changes
@@ -370,8 +370,8 @@ def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:
 def _is_usable(product: Finished, guard: Guard) -> bool:
     """Whether the registry still has what an interrupted run has put into it."""
     try:
-        for one in product.office["tables"]:
-            guard.registry.entry(TableChanges.from_json(one["changes"]).entry)
+        for entry in product.office["tables"]:
+            guard.registry.entry(TableChanges.from_json(entry["changes"]).entry)
     except (SdcensusError, LookupError, TypeError, ValueError):
         return False
     return True
@@ -396,8 +396,8 @@ def _is_published(resolved: Resolved, workplace: Workplace, identity: Mapping[st
     if not manifest.fits(resolved.published):
         return False
     listed = read_json(resolved.published / MANIFEST).get("files", [])
-    kept = [WrittenFile.from_json(one) for one in known["office"]]
-    return all(WrittenFile.from_json(one).fits(resolved.published) for one in listed) and all(
+    kept = [WrittenFile.from_json(file) for file in known["office"]]
+    return all(WrittenFile.from_json(file).fits(resolved.published) for file in listed) and all(
         written_file.fits(workplace.own) for written_file in kept
     )
 
@@ -407,11 +407,11 @@ def _unchanged(resolved: Resolved, workplace: Workplace, seconds: float) -> Publ
     return PublishReport(
         published=resolved.published,
         office=workplace.own,
-        products=tuple(str(one["name"]) for one in manifest["tables"]),
+        products=tuple(str(table["name"]) for table in manifest["tables"]),
         made=0,
-        cells=sum(int(one["cells"]) for one in manifest["tables"]),
+        cells=sum(int(table["cells"]) for table in manifest["tables"]),
         files=len(manifest["files"]) + 1,
-        size=sum(int(one["bytes"]) for one in manifest["files"]),
+        size=sum(int(file["bytes"]) for file in manifest["files"]),
         scans=0,
         changed=0,
         warnings=(),

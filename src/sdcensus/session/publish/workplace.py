@@ -164,7 +164,7 @@ class Workplace:
 
     def _resumed(self, usable: Callable[[Finished], bool]) -> dict[str, Finished]:
         """Products whose files are there whole; everything else is removed."""
-        found: dict[str, Finished] = {}
+        usable_products: dict[str, Finished] = {}
         for path in sorted((self.notes / _ENTRIES).iterdir()):
             entry = _finished(_read_if_whole(path))
             if (
@@ -172,14 +172,14 @@ class Workplace:
                 and all(file.fits(self.hidden) for file in entry.files)
                 and usable(entry)
             ):
-                found[entry.name] = entry
+                usable_products[entry.name] = entry
             else:
                 _remove(path)
-        kept = {file.name for entry in found.values() for file in entry.files}
+        kept = {file.name for entry in usable_products.values() for file in entry.files}
         for path in list(self.hidden.iterdir()):
             if path.name not in kept:
                 _remove(path)
-        return found
+        return usable_products
 
     def finish(self, product: Finished) -> None:
         """Note that a product is finished; its files are in the hidden folder."""
@@ -249,7 +249,7 @@ class Workplace:
         """
         for path in (self.hidden, *self.hidden.rglob("*")):
             keep_writing_to_owner(path)
-        moves = [list(one) for one in office_files.items()]
+        moves = [list(move) for move in office_files.items()]
         write_owner_only(self.notes / _COMMIT, _bytes({"office": moves}))
         self.complete()
 
@@ -334,8 +334,8 @@ def _listed_names(manifest: Mapping[str, Any]) -> tuple[set[str], list[str]] | N
     try:
         if manifest["format"] != FORMAT_NAME:
             return None
-        files = {str(one["name"]) for one in manifest["files"]}
-        return files, [str(one["name"]) for one in manifest["tables"]]
+        files = {str(file["name"]) for file in manifest["files"]}
+        return files, [str(table["name"]) for table in manifest["tables"]]
     except (LookupError, TypeError):
         return None
 
@@ -350,7 +350,7 @@ def _finished(content: Mapping[str, Any] | None) -> Finished | None:
             return None
         return Finished(
             str(content["name"]),
-            tuple(WrittenFile.from_json(one) for one in content["files"]),
+            tuple(WrittenFile.from_json(file) for file in content["files"]),
             content["public"],
             content["office"],
         )

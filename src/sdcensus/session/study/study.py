@@ -217,7 +217,7 @@ def compare_cubes(
     # The largest first: the others fill the time until the last of them ends.
     order = sorted(range(len(cubes)), key=lambda at: -cubes[at].spec.cells)
     tasks = [(at, which) for at in order for which in range(len(candidates))]
-    found: dict[tuple[int, int], StudyResult] = {}
+    results: dict[tuple[int, int], StudyResult] = {}
     weights = [cube.spec.cells for cube in cubes]
     whole, done = sum(weights) * len(candidates), 0
     threads = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
@@ -226,7 +226,7 @@ def compare_cubes(
         try:
             for ended in as_completed(running):
                 at, which = running[ended]
-                found[at, which] = ended.result()
+                results[at, which] = ended.result()
                 done += weights[at]
                 progress("comparing methods", done / whole)
         except BaseException:
@@ -242,7 +242,7 @@ def compare_cubes(
                 spec=cube.spec,
                 name=names[at],
                 original=_original(cube),
-                results=tuple(found[at, which] for which in range(len(candidates))),
+                results=tuple(results[at, which] for which in range(len(candidates))),
             )
             for at, cube in enumerate(cubes)
         ),

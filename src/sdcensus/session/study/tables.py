@@ -69,7 +69,7 @@ def listed_tables(
     """Tables by their axes, each written as comma-separated axes; each table once."""
     specs = []
     for text in texts:
-        axes = [one.strip() for one in text.split(",") if one.strip()]
+        axes = [axis.strip() for axis in text.split(",") if axis.strip()]
         if not axes:
             raise SpecError("A table of the study needs axes, such as ed@parish,sex.")
         specs.append(published_spec(census, *axes, of=of, where=universe))
@@ -88,19 +88,19 @@ def read_tables(path: str | Path) -> tuple[str, ...]:
             f"{file} is no text in UTF-8. Write one table in a line, such as: ed@parish,sex"
         ) from None
     lines = [line.strip() for line in text.splitlines()]
-    found = tuple(line for line in lines if line and not line.startswith("#"))
-    if not found:
+    wanted = tuple(line for line in lines if line and not line.startswith("#"))
+    if not wanted:
         raise InputError(f"{file} names no table. Write one in a line, such as: ed@parish,sex")
-    return found
+    return wanted
 
 
 def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
     """True counts and keys of the tables; those that are part of a larger one are rolled up."""
-    made: dict[TableSpec, Cube] = {}
+    counted: dict[TableSpec, Cube] = {}
     for spec in sorted(specs, key=lambda spec: -spec.cells):
-        if spec in made:
+        if spec in counted:
             continue
-        larger = next((cube for cube in made.values() if _is_part(spec, cube.spec)), None)
+        larger = next((cube for cube in counted.values() if _is_part(spec, cube.spec)), None)
         if larger is None:
             cube = census.tabulate(spec).dense
             if cube is None:
@@ -108,12 +108,12 @@ def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
                     f"{spec.title}: {spec.cells:,} cells are too many to be compared whole. Take"
                     " fewer axes or coarser levels, such as ed@district."
                 )
-            made[spec] = cube
+            counted[spec] = cube
         else:
             rolled = larger.rollup(*(axis.name for axis in spec.axes))
             # The same table under the name that it was asked for.
-            made[spec] = Cube(spec, rolled.origin, rolled.values)
-    return tuple(made[spec] for spec in specs)
+            counted[spec] = Cube(spec, rolled.origin, rolled.values)
+    return tuple(counted[spec] for spec in specs)
 
 
 def _is_part(spec: TableSpec, larger: TableSpec) -> bool:
