@@ -17,12 +17,12 @@ from sdcensus.microdata.changes import Changes, NewValues, left_empty
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
 from sdcensus.microdata.method import Draws
 from sdcensus.model.progress import no_progress
+from sdcensus.model.published.lineage import Derivation
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.variable import Role, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.manifest import Derivation
 from sdcensus.store.writer import writing
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import write_store

@@ -21,10 +21,11 @@ from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.microdata.changes import Changes, Mask, dropped_with_parents
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
+from sdcensus.model.published.lineage import Derivation
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.store.census_store import CensusStore, impossible_rows
-from sdcensus.store.manifest import Derivation, Manifest, link_column, value_column
+from sdcensus.store.manifest import Manifest, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 
 Integers = npt.NDArray[Any]

@@ -17,6 +17,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.json_text import parse_json
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.lineage import lineage_text
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
@@ -29,7 +30,6 @@ from sdcensus.store.manifest import (
     SCHEMA_FILE,
     Manifest,
     column_file,
-    lineage_text,
     link_column,
     map_file,
     read_manifest,

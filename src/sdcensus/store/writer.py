@@ -21,6 +21,7 @@ import numpy.typing as npt
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError
 from sdcensus.model.json_text import parse_json
+from sdcensus.model.published.lineage import Derivation
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.store.manifest import (
@@ -29,7 +30,6 @@ from sdcensus.store.manifest import (
     SCHEMA_FILE,
     UNFINISHED_FILE,
     ColumnInfo,
-    Derivation,
     Manifest,
     column_file,
     map_file,

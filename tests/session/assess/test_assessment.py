@@ -447,14 +447,14 @@ def test_groups_that_can_still_be_read_are_counted_and_told() -> None:
 
 
 def test_settings_may_be_said_by_name() -> None:
-    protected = protected_by("cell-key")
-    method = method_of("cell-key")
+    protected = protected_by("cell key")
+    method = method_of("cell key")
     by_name = assess(
-        protected.audit.cube, protected, method=method, compare=False, exact=False, title="Ages"
+        protected.audit.cube, protected, method=method, compare=False, exact=False, coalition=2
     )
-    options = AssessOptions(method=method, compare=False, exact=False, title="Ages")
+    options = AssessOptions(method=method, compare=False, exact=False, coalition=2)
     whole = assess(protected.audit.cube, protected, options)
     assert by_name.conclusions == whole.conclusions
-    assert by_name.assessment.title == "Ages"
+    assert by_name.assessment.compared is None
     with pytest.raises(SpecError, match=r"There is no setting 'exakt'.*exact"):
         assess(protected.audit.cube, protected, exakt=True)

@@ -26,6 +26,7 @@ from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.entity import Entity
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
 from sdcensus.risk.groups.shown_cells import kinds_of_tables
+from sdcensus.risk.staying import counts_that_stay
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.gate.broken_down import (
     broken_down_in_policy,
@@ -34,7 +35,7 @@ from sdcensus.session.gate.broken_down import (
     measured,
     smallest_group_text,
 )
-from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, counts_that_stay, risks_of_menus
+from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus
 from sdcensus.session.policy.lock import tightened
 from sdcensus.session.publish.approval import approve, read_approvals, verify
 from sdcensus.session.publish.estimate import check_plan

@@ -23,13 +23,14 @@ from sdcensus.model.method.parameter import as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load
 from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.lineage import Derivation, lineage_text
 from sdcensus.model.published.provenance import fingerprint
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import find_secret
 from sdcensus.session.publish.workplace import taken
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.manifest import Derivation, Manifest, lineage_text
+from sdcensus.store.manifest import Manifest
 from sdcensus.store.owner_only import open_owner_only, write_owner_only
 from sdcensus.store.writer import writing
 

@@ -307,10 +307,8 @@ def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) 
     entities = {entity.entity for entity in schema.entities}
     lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
     if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
-        household_rows = store.household_rows(of)[every]
-        households = np.where(
-            household_rows == NO_ROW, NO_HOUSEHOLD, household_rows.astype(np.int64)
-        )
+        in_rows = store.household_rows(of)[every]
+        households = np.where(in_rows == NO_ROW, NO_HOUSEHOLD, in_rows.astype(np.int64))
     return UnitRecords(codes, households, rows)
 
 

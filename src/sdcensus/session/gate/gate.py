@@ -10,7 +10,7 @@ The sentences name rules and remedies, never a count or a share that was measure
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -19,7 +19,6 @@ from typing import Any
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import BROKEN_DOWN, Policy
 from sdcensus.model.progress import Progress, no_progress
@@ -28,44 +27,13 @@ from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.groups.broken_down import GroupNoise
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
+from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.broken_down import (
     group_noise,
     share_in_kinds,
     smallest_group_text,
 )
-
-#: A count that stays more often than this is as good as published exactly.
-LARGEST_STAY = 0.9
-
-
-def counts_that_stay(perturbation: Perturbation, limit: float = LARGEST_STAY) -> Iterator[int]:
-    """The counts from 1 up that stay with a probability above a limit; one of each row.
-
-    Rounding leaves multiples of its base as they are and moves the counts around them there: a
-    count to which others come at least as often as it stays tells its readers little, and is no
-    such count.
-
-    Examples:
-        >>> from sdcensus.methods.perturbation.schemes import scheme
-        >>> list(counts_that_stay(scheme("RR3"))), list(counts_that_stay(scheme("CP3")))
-        ([], [])
-    """
-    tail, farthest = perturbation.tail, perturbation.max_deviation
-    for count in range(1, tail.rows + tail.period + 1):
-        stays = perturbation.stay(count)
-        if stays <= limit:
-            continue
-        others = range(max(1, count - farthest), count + farthest + 1)
-        coming = sum(_chance(perturbation, other, count) for other in others if other != count)
-        if coming < stays:
-            yield count
-
-
-def _chance(perturbation: Perturbation, count: int, published: int) -> float:
-    """The probability that a count is published as another."""
-    return float(perturbation.probabilities(count)[perturbation.targets(count) == published].sum())
-
 
 #: From this largest deviation on, equal numbers give equal groups away.
 SET_KEYS_FROM = 3
