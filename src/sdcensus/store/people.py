@@ -1,4 +1,9 @@
-"""The mark of the people of a store: the same for the same records under whatever name."""
+"""The mark of the people of a store: the same for the same records under whatever name.
+
+Record keys come from identities, and identities from the code of the census: whoever renames a
+census draws all its noise anew, which is one more look that nobody has named. The mark depends on
+what the records say only: not on their keys, their order, or the name of the census.
+"""
 
 from __future__ import annotations
 

@@ -301,6 +301,9 @@ def _place(leaves: Mask, sets: list[Mask]) -> int | None:
 class SumsProduct:
     """One table of sums of published values.
 
+    A condition that is no universe goes the same way as in the table builder, so that a plan shows
+    the same number: codes are counted as declared, and their published values are added up.
+
     Attributes:
         name, title: What it is called.
         compiled: Its codes, and which declared codes each is the sum of.

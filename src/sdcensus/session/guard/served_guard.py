@@ -39,7 +39,11 @@ from sdcensus.store.people import PeopleMark, renamed_from
 
 
 def menu_text(menu: Menu) -> str:
-    """A menu as a text, the same for the same tables. Public: code lists and rules only."""
+    """A menu as a text, the same for the same tables. Public: code lists and rules only.
+
+    Whoever saw a table of an earlier, wider menu compares it with the same table when it is offered
+    again: a revision has to pass over every menu that ever was.
+    """
     content = {
         "of": menu.of.value,
         "dimensions": menu.dimensions,

@@ -28,6 +28,9 @@ ENOUGH_SHORT = 1_000
 class MenuChanges(Confidential):
     """What the changed records of a census do to the tables of a menu.
 
+    Whoever asks the table builder before and after a correction sees every table of its menu twice.
+    Only the records that changed are counted, in all of these tables: every other number stays.
+
     Attributes:
         tables: How many tables have numbers that change.
         short: Those of them with numbers that have too few changed records behind them, and how

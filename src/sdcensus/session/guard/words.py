@@ -397,6 +397,9 @@ def _areas(changed: Sequence[TableChanges]) -> str:
 def line_crossed(lock: PublicationLock, series: str, run: GuardRun) -> tuple[str, ...]:
     """What the office should know where a run with new numbers goes over to another line.
 
+    Also where no published number changes: related tables of two lines tell what the method that
+    made the derived store did, and to whom.
+
     Args:
         lock: What was published.
         series: The census.

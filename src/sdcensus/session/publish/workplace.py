@@ -385,6 +385,9 @@ _PATIENCE = 0.2
 def folder_of(office: Path, publication: str) -> Path:
     """Where the office keeps what belongs to one publication.
 
+    Several plans may have the same office folder, so that what one of them has published is known
+    to the others: lock and registry are common to all, everything else lies in a folder of its own.
+
     Examples:
         >>> folder_of(Path("office"), "DEMO 2021 plan").name
         'DEMO-2021-plan'

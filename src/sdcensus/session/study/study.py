@@ -51,7 +51,12 @@ from sdcensus.utility.distances import utility_of
 
 
 def interior_sums(cube: Cube, table: Table, knowledge: Knowledge) -> InteriorSums:
-    """Narrow interior cells and one-axis totals by each other; other totals stay as published."""
+    """Narrow interior cells and one-axis totals by each other; other totals stay as published.
+
+    So the founding study seems to have counted: its printed shares agree with an intruder who does
+    not compare these totals with those above them. The study does not say it; all sums together
+    give away more.
+    """
     lower, upper = knowledge.bounds(table)
     looked_at = totals_of(cube.spec) <= 1
     intervals = shuttle(
