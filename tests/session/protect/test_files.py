@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.errors import OutputError, Refused, SpecError
-from sdcensus.session.census.load import SECRET_VARIABLE
+from sdcensus.session.census.census import SECRET_VARIABLE
 from sdcensus.session.protect.files import ProtectedFiles
 from sdcensus.session.protect.method import build_method
 from sdcensus.session.protect.table import protect_table

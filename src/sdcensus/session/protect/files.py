@@ -9,8 +9,7 @@ from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.write.table_file import table_target, write_table
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.text import Text
-from sdcensus.session.office.audit_output import write_audit
-from sdcensus.session.office.confidential_output import check_target
+from sdcensus.session.office.confidential_output import check_target, write_audit
 from sdcensus.store.registry import Registry
 
 

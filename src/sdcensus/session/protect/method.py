@@ -17,8 +17,7 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.census.census import Census
-from sdcensus.session.census.load import SECRET_VARIABLE, find_secret
+from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
 
 
 @dataclass(frozen=True, slots=True, repr=False)
