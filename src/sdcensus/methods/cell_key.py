@@ -45,8 +45,7 @@ from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.perturbation.rows import Perturbation

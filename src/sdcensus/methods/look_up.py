@@ -25,8 +25,7 @@ from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme, strength
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.lookups import Lookup, default_lookup, suits_independence
 from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable

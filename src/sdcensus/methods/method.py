@@ -25,8 +25,7 @@ from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.inference.knowledge import DeviationSupport
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.options import Option, option
 from sdcensus.model.perturbation.rows import Perturbation
 from sdcensus.model.published.claims import Claims

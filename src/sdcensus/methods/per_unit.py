@@ -28,8 +28,7 @@ from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table

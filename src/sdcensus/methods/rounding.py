@@ -39,8 +39,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.lookups import Lookup
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit

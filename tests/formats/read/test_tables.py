@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sdcensus.errors import InputError
+from sdcensus.formats import write
 from sdcensus.formats.read.tables import (
     read_published,
     read_published_folder,
     scan_published,
 )
-from sdcensus.formats.write import table_file
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
@@ -80,7 +80,7 @@ def test_signs_are_read(tmp_path: Path, ending: str) -> None:
 def test_sparse_tables_are_read_as_sparse_ones(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_file, "LARGEST_DENSE_GRID", 0)
+    monkeypatch.setattr(write, "LARGEST_DENSE_GRID", 0)
     one = sparse(table("area+parish", "sex", values=[0, 3, 0] * 7))
     found = read_published(publish(one, tmp_path / f"t{ending}")).table
     assert isinstance(found, SparseTable)

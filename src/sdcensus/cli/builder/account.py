@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.builder import account_audit
-from sdcensus.cli.builder.account_audit import say_proof
-from sdcensus.cli.builder.account_database import DatabaseOption, day, office, opened_database
+from sdcensus.cli.builder.account_audit import (
+    DatabaseOption,
+    day,
+    office,
+    opened_database,
+    say_proof,
+)
 from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
 from sdcensus.errors import InputError

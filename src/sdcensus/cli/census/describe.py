@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.completion import complete_variable
-from sdcensus.cli.shared.console import Output, plain_table
-from sdcensus.cli.shared.options import Language, Quiet, Store, examples
-from sdcensus.cli.shared.progress import Stages
-from sdcensus.errors import UnknownName
+from sdcensus.cli.shared.console import Output, Stages, plain_table
+from sdcensus.cli.shared.options import (
+    Language,
+    Quiet,
+    Store,
+    check_language,
+    complete_variable,
+    examples,
+)
 from sdcensus.model.quantities import bytes_text, share_text
 
 if TYPE_CHECKING:
@@ -66,13 +70,6 @@ def describe(
         show_description(output, store, description, language)
     if verify:
         output.say(f"\nAll {columns} columns are as they were when the census was loaded.")
-
-
-def check_language(census: Census, language: str | None) -> None:
-    """Refuse a language that the census does not have."""
-    known = census.schema.census.languages
-    if language is not None and language not in known:
-        raise UnknownName("language", language, known=known, where="In this census: ")
 
 
 def _verify(output: Output, census: Census) -> int:

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, Store, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import bytes_text, duration_text
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.schema.source import FileFormat
 

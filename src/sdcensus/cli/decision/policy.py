@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
@@ -20,7 +20,6 @@ from sdcensus.cli.shared.options import (
     examples,
     listed,
 )
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import OutputError, Refused
 from sdcensus.model.vocabulary import UserRole
@@ -111,7 +110,7 @@ def _show_groups(
     role: UserRole,
     scheme: str | None,
 ) -> None:
-    from sdcensus.cli.shared.broken_down import show_broken_down
+    from sdcensus.cli.shared.tables import show_broken_down
     from sdcensus.session.gate.broken_down import broken_down_in_policy
     from sdcensus.session.looks.budget import named_noise
 

@@ -30,9 +30,8 @@ from sdcensus.cli.perturbation.tables import (
     show_probabilities,
     show_relaxed,
 )
-from sdcensus.cli.shared.console import Output, typed
+from sdcensus.cli.shared.console import Output, Stages, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, examples, listed
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.vocabulary import ExchangeFormat, Relax

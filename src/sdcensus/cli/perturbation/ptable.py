@@ -26,9 +26,8 @@ from sdcensus.cli.perturbation.tables import (
     show_probabilities,
     show_relaxed,
 )
-from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.options import Quiet, SecretFile, command_group, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import DocumentError, Mistake, SpecError
 from sdcensus.model.vocabulary import ExchangeFormat, PerturbationChart

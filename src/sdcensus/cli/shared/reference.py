@@ -13,8 +13,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from sdcensus.cli.app import app
-from sdcensus.cli.shared.run import DEBUG, OTHER_EXIT_CODES
+from sdcensus.cli.shared.run import DEBUG, OTHER_EXIT_CODES, app
 from sdcensus.errors import SdcensusError
 
 _WIDTH = 80

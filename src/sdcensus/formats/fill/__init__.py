@@ -32,7 +32,7 @@ from sdcensus.formats.fill.sheet import (
     with_text,
     without_value,
 )
-from sdcensus.formats.shared.files import check_new, new_file
+from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.progress import Progress, no_progress
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.write import new_file
 from sdcensus.formats.write.identifiers import distinct, unique_codes
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
@@ -177,7 +177,7 @@ def _value_texts(table: DeliveredTable) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from sdcensus.formats.write.number_texts import number_texts
+    from sdcensus.formats.shared.arrow_columns import number_texts
 
     flat, there = table.values.reshape(-1), table.numbered.reshape(-1)
 

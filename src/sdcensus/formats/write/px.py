@@ -18,14 +18,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.shared.arrow_columns import number_texts
+from sdcensus.formats.write import new_file
 from sdcensus.formats.write.identifiers import (
     at_least_one_axis,
     chosen_languages,
     distinct,
     unique_codes,
 )
-from sdcensus.formats.write.number_texts import number_texts
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table_format import TableFormat

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.write import new_file
+from sdcensus.formats.write.delimited import write_lines
 from sdcensus.formats.write.identifiers import at_least_one_axis
-from sdcensus.formats.write.lines import write_lines
-from sdcensus.formats.write.sdmx_names import (
+from sdcensus.formats.write.sdmx_structure import (
     CONFIDENTIALITY,
     DECIMALS,
     MEASURE,
@@ -22,8 +22,8 @@ from sdcensus.formats.write.sdmx_names import (
     UNIT,
     VERSION,
     sdmx_names,
+    structure_message,
 )
-from sdcensus.formats.write.sdmx_structure import structure_message
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.table_format import TableFormat

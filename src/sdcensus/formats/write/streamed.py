@@ -15,10 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.formats.shared.files import check_new, new_file
-from sdcensus.formats.write import check_formats, files_of
-from sdcensus.formats.write.about import about_document, about_parts
-from sdcensus.formats.write.columns import WordColumn, check_names, word_columns
+from sdcensus.formats.write import check_formats, check_new, files_of, new_file
+from sdcensus.formats.write.about import (
+    WordColumn,
+    about_document,
+    about_parts,
+    check_names,
+    word_columns,
+)
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredAxis
 from sdcensus.model.published.provenance import Provenance

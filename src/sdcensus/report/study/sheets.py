@@ -9,7 +9,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
-from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.quantities import NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sdcensus.documents.plan.protection import files_of
+from sdcensus.documents.plan.document import files_of
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method

@@ -37,7 +37,7 @@ from sdcensus.session.guard.run import (
     publication_name,
 )
 from sdcensus.session.policy import Outcome, ask
-from sdcensus.session.protect.method_checks import check_methods, exempting
+from sdcensus.session.protect.method import check_methods, exempting
 from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.publish.office_folder import OFFICE_FILE, folder_of
 from sdcensus.session.publish.products import (

@@ -13,7 +13,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.schema.entity import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.published_spec import published_spec
+from sdcensus.session.protect.table import published_spec
 
 #: The founding study has tables of two to five axes.
 FEWEST_WAYS, MOST_WAYS = 2, 5
