@@ -56,18 +56,18 @@ _DECORATING = threading.Lock()
 def compiled(function: F) -> F:
     """Compile a kernel when it is first called; it releases the lock of the interpreter.
 
-    numba finds out when the file of a kernel changes, but not when a kernel that it calls
-    changes in another file. The folder therefore depends on the sources of those.
+    numba finds out when the file of a kernel changes, but not when a kernel that it calls changes
+    in another file, and it stumbles over a class in a signature that has another name now. The
+    folder therefore depends on the sources of all of them.
     """
     folder = cache_folder()
     if folder is None:
         return _compile(function, cache=False)
-    sources = _sources(function)
-    if sources:
-        digest = hashlib.blake2b(digest_size=8)
-        for name in sorted(sources):
-            digest.update(name.encode() + b"\0" + sources[name])
-        folder = folder / digest.hexdigest()
+    own = Path(function.__code__.co_filename)
+    digest = hashlib.blake2b(own.read_bytes() if own.is_file() else b"", digest_size=8)
+    for name, source in sorted(_sources(function).items()):
+        digest.update(name.encode() + b"\0" + source)
+    folder = folder / digest.hexdigest()
     # The setting belongs to the whole process: other users of numba must not notice us.
     settings: Any = numba.config
     with _DECORATING:

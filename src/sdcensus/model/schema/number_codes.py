@@ -84,7 +84,7 @@ def parse_bounds(text: str) -> NumberBounds:
 
     Examples:
         >>> parse_bounds("0,5,...,20+")
-        Bounds(lows=[0, 5, 10, 15, 20], is_open=True, end=None)
+        NumberBounds(lows=[0, 5, 10, 15, 20], is_open=True, end=None)
     """
     lows: list[int] = []
     end: int | None = None  # of a..b: the next interval has to start right after it
