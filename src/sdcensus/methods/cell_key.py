@@ -377,12 +377,12 @@ class CellKey(CellMethod):
 def _tables(exempt: object) -> tuple[TableSpec, ...]:
     """The tables whose cells are exempt; one may stand by itself."""
     tables = (exempt,) if isinstance(exempt, TableSpec | str) else exempt
-    found = tuple(tables) if isinstance(tables, Iterable) else (tables,)
-    if not all(isinstance(one, TableSpec) for one in found):
+    specs = tuple(tables) if isinstance(tables, Iterable) else (tables,)
+    if not all(isinstance(spec, TableSpec) for spec in specs):
         raise SpecError(
             "Exempt cells are given as tables, such as exempt=[census.spec('ed@district-total')]."
         )
-    return found
+    return specs
 
 
 def _weighted(cells: Accumulators, perturbed: Int64, spec: TableSpec) -> Int64:

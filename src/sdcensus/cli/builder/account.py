@@ -233,14 +233,14 @@ def tokens(name: _Name, database: DatabaseOption = None, quiet: Quiet = False) -
     """List the tokens of an account, without their secrets."""
     output = Output(quiet=quiet)
     with opened_database(database) as opened:
-        found = opened.tokens.of(opened.accounts.find(name))
-    if not found:
+        tokens = opened.tokens.of(opened.accounts.find(name))
+    if not tokens:
         output.say(f"{name} has no tokens.")
         return
     table = plain_table()
     for title in ("token", "name", "made", "last used", "until", "revoked"):
         table.add_column(title)
-    for token in found:
+    for token in tokens:
         days = (token.created, token.last_used, token.expires, token.revoked)
         table.add_row(token.id, token.name, *map(day, days))
     output.show(table)

@@ -189,8 +189,8 @@ def _show_codes(
     missing = any(code.is_missing for code in level.codes)
     if missing:
         table.add_column("means")
-    for one in above:
-        table.add_column(one.name, overflow="fold")
+    for coarser in above:
+        table.add_column(coarser.name, overflow="fold")
     for at, code in enumerate(level.codes):
         means = [str(code.kind).replace("_", " ") if code.is_missing else ""] if missing else []
         groups = [level.codes[level.group[at]].code for level in above]

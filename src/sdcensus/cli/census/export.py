@@ -38,12 +38,12 @@ def export(
     output = Output(quiet=quiet)
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "opening the store") as stages:
-        made = export_store(store, out, replace=replace, progress=stages)
+        exported = export_store(store, out, replace=replace, progress=stages)
     output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")
     sizes = plain_table()
     for heading in ("", "records", "columns", "files", "size"):
         sizes.add_column(heading, justify="right" if heading else "left")
-    for entity, dataset in made.manifest.datasets.items():
+    for entity, dataset in exported.manifest.datasets.items():
         sizes.add_row(
             entity.plural,
             f"{dataset.rows:,}",

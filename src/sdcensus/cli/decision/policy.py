@@ -83,10 +83,10 @@ def check(
         output.say("\nTo be changed: serve does not open this", style="bold")
         for line in ties:
             output.say(f"  {line}")
-    found = (*looks_between_units(read), *conflicts(read))
-    if found:
+    warnings = (*looks_between_units(read), *conflicts(read))
+    if warnings:
         output.say("\nWorth a look", style="bold")
-        for sentence in found:
+        for sentence in warnings:
             output.say(f"  {sentence}")
     _show_looks(output, read, of, role, scheme)
     _show_groups(output, census, read, of, role, scheme)

@@ -149,7 +149,7 @@ def _plain(sign: str) -> str:
     known = _PLAIN.get(sign)
     if known is not None:
         return known
-    letters = "".join(one for one in unicodedata.normalize("NFKD", sign) if one.isascii())
+    letters = "".join(letter for letter in unicodedata.normalize("NFKD", sign) if letter.isascii())
     return letters or "?"
 
 

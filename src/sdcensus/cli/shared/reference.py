@@ -75,8 +75,8 @@ def _pages(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
         if parameter.name in _BY_SHELL:
             parameter.hidden = True
     yield name, command.get_help(context)
-    for inner, one in getattr(command, "commands", {}).items():
-        yield from _pages(one, f"{name} {inner}", context)
+    for inner, subcommand in getattr(command, "commands", {}).items():
+        yield from _pages(subcommand, f"{name} {inner}", context)
 
 
 def _exit_codes() -> str:

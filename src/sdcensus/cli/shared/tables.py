@@ -162,8 +162,8 @@ class Drawing:
 
         axes = self.spec.axes
         layers = [
-            f"{_heading(axes[at], self.language)}: {self._label(axes[at].codes[one])}"
-            for at, one in fixed.items()
+            f"{_heading(axes[at], self.language)}: {self._label(axes[at].codes[position])}"
+            for at, position in fixed.items()
         ]
         sides = [_heading(axes[at], self.language) for at in (rows, columns) if at is not None]
         return ". ".join([*layers, layer_heading(self.spec, sides, self.language)])
@@ -175,7 +175,9 @@ class Drawing:
         """Every cell on a line of its own."""
         axes = self.spec.axes
         for at in itertools.product(*(range(size) for size in self.spec.shape)):
-            labels = [self._label(axis.codes[one]) for axis, one in zip(axes, at, strict=True)]
+            labels = [
+                self._label(axis.codes[position]) for axis, position in zip(axes, at, strict=True)
+            ]
             yield labels, self.text(at)
 
 

@@ -179,7 +179,7 @@ def scheme_names(text: str) -> list[str]:
         >>> scheme_names("CP1, CP3(1,2),rr5")
         ['CP1', 'CP3(1,2)', 'rr5']
     """
-    return [one.strip() for one in re.split(r",(?![^()]*\))", text) if one.strip()]
+    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
 
 
 def unused_axes(by: list[str], most: int) -> list[str]:

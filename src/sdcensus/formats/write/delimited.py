@@ -90,10 +90,10 @@ class _Lines:
         self._file = file
         self._axes = np.array([column.axis for column in columns], dtype=np.int64)
         written = [[f"{quoted(word)}," for word in column.words] for column in columns]
-        self._words, self._starts = packed([word for one in written for word in one])
-        sizes = [len(one) for one in written]
+        self._words, self._starts = packed([word for texts in written for word in texts])
+        sizes = [len(texts) for texts in written]
         self._begins = np.append(0, np.cumsum(sizes, dtype=np.int64))[:-1].astype(np.int64)
-        longest = sum(max(len(word.encode()) for word in one) for one in written)
+        longest = sum(max(len(word.encode()) for word in texts) for texts in written)
         self._longest = longest + LONGEST_NUMBER + 1
         self._buffer = np.empty(max(BUFFER, self._longest), dtype=np.uint8)
         file.write(head(columns, 0, signs=False))
@@ -154,10 +154,10 @@ BUFFER = 8 << 20
 
 def packed(words: Sequence[str]) -> tuple[Bytes, Int64]:
     """Words one behind the other as bytes, and where each begins and the last one ends."""
-    made = [word.encode() for word in words]
-    starts = np.zeros(len(made) + 1, dtype=np.int64)
-    np.cumsum([len(one) for one in made], out=starts[1:])
-    return np.frombuffer(b"".join(made), dtype=np.uint8), starts
+    encoded = [word.encode() for word in words]
+    starts = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(word) for word in encoded], out=starts[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), starts
 
 
 def write_lines(
@@ -180,12 +180,12 @@ def write_lines(
     """
     if not values.size:
         return
-    words, starts = packed([word for _, one in columns for word in one])
-    sizes = [len(one) for _, one in columns]
+    words, starts = packed([word for _, texts in columns for word in texts])
+    sizes = [len(texts) for _, texts in columns]
     ends, end_starts = packed(endings)
     longest = LONGEST_NUMBER + decimals + 1
     longest += 0 if marks is None else int(np.diff(end_starts).max())
-    longest += sum(max(len(word.encode()) for word in one) for _, one in columns)
+    longest += sum(max(len(word.encode()) for word in texts) for _, texts in columns)
     buffer = np.empty(max(BUFFER, longest), dtype=np.uint8)
     at_a_time = buffer.size // longest
     for first in range(0, values.size, at_a_time):

@@ -215,8 +215,8 @@ def _dataflow(table: DeliveredTable, names: SdmxNames, languages: Sequence[str])
         for mark in table.used_marks()
     ]
     if table.provenance is not None:
-        made = json.dumps(table.provenance.to_json(), ensure_ascii=False)
-        notes.append(_annotation("PROVENANCE", PROVENANCE, [("en", made)]))
+        provenance = json.dumps(table.provenance.to_json(), ensure_ascii=False)
+        notes.append(_annotation("PROVENANCE", PROVENANCE, [("en", provenance)]))
     structure = _reference("DataStructure", "datastructure", names, names.data_structure)
     content = _element("str:Structure", structure, raw=True)
     own = _maintained(names.dataflow, names)
@@ -335,8 +335,8 @@ def _data_structure(table: DeliveredTable, names: SdmxNames, languages: Sequence
     lists += _element("str:MeasureList", measure, {"id": "MeasureDescriptor"}, raw=True)
     components = _element("str:DataStructureComponents", lists, raw=True)
     own = _maintained(names.data_structure, names)
-    made = _named("str:DataStructure", own, table.title, table.name, languages, components)
-    return f"<str:DataStructures>\n{made}</str:DataStructures>\n"
+    structure = _named("str:DataStructure", own, table.title, table.name, languages, components)
+    return f"<str:DataStructures>\n{structure}</str:DataStructures>\n"
 
 
 def _maintained(own: str, names: SdmxNames) -> dict[str, str]:
@@ -353,7 +353,7 @@ def _said(text: Text, instead: str, languages: Sequence[str]) -> list[tuple[str,
     wanted = [language for language in languages if language in known] or list(known)[
         : 1 if languages else None
     ]
-    return [(one, known[one]) for one in wanted] or [("en", instead)]
+    return [(language, known[language]) for language in wanted] or [("en", instead)]
 
 
 def _named(

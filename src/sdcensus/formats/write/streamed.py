@@ -127,14 +127,14 @@ def write_streamed(
     spoken = tuple(dict.fromkeys(languages))
     columns = _columns(table, spoken, labels=labels)
     folder = Path(folder)
-    targets = [folder / one for name in chosen for one in files_of(table.name, name, spoken)]
+    targets = [folder / file for name in chosen for file in files_of(table.name, name, spoken)]
     for target in targets:
         check_new(target)
     try:
         with ExitStack() as open_files:
             puts: list[Callable[[PublishedCells], None]] = []
             for name in chosen:
-                main, *beside = (folder / one for one in files_of(table.name, name, spoken))
+                main, *beside = (folder / file for file in files_of(table.name, name, spoken))
                 for path in beside:
                     open_files.enter_context(new_file(path)).write(table.about().encode())
                 file = open_files.enter_context(new_file(main))

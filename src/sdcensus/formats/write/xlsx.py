@@ -165,8 +165,8 @@ class _AxisWords:
             longest = [max(one, len(word)) for one, word in zip(longest, words, strict=True)]
         # A heading may break into two lines, and has a filter; what stands below may not break.
         return [
-            column_width(one, len(head) // 2 + 5)
-            for head, one in zip(self.heads, longest, strict=True)
+            column_width(length, len(head) // 2 + 5)
+            for head, length in zip(self.heads, longest, strict=True)
         ]
 
 
@@ -191,13 +191,13 @@ class _Workbook:
 
     def write(self) -> None:
         """Write all sheets."""
-        made = [(sheet, self.book.add_worksheet(sheet.name)) for sheet in self._sheets()]
+        placed = [(sheet, self.book.add_worksheet(sheet.name)) for sheet in self._sheets()]
         notes = self.book.add_worksheet(sheets.NOTES.show(self.language))
-        for at, (part, sheet) in enumerate(made, 1):
-            said = _PART.show(self.language).format(at, len(made)) if len(made) > 1 else ""
+        for at, (part, sheet) in enumerate(placed, 1):
+            said = _PART.show(self.language).format(at, len(placed)) if len(placed) > 1 else ""
             self._write_sheet(sheet, part, said)
         title = self.table.title.show(self.language) or self.table.name
-        sections = self._sections([part for part, _ in made])
+        sections = self._sections([part for part, _ in placed])
         sheets.write_notes(notes, self.styles, title, sections)
 
     def _sheets(self) -> list[_Sheet]:
@@ -349,7 +349,7 @@ def _form(table: DeliveredTable, mark: Mark) -> str:
     sign = table.sign(mark)
     if len(sign) == 3 and sign[1] == " ":  # a pair of brackets
         return f"\\{sign[0]}{form}\\{sign[2]}"
-    return form + "".join(f"\\{one}" for one in f" {sign}")
+    return form + "".join(f"\\{letter}" for letter in f" {sign}")
 
 
 def _lines(labels: Sequence[str], across: int) -> int:

@@ -187,7 +187,7 @@ def _each(
             f"{name} has {len(value)} values, and there are {count} rows: from 1 to {count}. Give"
             " one value for each, or one for all."
         )
-    return tuple(check(f"{name} of row {row}", one) for row, one in enumerate(value, start=1))
+    return tuple(check(f"{name} of row {row}", wish) for row, wish in enumerate(value, start=1))
 
 
 def _chosen(kind: str, options: type[Option], value: object) -> Option:
@@ -223,7 +223,7 @@ def infeasible(
     head = f"Row {shape.row} cannot be built"
     if by_stay:
         free = [wish.shape for wish in wishes if wish.shape.can_stay]
-        stays = [largest_stay(one, variance, equal=False) for one in free]
+        stays = [largest_stay(row, variance, equal=False) for row in free]
         most = min((stay.stay for stay in stays if stay is not None), default=Fraction(0))
         return (
             f"{head}: every result has a probability of at least {FLOOR:g}, which leaves too"
@@ -238,7 +238,7 @@ def infeasible(
             f"{head}: every result has a probability of at least {FLOOR:g}, which alone makes more"
             f" variance than {variance:.6g}. The nearest that works is variance={works:.6g}."
         )
-    fewer = [one for one in range(blocked) if _can_block(one, deviation, variance)]
+    fewer = [count for count in range(blocked) if _can_block(count, deviation, variance)]
     instead = f", or blocked={fewer[-1]} with the same variance" if fewer else ""
     exact = shape.row * (blocked + 1 - shape.row)
     return (
@@ -262,8 +262,8 @@ def unmet(rows: Sequence[Row], wishes: Sequence[Wish]) -> str:
     text = "; ".join(f"row {wish.shape.row} has {row.variance:.6g}" for row, wish in short)
     stays = {wish.stay for _, wish in short} - {None}
     together = f" with its stay probability {stays.pop():.6g}" if len(stays) == 1 else ""
-    nearest = [f"variance={one:.6g}" for one in _nearest_variance(rows, wishes)]
-    nearest += [f"stay={one:.6g}" for one in _nearest_stay(wishes)]
+    nearest = [f"variance={value:.6g}" for value in _nearest_variance(rows, wishes)]
+    nearest += [f"stay={value:.6g}" for value in _nearest_stay(wishes)]
     works = f" What works for all rows: {' or '.join(nearest)}." if nearest else ""
     return (
         f"Not every row reaches the variance {asked:.6g}{together}: {text}.{works} Without strict,"

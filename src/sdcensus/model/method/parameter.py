@@ -322,7 +322,7 @@ def _conflicts(
 ) -> Iterator[tuple[str, str]]:
     """Values that need others, or exclude them."""
     for name, value in values.items():
-        owners = [found for taker in takers if (found := taker.parameter(name)) is not None]
+        owners = [owner for taker in takers if (owner := taker.parameter(name)) is not None]
         for other in owners[0].excludes:
             if other in values:
                 both = f"{spelling(other, '')} and {spelling(name, '')}"

@@ -101,7 +101,7 @@ def write_grouped(
         axes=tuple(map(_delivered_axis, grouped.spec.axes, grouped.axes)),
         values=grouped.published,
         marks=grouped.flags,
-        unit=Text.of({one: units_text(grouped.spec, one) for one in LANGUAGES}),
+        unit=Text.of({each: units_text(grouped.spec, each) for each in LANGUAGES}),
         notes=tuple(notes),
         provenance=replace(provenance, spec_hash=grouped.spec.hash()),
     )
@@ -138,7 +138,7 @@ def read_groups(path: str | Path) -> dict[str, dict[str, list[str]]]:
     """
     file = Path(path)
     rows = [(line, row) for line, row in small_table(file, what="file of groups") if any(row)]
-    header = [one.lower() for one in rows[0][1]] if rows else []
+    header = [word.lower() for word in rows[0][1]] if rows else []
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
         text = f"The first line needs the columns {', '.join(_COLUMNS)}; {', '.join(missing)}"
