@@ -8,8 +8,7 @@ import pytest
 
 from sdcensus.errors import OutputError, Refused, SpecError
 from sdcensus.session.census.load import SECRET_VARIABLE
-from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.table import ProtectedFiles, protect_table
+from sdcensus.session.protect.table import ProtectedFiles, build_method, protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island
 

@@ -246,7 +246,7 @@ class _Chosen:
 
     def build(self, census: Census, of: str) -> Any:
         """The method, which commands only pass on."""
-        from sdcensus.session.protect.method import build_method
+        from sdcensus.session.protect.table import build_method
 
         return build_method(
             self.method or DEFAULT_METHOD,

@@ -17,8 +17,8 @@ from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.method import build_method
 from sdcensus.session.protect.smallest_group import in_force
+from sdcensus.session.protect.table import build_method
 
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))

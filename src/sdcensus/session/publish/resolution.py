@@ -37,8 +37,8 @@ from sdcensus.session.guard.run import (
     publication_name,
 )
 from sdcensus.session.policy import Outcome, ask
-from sdcensus.session.protect.method import check_methods, exempting
 from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
+from sdcensus.session.protect.table import check_methods, exempting
 from sdcensus.session.publish.office_folder import OFFICE_FILE, folder_of
 from sdcensus.session.publish.products import (
     Heading,

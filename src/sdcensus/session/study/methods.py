@@ -12,7 +12,7 @@ from sdcensus.model.method.registry import parsed_settings
 from sdcensus.model.secret import Secret
 from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.method import build_method
+from sdcensus.session.protect.table import build_method
 
 _THEN = "then="
 
