@@ -14,10 +14,8 @@ def measure(people: int = 1_000_000) -> list[Line]:
     from sdcensus.methods.cell_key import CellKey
     from sdcensus.methods.perturbation.schemes import scheme
     from sdcensus.model.cube.cube import Origin
-    from sdcensus.model.schema.entity import Entity, EntitySpec
-    from sdcensus.model.schema.key_space import KeySpace
-    from sdcensus.model.schema.schema import CensusInfo, Schema
-    from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+    from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+    from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
     from sdcensus.model.secret import Secret
     from sdcensus.session.census.census import Census
     from sdcensus.session.protect.smallest_group import GroupRule

@@ -24,12 +24,10 @@ from sdcensus.formats.read.tables import scan_published
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, PublishedTable, Table
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer.service import TableService

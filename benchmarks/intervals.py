@@ -44,7 +44,7 @@ def measure(persons: int) -> list[Line]:
 
 
 def main() -> None:
-    from sdcensus.model.cube.interior import is_interior
+    from sdcensus.model.cube.constraints import is_interior
     from sdcensus.model.inference.intervals import shuttle
     from sdcensus.solvers.feasibility import exact_intervals
 

@@ -16,11 +16,9 @@ _SECRET = bytes(range(32))
 
 def cube(cells: int) -> Any:
     """A table of so many cells: half of them empty, most others small, as census tables are."""
-    from sdcensus.model.cube.accumulators import Accumulators
-    from sdcensus.model.cube.cube import Cube, Origin
-    from sdcensus.model.schema.entity import Entity
-    from sdcensus.model.schema.key_space import KeySpace
-    from sdcensus.model.schema.variable import Code, Variable
+    from sdcensus.model.cube.cube import Accumulators, Cube, Origin
+    from sdcensus.model.schema.schema import KeySpace
+    from sdcensus.model.schema.variable import Code, Entity, Variable
     from sdcensus.model.secret import Secret
     from sdcensus.model.spec.axis import make_axis
     from sdcensus.model.spec.table_spec import TableSpec

@@ -268,7 +268,7 @@ def publish_nation(
 
 def _counting(plan: Path, folder: Path, counting: Any) -> dict[str, float]:
     """Counting alone, and one plain pass over the columns that it reads."""
-    from sdcensus.model.schema.entity import Entity
+    from sdcensus.model.schema.variable import Entity
     from sdcensus.session.publish.resolution import resolve
     from sdcensus.session.publish.run import scheduled
 

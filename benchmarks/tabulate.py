@@ -65,7 +65,7 @@ def measure(folder: Path, persons: int) -> list[Line]:
 
 def _encoded_parquet(census: object, path: Path) -> Path:
     """The store's own columns as parquet, in its order: the same bytes to count for both."""
-    from sdcensus.model.schema.entity import Entity
+    from sdcensus.model.schema.variable import Entity
     from sdcensus.session.census.census import Census
 
     assert isinstance(census, Census)

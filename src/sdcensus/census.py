@@ -11,7 +11,7 @@ from sdcensus._names import offer
 
 if TYPE_CHECKING:
     from sdcensus.documents.schema.document import read_schema as read_schema
-    from sdcensus.model.schema.key_space import KeySpace as KeySpace
+    from sdcensus.model.schema.schema import KeySpace as KeySpace
     from sdcensus.model.spec.table_spec import TableSpec as TableSpec
     from sdcensus.session.census.census import (
         Census as Census,

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 import sdcensus
-from sdcensus.model.catalogue import FOLDER, LANGUAGES, catalogue, lines
 from sdcensus.model.quantities import figure_text, number_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import entity_text, joined
-from sdcensus.model.text import Text
+from sdcensus.model.text import FOLDER, LANGUAGES, Text, catalogue, lines
 
 SOURCE = Path(sdcensus.__file__).parent
 #: Sentences for offices, which are written in English and Spanish.

@@ -7,10 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema, UnitIdentity
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema, UnitIdentity
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units, write_store

@@ -13,14 +13,10 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.schema.variable import Code, Variable
-from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.model.published.table import Mark, PublishedTable, Table
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
+from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.session.census.census import Census
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.island import SECRET

@@ -13,8 +13,7 @@ from sdcensus.attack.averaging import Averages, averages, chance, rounded
 from sdcensus.attack.claims import Int64, Mask
 from sdcensus.attack.pieces import pieces_of
 from sdcensus.attack.targets import Target, targets_of
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import PublishedTable, Table
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island

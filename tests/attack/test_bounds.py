@@ -11,9 +11,8 @@ from sdcensus.attack.keys.gaps import learn
 from sdcensus.attack.targets import targets_of
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.cube.interior import with_totals
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
+from sdcensus.model.cube.constraints import with_totals
+from sdcensus.model.published.table import PublishedTable, Table
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish, questionnaire, truth

@@ -10,8 +10,7 @@ import pytest
 from sdcensus.attack import Assumptions, AttackResult, run_attacks
 from sdcensus.attack.claims import CellClaims
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import PublishedTable, Table
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish

@@ -14,7 +14,7 @@ from sdcensus.attack.claims import AttackResult
 from sdcensus.attack.identities import posterior
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.attack.attack import known_noise
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.demo import make_country, write_country
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.load import load
 

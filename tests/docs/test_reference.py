@@ -15,12 +15,10 @@ import sdcensus
 from sdcensus.cli.shared.run import OTHER_EXIT_CODES
 from sdcensus.documents.schema import sections
 from sdcensus.errors import SdcensusError
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import FATAL, OnProblem, ProblemKind
-from sdcensus.model.schema.key_space import Combine
-from sdcensus.model.schema.schema import HouseholdKey, KeyScope
+from sdcensus.model.schema.schema import Combine, HouseholdKey, KeyScope
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat
-from sdcensus.model.schema.variable import NEVER_STORED, EmptyField, Role
+from sdcensus.model.schema.variable import NEVER_STORED, EmptyField, Entity, Role
 from tests.docs.pages import blocks, page_text, rows, section, words
 
 SECTIONS: dict[str, type[BaseModel]] = {

@@ -10,7 +10,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec

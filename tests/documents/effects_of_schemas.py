@@ -11,7 +11,7 @@ import xlsxwriter
 from sdcensus.cli.shared.run import run as run_command
 from sdcensus.errors import SdcensusError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import Census
 from tests.documents.effects import Effect, Files, Way, edited
 from tests.hamlet import SCHEMA, Row, rows, write_hamlet

@@ -12,7 +12,7 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Can, Engine, Tabulate, check_ability
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.testing.conformance import check_engine, small_store
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables

@@ -13,8 +13,8 @@ from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.errors import InputError
 from sdcensus.ingest.load import load_census
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.source import FileFormat
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import check_engine, small_store

@@ -25,17 +25,17 @@ from sdcensus.errors import (
 )
 from sdcensus.ingest.load import load_census
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.file_problems import OnProblem
-from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.number_codes import grid_codes
 from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
+    Combine,
     GridSpec,
     HouseholdKey,
     KeyColumn,
     KeyRules,
+    KeySpace,
     Schema,
 )
 from sdcensus.model.schema.source import FileFormat, FileSource
@@ -43,6 +43,8 @@ from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
+    Entity,
+    EntitySpec,
     Role,
     Variable,
     VariableSource,

@@ -20,10 +20,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.parquet_export import export_parquet

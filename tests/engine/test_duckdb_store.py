@@ -13,9 +13,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Can, Tabulate
 from sdcensus.errors import EngineError
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, EntitySpec, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.stores import Units, write_store

@@ -14,13 +14,19 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import EngineError, SpecError
 from sdcensus.kernels.cells.tabulate import BLOCK_ROWS
-from sdcensus.model.cube.accumulators import packs
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Cube, packs
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, Combine, KeyRules, KeySpace, Schema
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import same_cubes

@@ -17,9 +17,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import Combine
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.schema import Combine
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.testing.conformance import (
     cells_of,

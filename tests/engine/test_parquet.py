@@ -14,9 +14,8 @@ from hypothesis import given, strategies as st
 from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import SpecError, StoreError
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.parquet_census import ParquetCensus
 from sdcensus.store.parquet_export import export_parquet

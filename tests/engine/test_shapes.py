@@ -12,14 +12,13 @@ from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine
 from sdcensus.ingest.load import load_census
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
+    Entity,
     Hierarchy,
     Level,
     Role,

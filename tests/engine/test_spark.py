@@ -26,10 +26,17 @@ from sdcensus.engine.spark import SparkEngine
 from sdcensus.engine.spark_session import request_session, stop_own_session
 from sdcensus.errors import EngineError, SpecError, StoreError
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, Combine, KeyRules, KeySpace, Schema
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.guard.guard import read_lock
 from sdcensus.store.census_store import CensusStore

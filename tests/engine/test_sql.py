@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from sdcensus.engine.duckdb import connected
 from sdcensus.engine.sql import DUCKDB, SPARK, Dialect, Finest, Mapped, finest_query
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 
 PLAN = Finest(
     source="records",

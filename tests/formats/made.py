@@ -8,9 +8,16 @@ import numpy as np
 
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Variable,
+)
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 

@@ -24,8 +24,7 @@ from sdcensus.formats.fill.placeholders import (
 )
 from sdcensus.formats.write import write_delivered
 from sdcensus.model.published.delivery import DeliveredTable, deliver, delivered_axis
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.testing.island import island_schema

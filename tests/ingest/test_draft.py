@@ -16,10 +16,9 @@ from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import InputError, OutputError
 from sdcensus.ingest.draft import DraftOptions, draft_schema
 from sdcensus.ingest.draft_words import kind_of_label
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.source import FileFormat
-from sdcensus.model.schema.variable import CodeKind, EmptyField, Role, Variable
+from sdcensus.model.schema.variable import CodeKind, EmptyField, Entity, Role, Variable
 from tests.ingest.readers.writers import write_sav
 
 Columns = Mapping[str, Sequence[Any]]

@@ -9,8 +9,14 @@ from hypothesis import given, strategies as st
 
 from sdcensus.ingest.encode import ColumnEncoder
 from sdcensus.model.schema.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, CodeKind, EmptyField, Variable, VariableSource
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    EmptyField,
+    Entity,
+    Variable,
+    VariableSource,
+)
 
 INCOME = Variable(
     name="income",

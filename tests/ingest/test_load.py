@@ -13,8 +13,8 @@ from sdcensus.errors import DataProblems, InputError, OutputError, StoreError
 from sdcensus.ingest.load import load_census
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import OnProblem, ProblemKind
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore

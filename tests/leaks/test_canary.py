@@ -20,13 +20,10 @@ import pytest
 
 from sdcensus.errors import Refused, SdcensusError
 from sdcensus.kernels.cells.tabulate import BLOCK_ROWS
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin, finish
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import Census

@@ -16,8 +16,7 @@ from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.measure import Measure, PublicMeasure, PublicRow, Row
 from sdcensus.model.published.provenance import Provenance

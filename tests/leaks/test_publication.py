@@ -29,10 +29,8 @@ from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import strength
 from sdcensus.model.cube.cube import Cube, Origin, finish
 from sdcensus.model.published.table_format import FORMAT_NAMES
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

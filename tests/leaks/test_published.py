@@ -37,12 +37,11 @@ from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin, finish
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube, assemble
 from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.published.protected import Protected
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.secret import Secret
 from tests.leaks.test_canary import SPEC
 

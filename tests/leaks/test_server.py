@@ -30,14 +30,14 @@ import pytest
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
-from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.cube.cube import Cube, Origin, finish
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.model.spec.question import Question
+from sdcensus.model.text import LANGUAGES
 from sdcensus.session.answer import Answer, Checked, TableService, form_names
 from sdcensus.session.census.census import open_store
 from sdcensus.testing.stores import Units, write_store

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]

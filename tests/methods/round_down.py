@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.method import CellMethod, MethodKind, MethodOutcome
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.spec.table_spec import TableSpec

@@ -9,14 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods.method import Method
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin, finish
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import (
+    Code,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census

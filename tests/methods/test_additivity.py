@@ -16,7 +16,7 @@ from sdcensus.methods.exchanges import by_exchange, distance, weights
 from sdcensus.methods.nearest_additive import by_program
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.pipeline import Pipeline
-from sdcensus.model.cube.interior import adds_up, interior, is_interior, with_totals
+from sdcensus.model.cube.constraints import adds_up, interior, is_interior, with_totals
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
 from sdcensus.solvers.solve import Solver

@@ -12,15 +12,12 @@ import pytest
 from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.methods.cell_key import CellKey, Zeros
 from sdcensus.methods.listed_cells import ListedCells
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin, finish
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin, finish
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, Lookup, PerturbationTable, Tail
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.testing.island import (

@@ -21,8 +21,8 @@ from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
+from sdcensus.model.cube.constraints import adds_up
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import adds_up
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.published.claims import SENTENCES, Claims
 from sdcensus.model.published.table import SparseTable, Table

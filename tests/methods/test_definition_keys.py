@@ -19,9 +19,8 @@ from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import Impossible
+from sdcensus.model.schema.schema import Impossible, KeySpace
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.record_sets import universe_of_cell
 from sdcensus.session.census.census import Census

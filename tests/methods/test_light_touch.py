@@ -9,8 +9,8 @@ from sdcensus.errors import SecretError, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cube.constraints import adds_up, interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import adds_up, interior
 from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island, island_cube
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.methods.notes import find_example, notes_for
-from sdcensus.model.cube.interior import adds_up, with_totals
+from sdcensus.model.cube.constraints import adds_up, with_totals
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
 from sdcensus.model.text import LANGUAGES

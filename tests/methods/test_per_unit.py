@@ -14,9 +14,9 @@ from sdcensus.errors import SdcensusError, SecretError, SpecError
 from sdcensus.kernels.perturbation.lookup import HASHED, effective_keys
 from sdcensus.kernels.perturbation.unit_deviations import unit_probabilities, unit_row
 from sdcensus.methods.per_unit import PerUnitDeviations, Totals
+from sdcensus.model.cube.constraints import adds_up, interior
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.cube.interior import adds_up, interior
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.rounding_tables import (

@@ -18,9 +18,8 @@ from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
-from sdcensus.model.cube.interior import adds_up
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.cube.constraints import adds_up
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.testing.island import SECRET, island_cube
 
 KEY = CellKey(scheme("CP3"), SECRET)

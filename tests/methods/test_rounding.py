@@ -19,10 +19,9 @@ from sdcensus.methods.method import CellMethod
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable, Tail
 from sdcensus.model.published.table import SparseTable
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose
 from tests.methods.rounding_tables import (
     FULL,

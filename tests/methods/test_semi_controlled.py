@@ -14,9 +14,9 @@ from sdcensus.kernels.keys.siphash import siphash24
 from sdcensus.kernels.perturbation.rounding import round_to_nearest, round_to_totals
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
+from sdcensus.model.cube.constraints import interior, is_interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior, is_interior
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose
 from tests.methods.rounding_tables import (
     FULL,

@@ -11,11 +11,10 @@ from scipy.stats import chisquare
 from sdcensus.errors import SpecError
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
+from sdcensus.model.cube.constraints import adds_up
 from sdcensus.model.cube.cube import Origin, finish
-from sdcensus.model.cube.interior import adds_up
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Code, Entity, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.rounding_tables import FULL, census, cube, one_way, published, sparse

@@ -11,9 +11,8 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import SpecError
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.schema.schema import KeySpace
 from tests.methods.rounding_tables import (
     FULL,
     assert_consistent,

@@ -16,8 +16,7 @@ from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from tests.methods.rounding_tables import FULL, SCHEMA, cube

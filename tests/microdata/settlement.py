@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Impossible, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, EntitySpec, Role, Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import link_column
 from sdcensus.testing.island import SECRET

@@ -16,9 +16,8 @@ from sdcensus.errors import SpecError
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
 from sdcensus.microdata.method import Changes, Draws, NewValues, left_empty
 from sdcensus.model.progress import no_progress
-from sdcensus.model.published.lineage import Derivation
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.published.provenance import Derivation
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.store.census_store import CensusStore

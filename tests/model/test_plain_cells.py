@@ -4,7 +4,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from sdcensus.model.plain_cells import DANGEROUS, NUMBER, plain_cell, text_of_cell
+from sdcensus.model.text import DANGEROUS, NUMBER, plain_cell, text_of_cell
 
 TEXTS = st.text(st.sampled_from("=+-@\t\r\n'10.,%aZ \"\u00e9"), max_size=8)
 

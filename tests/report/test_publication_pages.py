@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
 from sdcensus.report.publication.index import evaluation_index
 from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages

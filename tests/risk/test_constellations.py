@@ -15,11 +15,16 @@ from sdcensus.methods.perturbation.sources import per_unit_deviations
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation, Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import (
+    DeviationRow,
+    KeyRule,
+    Lookup,
+    Perturbation,
+    PerturbationTable,
+    Tail,
+)
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Secret
 from sdcensus.risk.constellations import (
     constellation_probability,

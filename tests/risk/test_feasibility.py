@@ -9,11 +9,10 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import Refused, SpecError
 from sdcensus.methods import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.axis import Axis
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.testing.island import SECRET, island_cube
@@ -217,7 +216,7 @@ def test_a_table_too_large_to_hold_is_refused() -> None:
         return spec_of([variable(name, 8000)], [name]).axes[0]
 
     spec = spec_of([], []).with_axes([long("a"), long("b")])
-    from sdcensus.model.cube.accumulators import Accumulators
+    from sdcensus.model.cube.cube import Accumulators
     from sdcensus.model.cube.sparse_cube import SparseCube
     from sdcensus.model.published.table import SparseTable
     from tests.utility.made import ORIGIN

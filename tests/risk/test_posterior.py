@@ -175,7 +175,6 @@ def test_visible_ones_and_twos_by_counting() -> None:
     right = [int(((published == value) & (true == value)).sum()) for value in (1, 2)]
     assert found.right == tuple(right)
     assert found.share_right == pytest.approx(sum(right) / (ones + twos))
-    assert found.share_right_of(1) == pytest.approx(right[0] / ones)
     assert found.true == (int((true == 1).sum()), int((true == 2).sum()))
 
 
@@ -185,7 +184,6 @@ def test_rounding_leaves_no_ones_and_twos_to_see() -> None:
     found = perceived_disclosure(cube, table)
     assert found.seen.share == 0
     assert found.share_right is None
-    assert found.share_right_of(1) is None
 
 
 def test_totals_are_looked_at_if_asked_for() -> None:

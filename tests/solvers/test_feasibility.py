@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.cube.constraints import constraints
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import constraints, with_totals
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers import highs
 from sdcensus.solvers.feasibility import exact_intervals
-from sdcensus.solvers.glop import Glop
-from sdcensus.solvers.pdlp import Pdlp
+from sdcensus.solvers.or_tools import Glop, Pdlp
 from sdcensus.solvers.program import LinearProgram, Status
 from sdcensus.solvers.table_program import TableProgram
 from tests.methods.nearly_additive import spec_of, specs, variable

@@ -19,9 +19,8 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import OutputError, Refused, SdcensusError, StoreError, UnknownName
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, EntitySpec, Role, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.store.census_store import CensusStore, rows_of

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import OutputError, SpecError, StoreError
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.parquet_census import ParquetCensus, is_exported

@@ -16,11 +16,9 @@ from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.model.published.table import Mark, PublishedTable, SparseTable, Table
+from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.spec.record_sets import cells_of
 from sdcensus.model.spec.shared_cells import shared_cells

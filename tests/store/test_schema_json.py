@@ -22,11 +22,10 @@ from sdcensus.model.schema.code_lists import (
     stated_code,
     tree_levels,
 )
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
+    Combine,
     DeclaredUniverse,
     GridSpec,
     HouseholdKey,
@@ -34,6 +33,7 @@ from sdcensus.model.schema.schema import (
     KeyColumn,
     KeyRules,
     KeyScope,
+    KeySpace,
     Schema,
     UnitIdentity,
 )
@@ -41,6 +41,8 @@ from sdcensus.model.schema.source import FileFormat, FileSource
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
+    Entity,
+    EntitySpec,
     Hierarchy,
     Level,
     Role,

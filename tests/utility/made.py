@@ -6,12 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.nearly_additive import spec_of, specs, variable
 

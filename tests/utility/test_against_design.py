@@ -11,7 +11,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.pairs import Pair, pair_of_values
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.against_design import (

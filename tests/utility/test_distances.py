@@ -19,8 +19,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import TablePart
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.testing.island import SECRET, island_cube
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import FIGURES, Utility, utility_of, utility_of_values

@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.testing.island import island_cube
 from sdcensus.utility.evaluation import Stage, StageFigures, evaluation_row
 from tests.utility.made import cubes_with_tables, sparse, two_way

@@ -14,16 +14,15 @@ import pytest
 import sdcensus
 from sdcensus.client.failures import failure
 from sdcensus.errors import QuestionError, Sentence, UnknownName, told, unknown
-from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import LONGEST_AXIS, MOST_CODES, Question
+from sdcensus.model.text import LANGUAGES
 from sdcensus.session.answer.recipe import compile_question
 from sdcensus.session.commands import compile_program
 from sdcensus.testing.island import island_schema
 from sdcensus.web.api.errors import as_api_error
-from sdcensus.web.languages import texts
-from sdcensus.web.mistakes import mistake_text
+from sdcensus.web.languages import mistake_text, texts
 from tests.session.commands.programs import HERE, demo_schema
 from tests.session.commands.test_mistakes import CASES
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sdcensus.web
-from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.model.text import LANGUAGES
 from sdcensus.session.watch import Pattern
 from sdcensus.web.languages import texts
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Sentence
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.policy.policy import (
     AtLevel,
     Decided,
@@ -25,7 +25,7 @@ from sdcensus.model.policy.policy import (
     WhenSparse,
 )
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
+from sdcensus.model.schema.variable import Entity, EntitySpec
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.policy import ReasonCode, StepKind, Verdict, ask, show

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from sdcensus.errors import InputError
-from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.model.text import LANGUAGES
 from sdcensus.session.watch import Watch, WatchLimits
 from sdcensus.web.app import default_watch
 from sdcensus.web.database import Database

@@ -9,9 +9,8 @@ import numpy as np
 from sdcensus.client import connect
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy, VariableRule
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import DeclaredUniverse
+from sdcensus.model.schema.schema import DeclaredUniverse, KeySpace
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.declared_universes import with_universe
 from sdcensus.model.text import Text
 from sdcensus.session.answer import TableService

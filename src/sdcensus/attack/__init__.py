@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 from sdcensus._names import offer
 
 if TYPE_CHECKING:
-    from sdcensus.attack.assumptions import Assumptions as Assumptions
-    from sdcensus.attack.claims import AttackResult as AttackResult, CellClaims as CellClaims
-    from sdcensus.attack.groups.claims import GroupClaims as GroupClaims, Traits as Traits
-    from sdcensus.attack.keys.known_noise import KnownNoise as KnownNoise
+    from sdcensus.attack.assumptions import Assumptions as Assumptions, KnownNoise as KnownNoise
+    from sdcensus.attack.claims import (
+        AttackResult as AttackResult,
+        CellClaims as CellClaims,
+        GroupClaims as GroupClaims,
+        Traits as Traits,
+    )
     from sdcensus.attack.programme import (
         ATTACKS as ATTACKS,
         GROUP_ATTACKS as GROUP_ATTACKS,

@@ -121,7 +121,7 @@ def variances_of(
     targets: Sequence[Target], assumptions: Assumptions
 ) -> tuple[dict[str, float], list[str]]:
     """The variance of one cell of each table: given, or estimated from gaps."""
-    found: dict[str, float] = {}
+    variances: dict[str, float] = {}
     missing: list[str] = []
     for family in families(targets):
         variance = assumptions.variance
@@ -133,8 +133,8 @@ def variances_of(
                 " variance."
             )
             continue
-        found.update((target.name, variance) for target in family)
-    return found, missing
+        variances.update((target.name, variance) for target in family)
+    return variances, missing
 
 
 def averages(
@@ -160,7 +160,7 @@ def averages(
     first: dict[object, Piece] = {}
     for piece in pieces:
         first.setdefault(piece.key, piece)
-    made: dict[int, Averages] = {}
+    by_number: dict[int, Averages] = {}
     added = 0
     # Coarse cells have the most looks, so they come first where there is no room for all.
     coarsest = sorted(enumerate(first.values()), key=lambda one: one[1].values.size)
@@ -170,10 +170,10 @@ def averages(
         looks = [found for found in (tiling(one, coarse) for one in finer) if found is not None]
         looks = _best(coarse, looks)
         added += sum(look.fine.values.size + _LOOK for look in looks) + _LOOK
-        if added > most_added and made:
+        if added > most_added and by_number:
             break
-        made[number] = _average(coarse, looks, variances, zeros_known=zeros_known)
-    return [made[number] for number in sorted(made)]
+        by_number[number] = _average(coarse, looks, variances, zeros_known=zeros_known)
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def _best(piece: Piece, tilings: Sequence[PieceTiling]) -> list[PieceTiling]:

@@ -17,15 +17,14 @@ from types import MappingProxyType
 
 import numpy as np
 
-from sdcensus.attack.assumptions import Assumptions
+from sdcensus.attack.assumptions import Assumptions, KnownNoise
 from sdcensus.attack.averaging import Averages, averages, variances_of
 from sdcensus.attack.claims import AttackResult, Float64, Int64, Mask, exact_claims
-from sdcensus.attack.keys.known_noise import KnownNoise
 from sdcensus.attack.pieces import Piece, Side, pieces_of
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 
 NAME = "identities"
 #: Larger units with more of the smaller ones in them are rare.

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.attack.targets import Target
-from sdcensus.kernels.cells.rollup import regroup
-from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.kernels.cells.tabulate import Combine, regroup
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.leaf_groups import Nesting, nesting

@@ -27,7 +27,7 @@ from sdcensus.attack.keys.margins import attack_margins
 from sdcensus.attack.targets import Target, targets_of
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 
 
 class Attack(Protocol):

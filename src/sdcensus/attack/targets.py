@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import PublishedTable, Table
 from sdcensus.model.spec.table_spec import Measure
 
 #: Tables with more cells are not attacked whole.
@@ -77,10 +76,10 @@ def _target(one: PublishedTable) -> Target:
 
 def families(targets: Sequence[Target]) -> tuple[tuple[Target, ...], ...]:
     """Tables that were made in the same way, together."""
-    found: dict[tuple[str, ...], list[Target]] = {}
+    groups: dict[tuple[str, ...], list[Target]] = {}
     for target in targets:
-        found.setdefault((target.data, *target.making), []).append(target)
-    return tuple(tuple(targets) for targets in found.values())
+        groups.setdefault((target.data, *target.making), []).append(target)
+    return tuple(tuple(targets) for targets in groups.values())
 
 
 def scope(targets: Sequence[Target]) -> str:

@@ -22,7 +22,7 @@ from sdcensus._version import __version__
 from sdcensus.client.addresses import API, is_loopback, same_origin
 from sdcensus.client.failures import NotReached, NotUnderstood, failure
 from sdcensus.errors import SdcensusError, SpecError
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 
 JSON = "application/json"
 

@@ -14,17 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sdcensus.engine.finest import check_complete, cube_of, finest_plan
-from sdcensus.engine.needs import needs_of
-from sdcensus.engine.parquet_records import ParquetRecords
+from sdcensus.engine.finest import check_complete, cube_of, finest_plan, parquet_source
 from sdcensus.engine.raw_records import FileRecords
-from sdcensus.engine.records import Records, StoreRecords, registering
-from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
+from sdcensus.engine.records import QuerySource, Records, StoreRecords, registering
+from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Needs, Tabulate, check_ability, needs_of
 from sdcensus.engine.sql import DUCKDB, finest_query
 from sdcensus.errors import EngineError, InputError, SdcensusError
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, check_size
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.store.column import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus
@@ -226,3 +225,46 @@ def _explained(error: Exception, duckdb: Any, memory_limit: str | None) -> Sdcen
             " Check that the files are complete and that the disk has room."
         )
     return EngineError(f"DuckDB could not answer the request ({type(error).__name__}).")
+
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class ParquetRecords:
+    """The flat files of an exported census; DuckDB reads the columns that it needs.
+
+    Args:
+        census: The exported census.
+    """
+
+    def __init__(self, census: ParquetCensus) -> None:
+        self._census = census
+
+    def __repr__(self) -> str:
+        return repr(self._census)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the exported census."""
+        return self._census.schema
+
+    @property
+    def origin(self) -> Origin:
+        """Where the numbers of the exported census come from."""
+        return self._census.origin
+
+    def check_unchanged(self) -> None:
+        """An exported census does not change."""
+
+    def known_rows(self, entity: Entity) -> int | None:
+        """How many records of a kind there are, by the manifest."""
+        return self._census.rows(entity)
+
+    def hand_over(
+        self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
+    ) -> QuerySource:
+        """The query over the files; their names travel as data."""
+        relation = connection.read_parquet(self._census.files(request.spec.of))
+        relation.create_view("files")
+        return parquet_source(self._census, request, needs, DUCKDB.name("files"), DUCKDB)

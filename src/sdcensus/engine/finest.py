@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.engine.needs import Needs
 from sdcensus.engine.records import (
     HOUSEHOLD_COLUMN,
     KEY_COLUMN,
@@ -16,7 +15,7 @@ from sdcensus.engine.records import (
     register_universe,
     summed,
 )
-from sdcensus.engine.requests import Tabulate
+from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.engine.sql import (
     CELL,
     FIRST,
@@ -30,15 +29,15 @@ from sdcensus.engine.sql import (
     Mapped,
 )
 from sdcensus.errors import StoreError
-from sdcensus.model.cube.accumulators import (
+from sdcensus.model.cube.cube import (
     COUNT,
     FIRST_HOUSEHOLD,
     KEY,
     LAST_HOUSEHOLD,
     SUM_OF,
     WEIGHT,
+    Origin,
 )
-from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.cube.sparse_cube import AnyCube, assemble
 from sdcensus.store.parquet_census import ParquetCensus

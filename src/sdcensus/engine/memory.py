@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.engine.needs import needs_of
-from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
+from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability, needs_of
 from sdcensus.errors import EngineError
 from sdcensus.kernels.cells.sparse import Runs
 from sdcensus.kernels.cells.tabulate import (
@@ -32,7 +31,7 @@ from sdcensus.kernels.cells.tabulate import (
     start_cells,
     unpack,
 )
-from sdcensus.model.cube.accumulators import (
+from sdcensus.model.cube.cube import (
     COUNT,
     FIRST_HOUSEHOLD,
     KEY,
@@ -40,10 +39,11 @@ from sdcensus.model.cube.accumulators import (
     SUM_OF,
     WEIGHT,
     Accumulators,
+    Cube,
+    Origin,
     packs,
     sum_type,
 )
-from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.layout import Layout, mixed_radix
 from sdcensus.model.cube.sparse_cube import (
     LARGEST_DENSE_GRID,
@@ -53,8 +53,8 @@ from sdcensus.model.cube.sparse_cube import (
     check_size,
 )
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.column import Column, RecordSource, check_codes
 

@@ -14,10 +14,9 @@ from sdcensus.engine.raw_encoding import Encoding
 from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import FrameReference, Frames, WantedColumns
 from sdcensus.engine.raw_query import FileQuery, column_of
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import Problem, ProblemKind
 from sdcensus.model.schema.schema import KeyColumn, Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -111,21 +110,21 @@ class Checks:
             said |= {"value": query.value(about)} if about.continuous else {}
         own_id = {"id": frames.id_of(query, entity)}
         differ = " OR ".join(
-            f"min({one}) IS DISTINCT FROM max({one}) OR count({one}) NOT IN (0, count(*))"
-            for one in said
+            f"min({name}) IS DISTINCT FROM max({name}) OR count({name}) NOT IN (0, count(*))"
+            for name in said
         )
         rows = query.sql({**own_id, **said})
         units = f"SELECT id FROM ({rows}) AS u WHERE id IS NOT NULL GROUP BY id HAVING {differ}"
         if not self._count(f"SELECT count(*) FROM ({units}) AS units", frames):
             return []
         first = ", ".join(
-            f"{one} IS DISTINCT FROM first_value({one}) OVER (PARTITION BY id ORDER BY part, row)"
-            f" AS differs_{one}"
-            for one in said
+            f"{name} IS DISTINCT FROM first_value({name}) OVER (PARTITION BY id ORDER BY part, row)"
+            f" AS differs_{name}"
+            for name in said
         )
         rows = query.sql({**own_id, **said, **_WHERE}, numbered=True)
         compared = f"SELECT part, row, {first} FROM ({rows}) AS u WHERE id IS NOT NULL"
-        wrong = " OR ".join(f"differs_{one}" for one in said)
+        wrong = " OR ".join(f"differs_{name}" for name in said)
         located = f"SELECT part, row FROM ({compared}) AS u WHERE {wrong}"
         return self._located(frames, query.file, located, ProblemKind.NOT_CONSTANT, columns)
 

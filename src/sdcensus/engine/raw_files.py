@@ -19,9 +19,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sdcensus.errors import InputError, unknown
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusFile
 from sdcensus.model.schema.source import FileFormat, FileSource
+from sdcensus.model.schema.variable import Entity
 
 _DELIMITERS = (",", ";", "\t", "|")
 #: The encodings that DuckDB reads without downloading anything, by the names Python gives them.
@@ -113,7 +113,7 @@ class _Piece:
 def _literal(path: Path) -> str:
     """A path in which nothing is taken for a pattern."""
     text = str(path.resolve())
-    return "".join(f"[{one}]" if one in "*?[" else one for one in text)
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in text)
 
 
 class RawFile:
@@ -220,7 +220,7 @@ def _parquet_piece(path: Path) -> _Piece:
             " again."
         ) from None
     _check_names(schema.names, path)
-    return _Piece(path, tuple(schema.names), {one.name: _kind(one.type) for one in schema})
+    return _Piece(path, tuple(schema.names), {field.name: _kind(field.type) for field in schema})
 
 
 def _kind(stored: pa.DataType) -> RawFileKind | None:

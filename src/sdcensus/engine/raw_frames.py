@@ -21,9 +21,8 @@ from sdcensus.engine.raw_query import (
 from sdcensus.engine.sql import DUCKDB, Mapped, from_records
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import HouseholdKey, KeyScope, Schema
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable
 
 #: The relation with the combinations of classes that make a reference person.
 REFERENCE = "reference"

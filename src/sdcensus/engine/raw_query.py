@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from sdcensus.engine.raw_files import Parameters, RawFile, RawFileKind
 from sdcensus.engine.sql import DUCKDB
 from sdcensus.errors import InputError, SpecError
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import GridSpec, Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 
 #: What Python and Arrow strip from the ends of a text; none of it lies above the first plane.
 BLANKS = "".join(chr(code) for code in range(0x10000) if chr(code).isspace())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sdcensus.engine.needs import Needs
 from sdcensus.engine.raw_checks import Checks
 from sdcensus.engine.raw_encoding import Encoding, distinct_values, encode, encode_coordinate
 from sdcensus.engine.raw_files import RawFile
@@ -23,19 +22,18 @@ from sdcensus.engine.raw_query import (
     value_name,
 )
 from sdcensus.engine.records import QuerySource, register_universe, registering, summed
-from sdcensus.engine.requests import Tabulate
+from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
 from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
 from sdcensus.kernels.keys.record_keys import record_digests, record_keys
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import OnProblem, Problem, refuse_if
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.missing import with_missing_codes
 from sdcensus.model.schema.schema import GridSpec, Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Secret
+from sdcensus.model.spec.declared_universes import with_missing_codes
 from sdcensus.model.spec.universe import universe_of
 
 if TYPE_CHECKING:

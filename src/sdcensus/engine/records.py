@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from sdcensus.engine.needs import Needs
-from sdcensus.engine.requests import Tabulate
+from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.engine.sql import COMBINATION, DUCKDB, LEAF, PART, Mapped
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.universe import Universe
 from sdcensus.store.column import Column, RecordSource
 

@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sdcensus.engine.finest import check_complete, cube_of, finest_plan, parquet_source
-from sdcensus.engine.needs import needs_of
-from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability
+from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability, needs_of
 from sdcensus.engine.spark_session import request_session
 from sdcensus.engine.sql import SPARK, finest_query
 from sdcensus.errors import EngineError, SdcensusError, SpecError, StoreError
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, check_size
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE
 from sdcensus.store.parquet_census import ParquetCensus, is_address
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 
 #: Columns of the relations that are registered beside the records.
 LEAF, PART, COMBINATION = "leaf", "part", "combination"

@@ -17,10 +17,9 @@ from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.kernels.keys.links import RowIndex
 from sdcensus.kernels.keys.record_keys import record_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable, smallest_width
+from sdcensus.model.schema.variable import Entity, Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 
@@ -141,16 +140,16 @@ def _link(
         return known
     own = records[entity]
     wanted = own.column(_link_part(own, entity, parent))
-    found = RowIndex(records[parent].digests).find(wanted)
-    found[wanted == 0] = NO_ROW
-    orphans = np.flatnonzero((found == NO_ROW) & (wanted != 0))
+    row = RowIndex(records[parent].digests).find(wanted)
+    row[wanted == 0] = NO_ROW
+    orphans = np.flatnonzero((row == NO_ROW) & (wanted != 0))
     spec = schema.entity(entity)
     # The rows that a unit is derived from speak for themselves where they link to the same kind.
     if spec.derived_from is None or parent not in schema.parents(spec.derived_from):
         rows = orphans if own.rows is None else own.rows[orphans]
         columns = spec.link or schema.entity(parent).id
         _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, " + ".join(columns))
-    return found
+    return row
 
 
 def _link_part(own: ArrangedRecords, entity: Entity, parent: Entity) -> str:

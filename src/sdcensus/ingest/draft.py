@@ -17,8 +17,8 @@ from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
 from sdcensus.ingest.draft_words import Concept, entity_named
 from sdcensus.ingest.readers import open_reader
 from sdcensus.ingest.readers.dcf import read_dictionary
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
+from sdcensus.model.schema.variable import Entity
 
 SCHEMA_FILE = "schema.toml"
 _TEXT_FORMATS = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
@@ -194,9 +194,9 @@ def _id_of(file: DraftFile, files: list[DraftFile]) -> list[str]:
     for other in sorted(above, key=lambda one: order.index(one.entity)):
         shared = other.id or _id_of(other, files)
         if shared and set(shared) <= set(candidates):
-            found = identifying(file.reader, candidates, shared)
-            if found and len(found) > len(shared):
-                return found
+            columns = identifying(file.reader, candidates, shared)
+            if columns and len(columns) > len(shared):
+                return columns
     return identifying(file.reader, candidates)
 
 

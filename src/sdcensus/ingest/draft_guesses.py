@@ -176,11 +176,15 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     if numbers and not profile.whole:
         return _amount(profile, missing)
     if numbers and (counts is None or len(others) > max(_FEW_NUMBERS, 2 * len(labels))):
-        values = [int(one) for one in {*others, *labels} if one not in missing and _is_whole(one)]
+        values = [
+            int(value) for value in {*others, *labels} if value not in missing and _is_whole(value)
+        ]
         return _range_or_amount(profile, values, missing, about)
     added = [other for other in others if _may_be_shown(other, (counts or {})[other])]
     codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
-    guess = Guess(codes={**codes, **{one: labels.get(one, "") for one in missing}}, missing=missing)
+    guess = Guess(
+        codes={**codes, **{value: labels.get(value, "") for value in missing}}, missing=missing
+    )
     if not any(code not in missing for code in codes):
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
@@ -233,9 +237,11 @@ def _range_or_amount(
         return _amount(profile, missing)
     low, high = min(valid), max(valid)
     if Concept.AGE in about and low >= 0 and high <= _OLDEST:
-        inside = [int(one) for one in missing if _is_whole(one) and high < int(one) <= _OLDEST]
+        inside = [
+            int(value) for value in missing if _is_whole(value) and high < int(value) <= _OLDEST
+        ]
         low, high = 0, min([_OLDEST, *(one - 1 for one in inside)])
-    outside = all(not _is_whole(one) or not low <= int(one) <= high for one in missing)
+    outside = all(not _is_whole(value) or not low <= int(value) <= high for value in missing)
     if high - low > _LONGEST_RANGE or not outside:
         return _amount(profile, missing)
     guess = Guess(range=(low, high), missing=missing)
@@ -254,13 +260,13 @@ def _missing_at_the_top(numbers: list[int]) -> dict[str, CodeKind]:
     top = numbers[-1]
     if re.fullmatch("9+", str(top)) is None or top > LARGEST_NUMBER:
         return {}
-    found = {str(top): CodeKind.NOT_STATED}
+    missing = {str(top): CodeKind.NOT_STATED}
     if top - 1 in numbers:
-        found[str(top - 1)] = CodeKind.NOT_APPLICABLE
-    below = numbers[: -len(found)]
-    if len(below) < 2 or top - len(found) in below:
+        missing[str(top - 1)] = CodeKind.NOT_APPLICABLE
+    below = numbers[: -len(missing)]
+    if len(below) < 2 or top - len(missing) in below:
         return {}
-    return found
+    return missing
 
 
 def _nearly_unique(profile: Profile) -> bool:
@@ -286,7 +292,9 @@ def _classification(profile: Profile) -> Guess:
     counts = profile.counts or {}
     shown = [count for count in counts if _possible(count) and _may_be_code(count, counts[count])]
     labels = dict(profile.column.value_labels)
-    codes = {one: labels.get(one, one) for one in sorted({*shown, *filter(_possible, labels)})}
+    codes = {
+        value: labels.get(value, value) for value in sorted({*shown, *filter(_possible, labels)})
+    }
     missing = _missing_by_label(codes)
     if len(missing) == len(codes):
         return _identifier("check what this column holds.")
@@ -310,10 +318,10 @@ def _text(profile: Profile) -> Guess:
             return _classification(profile)
         return _identifier(note)
     shown = [count for count in counts if _may_be_shown(count, counts[count])]
-    missing = _missing_by_label({one: one for one in shown})
+    missing = _missing_by_label({value: value for value in shown})
     if len(missing) == len(shown):
         return _identifier(note)
-    guess = Guess(codes={one: one for one in sorted(shown)}, missing=missing)
+    guess = Guess(codes={value: value for value in sorted(shown)}, missing=missing)
     if len(shown) < len(counts):
         guess.notes.append(_LEFT_OUT)
     return guess
@@ -333,7 +341,7 @@ def _code_like(profile: Profile) -> bool:
 
 def _may_be_code(value: str, count: int) -> bool:
     """Whether a value of a code list can be written down."""
-    short_with_digit = len(value) <= 12 and any(one.isdigit() for one in value)
+    short_with_digit = len(value) <= 12 and any(sign.isdigit() for sign in value)
     return short_with_digit or _may_be_shown(value, count)
 
 

@@ -23,10 +23,9 @@ from sdcensus.ingest.draft_words import (
     numbers_persons,
 )
 from sdcensus.ingest.readers import Reader
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileSource
-from sdcensus.model.schema.variable import CodeKind, Role
+from sdcensus.model.schema.variable import CodeKind, Entity, Role
 from sdcensus.model.text import Text
 
 #: More codes than this stand in a file of their own.
@@ -168,14 +167,14 @@ class SchemaWriter:
                 self._say("")
 
     def _variable(self, file: DraftFile, profile: Profile, *, is_geography: bool) -> None:
-        made = guess(profile, in_id=profile.name in file.id, geography=is_geography)
-        if made.left_out:
+        guessed = guess(profile, in_id=profile.name in file.id, geography=is_geography)
+        if guessed.left_out:
             self._note([f"The column {profile.name!r} of {file.name} is left out: it is empty."])
             self._say("")
             return
         if (
-            made.role is Role.RECORD_ID
-            and made.width is None
+            guessed.role is Role.RECORD_ID
+            and guessed.width is None
             and _slug(profile.name) in self._names
         ):
             return  # text in an id needs no description, and the name is taken
@@ -183,32 +182,32 @@ class SchemaWriter:
         if is_geography:
             name = self._geography_name
         self._names.add(name)
-        self._note(made.notes)
+        self._note(guessed.notes)
         self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
             self._say(f"column = {toml(profile.name)}")
         if _plain(profile.column.label):
             self._say(f"label = {toml(_plain(profile.column.label))}")
-        if made.role is not None:
-            self._say(f"role = {toml(made.role.value)}")
-        if made.codes is not None:
-            self._codes(name, made)
-        if made.range is not None:
-            self._say(f"range = [{made.range[0]}, {made.range[1]}]")
-        if made.continuous:
+        if guessed.role is not None:
+            self._say(f"role = {toml(guessed.role.value)}")
+        if guessed.codes is not None:
+            self._codes(name, guessed)
+        if guessed.range is not None:
+            self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
+        if guessed.continuous:
             self._say("continuous = true")
-        if made.continuous or made.role is Role.WEIGHT:
-            self._say(f"decimals = {made.decimals}")
+        if guessed.continuous or guessed.role is Role.WEIGHT:
+            self._say(f"decimals = {guessed.decimals}")
         for kind in (CodeKind.NOT_APPLICABLE, CodeKind.NOT_STATED):
-            if made.of_kind(kind):
-                self._say(f"{kind.value} = {toml(made.of_kind(kind))}")
-        if made.empty is not None:
-            self._say(f"empty = {toml(made.empty.value)}")
-        if made.width is not None:
-            self._say(f"width = {made.width}")
+            if guessed.of_kind(kind):
+                self._say(f"{kind.value} = {toml(guessed.of_kind(kind))}")
+        if guessed.empty is not None:
+            self._say(f"empty = {toml(guessed.empty.value)}")
+        if guessed.width is not None:
+            self._say(f"width = {guessed.width}")
         self._say("")
-        if made.role is not Role.RECORD_ID:
-            self._usual_universes(name, made, concepts(profile))
+        if guessed.role is not Role.RECORD_ID:
+            self._usual_universes(name, guessed, concepts(profile))
 
     def _usual_universes(self, name: str, made: Guess, about: set[Concept]) -> None:
         """Note the universes that a variable is usually asked for."""
@@ -302,4 +301,4 @@ def _relative(path: Path, folder: Path) -> str:
 
 def _plain(text: str) -> str:
     """A text on one line, without characters that cannot be shown."""
-    return "".join(one if one.isprintable() else " " for one in text).strip()
+    return "".join(sign if sign.isprintable() else " " for sign in text).strip()

@@ -59,12 +59,12 @@ class ColumnEncoder:
     def positions(self, array: pa.Array) -> Encoded:
         """The position of each value in the code list."""
         encoded = pc.dictionary_encode(array, null_encoding="encode")
-        found = self._distinct_positions(encoded.dictionary)
+        positions = self._distinct_positions(encoded.dictionary)
         at = encoded.indices.to_numpy(zero_copy_only=False)
-        if found.size and found.min() >= 0:
-            return Encoded(found.astype(self._width)[at])
-        clean = np.where(found < 0, self.fallback, found).astype(self._width)
-        return Encoded(clean[at], found[at], _examples(encoded.dictionary, found))
+        if positions.size and positions.min() >= 0:
+            return Encoded(positions.astype(self._width)[at])
+        clean = np.where(positions < 0, self.fallback, positions).astype(self._width)
+        return Encoded(clean[at], positions[at], _examples(encoded.dictionary, positions))
 
     def numbers(self, array: pa.Array) -> Encoded:
         """Fixed-point values; ``NO_VALUE`` where the value is one of the missing codes."""
@@ -77,15 +77,15 @@ class ColumnEncoder:
 
     def _distinct_positions(self, distinct: pa.Array) -> Integers:
         """The position of each distinct value: plain numbers in one go, the rest one by one."""
-        found = np.full(len(distinct), Trouble.UNKNOWN, dtype=np.int64)
+        positions = np.full(len(distinct), Trouble.UNKNOWN, dtype=np.int64)
         plain = np.zeros(len(distinct), dtype=bool)
         if self.variable.continuous:
             plain, exact, values = self._plain_numbers(distinct)
             plain &= exact  # what has to be rounded could fall into another interval
-            found[plain] = self._interval_positions(values[plain])
+            positions[plain] = self._interval_positions(values[plain])
         for at, value in zip(*_others(distinct, plain), strict=True):
-            found[at] = self._position(value)
-        return found
+            positions[at] = self._position(value)
+        return positions
 
     def _distinct_numbers(self, distinct: pa.Array) -> tuple[Integers, Integers]:
         """The fixed-point value of each distinct value, and its trouble."""

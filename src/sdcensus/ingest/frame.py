@@ -14,10 +14,16 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, KeyRules, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable, smallest_width
+from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Role,
+    Variable,
+    smallest_width,
+)
 from sdcensus.model.text import NOT_STATED_LABEL, Text
 from sdcensus.store.in_memory import InMemoryRecords
 

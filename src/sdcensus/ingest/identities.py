@@ -16,10 +16,9 @@ import numpy.typing as npt
 from sdcensus.documents.toml.text import toml
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import Tie, number_of, ties_of
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import link_column
 

@@ -1,7 +1,11 @@
-"""From the files of a census to a store: read, check, encode, key, sort, write. Once."""
+"""From the files of a census to a store: read, check, encode, key, sort, write. Once.
+
+The map of a census is checked against the code list of its geography before it is kept.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +14,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import InputError
 from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
-from sdcensus.ingest.maps import CensusMap
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.area_outlines import MOST_POINTS, all_levels, for_screen
+from sdcensus.model.schema.area_shapes import Shapes, read_shapes
 from sdcensus.model.schema.file_problems import (
     OnProblem,
     Problem,
@@ -24,13 +29,88 @@ from sdcensus.model.schema.file_problems import (
     ProblemLog,
     refuse_if,
 )
-from sdcensus.model.schema.missing import with_missing_codes
 from sdcensus.model.schema.schema import HouseholdKey, Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
+from sdcensus.model.spec.declared_universes import with_missing_codes
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.store.census_store import CensusStore, all_rows_of, impossible_rows
 from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
 from sdcensus.store.writer import StoreWriter, writing
+
+#: A larger file is not a map for tables; draw it coarser.
+MOST_BYTES = 128 << 20
+#: Areas that a message names.
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CensusMap:
+    """A map that fits its geography. Public.
+
+    Attributes:
+        variable: The geography.
+        content: The file as it was given, or without details that no screen shows.
+        missing: The codes of areas that it does not show.
+        file: Where it came from.
+    """
+
+    variable: str
+    content: bytes
+    missing: tuple[str, ...]
+    file: str
+
+    @property
+    def note(self) -> str:
+        """What to know about it; empty if it shows every area."""
+        if not self.missing:
+            return ""
+        named = ", ".join(self.missing[:_MOST_NAMED])
+        more = ", …" if len(self.missing) > _MOST_NAMED else ""
+        areas = "1 area" if len(self.missing) == 1 else f"{len(self.missing):,} areas"
+        return f"{self.file} does not show {areas} of {self.variable}: {named}{more}."
+
+
+def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
+    """The maps that a schema names.
+
+    Args:
+        schema: The census.
+        folder: The folder of the schema document, to which the names are relative.
+
+    Raises:
+        InputError: A file is no map of its geography.
+    """
+    census_maps = []
+    for variable in schema.variables:
+        if not variable.map:
+            continue
+        path = folder / variable.map
+        try:
+            size = path.stat().st_size
+            if size > MOST_BYTES:
+                raise InputError(
+                    f"{path} has {size >> 20:,} MB; a map has at most {MOST_BYTES >> 20} MB. Draw"
+                    " it with fewer points."
+                )
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+        shapes = read_shapes(content, variable, str(path))
+        leaves = shapes.get(variable.leaf_level)
+        shown = set() if leaves is None else set(leaves.codes)
+        valid = [code.code for code in variable.codes if not code.is_missing]
+        missing = tuple(code for code in valid if code not in shown)
+        if any(len(shape.points) > MOST_POINTS for shape in shapes.values()):
+            content = _for_screens(shapes)
+        census_maps.append(CensusMap(variable.name, content, missing, path.name))
+    return tuple(census_maps)
+
+
+def _for_screens(shapes: Mapping[str, Shapes]) -> bytes:
+    """A map without details that no screen shows: what is kept is read at every start."""
+    drawn = all_levels({name: for_screen(shape) for name, shape in shapes.items()})
+    return json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,10 @@ from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.encoding import Trouble
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog, problem_of
 from sdcensus.model.schema.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
 from sdcensus.model.schema.source import FileFormat
-from sdcensus.model.schema.variable import Role, Variable, smallest_width
+from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, smallest_width
 from sdcensus.store.manifest import (
     DIGEST_COLUMN,
     KEY_COLUMN,

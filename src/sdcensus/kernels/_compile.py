@@ -124,15 +124,15 @@ def _sources(function: Callable[..., Any]) -> dict[str, bytes]:
     in, does not tell where it comes from.
     """
     own = Path(function.__code__.co_filename)
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     waiting = [own]
     while waiting:
         for name in _imported_kernels(waiting.pop()):
             file = _FOLDER.joinpath(*name.split(".")).with_suffix(".py")
-            if name not in found and file not in (own, Path(__file__)) and file.is_file():
-                found[name] = file.read_bytes()
+            if name not in contents and file not in (own, Path(__file__)) and file.is_file():
+                contents[name] = file.read_bytes()
                 waiting.append(file)
-    return found
+    return contents
 
 
 @functools.cache

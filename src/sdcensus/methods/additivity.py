@@ -12,9 +12,9 @@ import numpy as np
 from sdcensus.errors import SpecError
 from sdcensus.methods.exchanges import by_exchange
 from sdcensus.methods.method import Int64, Method, MethodKind, Step, member
-from sdcensus.model.cube.interior import adds_up, interior, with_totals
+from sdcensus.model.cube.constraints import adds_up, interior, with_totals
 from sdcensus.model.method.parameter import Parameter, ValueKind
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec

@@ -15,15 +15,14 @@ import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.methods.method import AnySecret, Method, MethodKind
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import Table
-from sdcensus.model.spec.area_axis import area_axis
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.covers import (
     WHOLE,
@@ -34,6 +33,7 @@ from sdcensus.model.spec.covers import (
     needed_levels,
     shown_position,
 )
+from sdcensus.model.spec.table_spec import area_axis
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.cells.weighting import weighted_counts
+from sdcensus.kernels.cells.tabulate import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.look_up import (
@@ -41,19 +41,15 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.schemes import SCHEMES, strength
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import Lookup, Perturbation, PerturbationTable
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.schema import KeySpace, Schema
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.secret import Purpose, Secret, SubSecret
 from sdcensus.model.spec.record_sets import cells_of

@@ -22,7 +22,7 @@ from sdcensus.kernels.perturbation.additivity import (
     exchange,
     scattered,
 )
-from sdcensus.model.cube.interior import interior, with_totals
+from sdcensus.model.cube.constraints import interior, with_totals
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.spec.axis import Axis, Block
 from sdcensus.model.spec.table_spec import TableSpec

@@ -28,15 +28,13 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.schemes import scheme
+from sdcensus.model.cube.constraints import interior, with_totals
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Asked, Parameter
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import Lookup, Perturbation, PerturbationTable
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 

@@ -27,11 +27,17 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup, default_lookup, suits_independence
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
-from sdcensus.model.schema.key_space import LARGEST_MODULUS, KeySpace
+from sdcensus.model.perturbation.table import (
+    DeviationRow,
+    KeyRule,
+    Lookup,
+    PerturbationTable,
+    default_lookup,
+    suits_independence,
+)
+from sdcensus.model.schema.schema import LARGEST_MODULUS, KeySpace
 from sdcensus.model.secret import Purpose, Secret, SubSecret
-from sdcensus.model.spec.cell_hashes import cell_definitions
+from sdcensus.model.spec.cell_definitions import cell_definitions
 from sdcensus.model.spec.table_spec import TableSpec
 
 #: Files with eight decimals leave a mean deviation of this at most, without meaning it.

@@ -19,15 +19,13 @@ import numpy.typing as npt
 from sdcensus._version import __version__
 from sdcensus.errors import Refused, SecretError, SpecError
 from sdcensus.methods.listed_cells import ListedCells
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
-from sdcensus.model.options import Option, option
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
@@ -35,6 +33,7 @@ from sdcensus.model.published.provenance import Provenance, fingerprint
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import Option, option
 
 Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]

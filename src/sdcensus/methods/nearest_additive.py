@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods.exchanges import by_exchange, cell_hashes, distance, weights
-from sdcensus.model.cube.constraints import aggregation
-from sdcensus.model.cube.interior import interior, is_interior, with_totals
+from sdcensus.model.cube.constraints import aggregation, interior, is_interior, with_totals
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers.program import LinearProgram
 from sdcensus.solvers.solve import Solver, solve

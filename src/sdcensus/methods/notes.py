@@ -12,16 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.catalogue import catalogue
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.marks import Mark, marks_in
-from sdcensus.model.published.table import AnyTable, Table
+from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import LANGUAGES, Text, catalogue
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -24,15 +24,14 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.sources import check_units
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Origin
-from sdcensus.model.cube.interior import interior, with_totals
+from sdcensus.model.cube.constraints import interior, with_totals
+from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.table_spec import TableSpec
 

@@ -10,7 +10,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.method import AnySecret, Mask, Method, MethodKind, Numbers, Step
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance

@@ -36,14 +36,13 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.perturbation.schemes import SCHEMES
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.table_spec import TableSpec
 

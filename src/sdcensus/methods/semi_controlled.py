@@ -23,14 +23,13 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.methods.rounding import base_parameter, check_base, rounded_by_cell_key
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior
 from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose, Secret
-from sdcensus.model.spec.area_axis import area_axis
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import TableSpec, area_axis
 
 
 class ControlledTotal(StrEnum):

@@ -12,8 +12,8 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.method import MethodKind, MethodOutcome, TableMethod
 from sdcensus.methods.rounding import base_parameter, check_base, rounded_by_cell_key
+from sdcensus.model.cube.constraints import interior, with_totals
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior, with_totals
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims

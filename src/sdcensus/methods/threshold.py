@@ -14,13 +14,12 @@ from sdcensus.kernels.perturbation.rounding import round_to_nearest
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.method import CellMethod, MethodKind, MethodOutcome, member
 from sdcensus.methods.rounding import TieRule, base_parameter, check_base
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Audit
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.table_spec import TableSpec
 
 

@@ -14,12 +14,11 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import MethodKind, Step
-from sdcensus.model.cube.interior import interior
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.spec.area_axis import area_axis
+from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.spec.table_spec import area_axis
 
 _ELSEWHERE = "A cell can be withheld in one table and shown in another."
 _CAUTIONS = (

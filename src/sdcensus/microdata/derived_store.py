@@ -21,9 +21,9 @@ from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.microdata.method import Changes, Mask, dropped_with_parents
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
-from sdcensus.model.published.lineage import Derivation
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.store.census_store import CensusStore, impossible_rows
 from sdcensus.store.manifest import Manifest, link_column, value_column
 from sdcensus.store.writer import StoreWriter

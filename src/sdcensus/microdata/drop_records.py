@@ -9,7 +9,7 @@ from sdcensus.errors import SpecError
 from sdcensus.microdata.method import Changes, Draws
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.universe import unit_of, universe_of
 from sdcensus.store.census_store import CensusStore, all_rows_of

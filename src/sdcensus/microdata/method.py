@@ -14,8 +14,7 @@ from sdcensus.kernels.keys.siphash import siphash24
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import link_column, value_column

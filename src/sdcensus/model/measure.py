@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.schema import Schema

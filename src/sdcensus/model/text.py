@@ -1,13 +1,74 @@
-"""A text in several languages, as labels and notes are."""
+"""Texts: the words of the product, labels in several languages, and what others may have written.
+
+The words of the product are files beside each other, and nothing in code: ``words/en/notes.toml``
+has the English words of the area ``notes``. A new language is a folder with the same files and its
+name in ``LANGUAGES``. An area is read when one of its texts is first needed.
+
+A label such as ``=HYPERLINK(...)`` or ``@SUM(...)`` is a text for us, and a program for whoever
+opens the file. Labels come from schemas, and schemas from others: ``plain_cell`` makes them texts
+that no spreadsheet takes for a formula.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Self
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
 
-from sdcensus.model.catalogue import LANGUAGES as LANGUAGES, by_language
+#: The languages that the product speaks. Labels of a census come in the languages of the census.
+LANGUAGES = ("en", "es", "fr", "nl")
+
+FOLDER = Path(__file__).resolve().parents[1] / "words"
+
+
+@cache
+def catalogue(area: str, language: str) -> Mapping[str, str]:
+    """The texts of an area in one language by their keys, such as ``example.listed``.
+
+    Members of a list have their numbers as keys. An area that is for offices only need not exist
+    in every language; it is empty in others.
+    """
+    import tomllib
+
+    path = FOLDER / language / f"{area}.toml"
+    document = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return MappingProxyType(dict(_flat(document)))
+
+
+def by_language(key: str) -> tuple[tuple[str, str], ...]:
+    """A text by its area and key, such as ``notes.protected``, with its languages."""
+    area, _, name = key.partition(".")
+    spoken = ((language, catalogue(area, language).get(name)) for language in LANGUAGES)
+    texts = tuple((language, text) for language, text in spoken if text is not None)
+    if not texts:
+        raise KeyError(key)
+    return texts
+
+
+def lines(texts: Mapping[str, str], key: str) -> tuple[str, ...]:
+    """The members of a list of texts.
+
+    Examples:
+        >>> lines({"a.0": "One.", "a.1": "Two.", "b": "Three."}, "a")
+        ('One.', 'Two.')
+    """
+    return tuple(text for name, text in texts.items() if name.startswith(f"{key}."))
+
+
+def _flat(document: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in document.items():
+        if isinstance(value, list):
+            value = {str(at): member for at, member in enumerate(value)}
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +145,48 @@ TOTAL_LABEL = Text(
 NOT_STATED_LABEL = Text(
     (("en", "Not stated"), ("es", "No declarado"), ("fr", "Non déclaré"), ("nl", "Onbekend"))
 )
+
+
+#: Texts that begin like a formula, in the grammar that Python and Arrow share: with a sign that
+#: begins one, or that is taken away before a spreadsheet looks. A single sign, such as the one for
+#: no value, is no formula, and nor is a number. Apostrophes before it are part of a text that
+#: looks as if it had been made plain already, and must come back as it was.
+DANGEROUS = r"^'*[=+\-@\t\r\n](.|\n|\r)"
+NUMBER = r"^'*[+-][0-9]+([.,][0-9]+)*%?$"
+_DANGEROUS, _NUMBER = re.compile(DANGEROUS), re.compile(NUMBER)
+
+
+def plain_cell(text: str) -> str:
+    """A text as it stands in a cell: behind an apostrophe if it could be a formula.
+
+    Examples:
+        >>> plain_cell("=1+1"), plain_cell("- of which men"), plain_cell("-12"), plain_cell("-")
+        ("'=1+1", "'- of which men", '-12', '-')
+    """
+    dangerous = _DANGEROUS.match(text) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if dangerous else text
+
+
+def text_of_cell(cell: str) -> str:
+    """The text that ``plain_cell`` made a cell of.
+
+    Examples:
+        >>> text_of_cell("'=1+1"), text_of_cell("'t Zand")
+        ('=1+1', "'t Zand")
+    """
+    return cell[1:] if cell[:1] == "'" and plain_cell(cell[1:]) == cell else cell
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a text in JSON says.
+
+    Python's own parser calls itself for every bracket, and gives up with an error that is no
+    mistake in a value when there are a thousand of them within each other.
+
+    Raises:
+        ValueError: It is no JSON, or nested deeper than anything that this program writes.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -7,9 +7,25 @@ one package only stay there.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TypeVar
 
-from sdcensus.errors import SpecError, unknown
-from sdcensus.model.options import option
+from sdcensus.errors import SpecError, UnknownName, unknown
+
+Option = TypeVar("Option", bound=StrEnum)
+
+
+def option(options: type[Option], what: str, value: Option | str) -> Option:
+    """The option of that name; others are refused with those that exist.
+
+    Args:
+        options: The enumeration.
+        what: What one of them is, for the message.
+        value: The option or its word.
+    """
+    try:
+        return options(value)
+    except ValueError:
+        raise UnknownName(what, str(value), known=list(options)) from None
 
 
 class OnProblem(StrEnum):

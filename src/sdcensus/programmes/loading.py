@@ -56,7 +56,7 @@ def load_programme(name: str) -> Programme:
         )
         for row in _rows(folder, "breakdowns")
     )
-    units = {one.name: one for one in module.UNITS}
+    units = {unit.name: unit for unit in module.UNITS}
     groups = {
         row["group"]: _hypercube(f"{row['group']}.all", row["group"], units[row["unit"]], row)
         for row in _rows(folder, "groups")
@@ -98,7 +98,7 @@ def load_programme(name: str) -> Programme:
 
 
 def _hypercube(name: str, group: str, unit: ProgrammeUnit, row: dict[str, str]) -> Hypercube:
-    dimensions = tuple(tuple(one.split("|")) for one in row["breakdowns"].split())
+    dimensions = tuple(tuple(names.split("|")) for names in row["breakdowns"].split())
     return Hypercube(name, group, unit, dimensions)
 
 

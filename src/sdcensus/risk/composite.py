@@ -28,9 +28,9 @@ from sdcensus.model.cube.pairs import (
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
-from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.quantities import decimal_text
+from sdcensus.model.vocabulary import option
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

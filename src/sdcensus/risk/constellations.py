@@ -26,13 +26,17 @@ from sdcensus.model.cube.constraints import constraints
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import only_counts
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
-from sdcensus.model.options import option
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import (
+    DeviationRow,
+    KeyRule,
+    Lookup,
+    Perturbation,
+    PerturbationTable,
+)
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.key_space import LARGEST_MODULUS, Combine
+from sdcensus.model.schema.schema import LARGEST_MODULUS, Combine
+from sdcensus.model.vocabulary import option
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

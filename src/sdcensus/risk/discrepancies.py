@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.cube.constraints import level_steps
-from sdcensus.model.cube.interior import adds_up
+from sdcensus.model.cube.constraints import adds_up, level_steps
 from sdcensus.model.cube.parts import region
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.table import Table

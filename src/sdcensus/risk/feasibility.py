@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.interior import is_interior
+from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.pairs import check_match, only_counts, true_values
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import Knowledge, cell_mask
-from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import share_text
+from sdcensus.model.vocabulary import option
 
 Int64 = npt.NDArray[np.int64]
 

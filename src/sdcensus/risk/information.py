@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 
 Float64 = npt.NDArray[np.float64]
 #: What a count may be published as, with the probability of each value.
@@ -147,8 +147,8 @@ def _joint(rows: Perturbation | Sequence[PublishedChances], prior: Float64) -> F
     joint = np.array([[row.get(value, 0.0) for value in values] for row in rows])
     if (joint < 0).any() or (np.abs(joint.sum(axis=1) - 1) > 1e-9).any():
         raise SpecError("The probabilities of what a count is published as sum to 1.")
-    made: Float64 = joint * prior[:, None]
-    return made
+    weighted: Float64 = joint * prior[:, None]
+    return weighted
 
 
 def _entropy(chances: Float64) -> float:

@@ -26,7 +26,7 @@ from sdcensus.model.cube.pairs import (
 )
 from sdcensus.model.cube.parts import TablePart, region
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable, SparseTable
 
 Int64 = npt.NDArray[np.int64]
@@ -90,11 +90,11 @@ class Posterior(Confidential):
         )
 
     def _column(self, published: int) -> int:
-        found = np.flatnonzero(self.published == published)
-        if not found.size:
+        places = np.flatnonzero(self.published == published)
+        if not places.size:
             asked = ", ".join(map(str, self.published.tolist()))
             raise SpecError(f"Only these published values were looked at: {asked}.")
-        return int(found[0])
+        return int(places[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +147,6 @@ class PerceivedDisclosure(Confidential):
         visible = sum(self.seen.visible)
         return sum(self.right) / visible if visible else None
 
-    def share_right_of(self, value: int) -> float | None:
-        """The share that is true of the cells published as one value; ``None`` if there is none."""
-        self.seen.share_of(value)
-        at = self.seen.values.index(value)
-        return self.right[at] / self.seen.visible[at] if self.seen.visible[at] else None
-
 
 # ---------------------------------------------------------------------------------------------
 # By design: what follows from the counts of a table and the noise, exactly.
@@ -164,7 +158,7 @@ def published_given_true(
     """The probability of each published value (columns) for each true count (rows).
 
     Examples:
-        >>> from sdcensus.model.perturbation.rows import Tail
+        >>> from sdcensus.model.perturbation.table import Tail
         >>> from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
         >>> rows = (DesignRow((0,), (1.0,)), DesignRow((-1, 0, 1), (0.25, 0.5, 0.25)))
         >>> published_given_true(PerturbationDesign(rows, Tail(1)), [0, 1, 2], [0, 1])
@@ -327,7 +321,7 @@ def perceived_disclosure(
     return PerceivedDisclosure(
         seen,
         tuple(int((seem & other).sum()) for seem, other in zip(seems, is_so, strict=True)),
-        tuple(int(one.sum()) for one in is_so),
+        tuple(int(mask.sum()) for mask in is_so),
     )
 
 

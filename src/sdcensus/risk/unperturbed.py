@@ -18,7 +18,7 @@ from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_v
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.quantities import share_text
 from sdcensus.model.spec.headings import units_text

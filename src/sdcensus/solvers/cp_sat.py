@@ -27,10 +27,10 @@ def solve(program: LinearProgram, *, steps: int | None = None) -> Solution:
     for row in range(program.height):
         part = slice(ends[row], ends[row + 1])
         total = cp_model.LinearExpr.weighted_sum(
-            [variables[column] for column in columns[part]], [int(one) for one in values[part]]
+            [variables[column] for column in columns[part]], [int(value) for value in values[part]]
         )
         model.add_linear_constraint(total, lowest[row], highest[row])
-    cost = [int(one) for one in program.cost.tolist()]
+    cost = [int(value) for value in program.cost.tolist()]
     model.minimize(cp_model.LinearExpr.weighted_sum(variables, cost))
     solver = cp_model.CpSolver()
     # One worker: several race against each other, and the clock decides which of them wins.
@@ -64,8 +64,8 @@ def _check(program: LinearProgram) -> None:
 def _bounds(program: LinearProgram) -> tuple[list[int], list[int]]:
     """Bounds of rows; a number that no row can reach stands for none."""
     far = 1 << 60
-    lowest = [int(one) if np.isfinite(one) else -far for one in program.row_lower.tolist()]
-    highest = [int(one) if np.isfinite(one) else far for one in program.row_upper.tolist()]
+    lowest = [int(bound) if np.isfinite(bound) else -far for bound in program.row_lower.tolist()]
+    highest = [int(bound) if np.isfinite(bound) else far for bound in program.row_upper.tolist()]
     return lowest, highest
 
 

@@ -23,8 +23,7 @@ from sdcensus.model.inference.knowledge import UNBOUNDED, cell_mask
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers import cp_sat, highs
-from sdcensus.solvers.glop import Glop
-from sdcensus.solvers.pdlp import Pdlp
+from sdcensus.solvers.or_tools import Glop, Pdlp
 from sdcensus.solvers.program import Float64, Int64, LinearProgram, Solution, Status
 from sdcensus.solvers.table_program import TableProgram, bounds_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from sdcensus.errors import SpecError
-from sdcensus.model.options import option
+from sdcensus.model.vocabulary import option
 from sdcensus.solvers import cp_sat, highs
 from sdcensus.solvers.program import LinearProgram, Solution
 

@@ -15,15 +15,14 @@ from sdcensus.errors import StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.lineage import lineage_text
+from sdcensus.model.published.provenance import lineage_text
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import Impossible, Schema
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.universe import Universe, unit_of, universe_of
+from sdcensus.model.text import parse_json
 from sdcensus.store.column import Column
 from sdcensus.store.manifest import (
     DIGEST_COLUMN,

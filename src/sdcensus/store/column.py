@@ -10,9 +10,8 @@ import numpy.typing as npt
 from sdcensus.errors import StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 
 Integers = npt.NDArray[Any]
 

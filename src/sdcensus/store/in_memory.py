@@ -12,10 +12,9 @@ import numpy.typing as npt
 from sdcensus.errors import StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.store.column import Column
 
 Integers = npt.NDArray[Any]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.model.json_text import parse_json
-from sdcensus.model.published.lineage import Derivation
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.published.provenance import Derivation
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.text import parse_json
 
 #: The version of the folder's layout. Raised when older programs could not read it rightly.
 FORMAT_VERSION = 1

@@ -16,12 +16,10 @@ from typing import Any
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.json_text import parse_json
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.schema import KeySpace, Schema
+from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.text import parse_json
 from sdcensus.store.census_store import file_digest
 from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE, value_column
 from sdcensus.store.schema_json import schema_digest, schema_from_json

@@ -16,9 +16,8 @@ from sdcensus._version import __version__
 from sdcensus.errors import SpecError
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.store.census_store import CensusStore, file_digest
 from sdcensus.store.column import Column
 from sdcensus.store.manifest import KEY_COLUMN, SCHEMA_FILE, link_column, value_column

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.kernels.perturbation.additivity import scattered
 from sdcensus.model.people_mark import SIGNS, PeopleMark
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import value_column
 

@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, PublishedTable, SparseTable, Table
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec

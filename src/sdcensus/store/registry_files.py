@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import StoreError
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.document import (
     code_list_to_json,
@@ -19,6 +18,7 @@ from sdcensus.model.spec.document import (
     variable_from_json,
 )
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import parse_json
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
 FORMAT_NAME = "sdcensus-registry"

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.schema import (
     CensusInfo,
@@ -26,10 +24,20 @@ from sdcensus.model.schema.schema import (
     KeyColumn,
     KeyRules,
     KeyScope,
+    KeySpace,
     Schema,
     UnitIdentity,
 )
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.text import Text
 
 #: The version of this form; a reader refuses what is newer than itself.

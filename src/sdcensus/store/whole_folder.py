@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from sdcensus.errors import OutputError
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 from sdcensus.store.manifest import MANIFEST_FILE, UNFINISHED_FILE
 from sdcensus.store.owner_only import make_owner_only_folder
 

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError
-from sdcensus.model.published.lineage import Derivation
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.store.manifest import (
     FORMAT_NAME,
     SCHEMA_FILE,

@@ -21,14 +21,11 @@ from typing import Any
 import numpy as np
 
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.model.cube.accumulators import SUM_OF
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import SUM_OF, Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import Combine
-from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.schema import Combine, Schema
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore

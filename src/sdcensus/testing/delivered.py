@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import Text
 

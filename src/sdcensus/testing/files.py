@@ -11,10 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusFile, Schema
 from sdcensus.model.schema.source import FileFormat, FileSource
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.testing.small_census import SmallCensus, Unit, id_columns
 
 

@@ -12,10 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.cube.cube import Cube, Origin
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Impossible, KeyRules, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, Impossible, KeyRules, KeySpace, Schema
+from sdcensus.model.schema.variable import (
+    Code,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import Census, open_store

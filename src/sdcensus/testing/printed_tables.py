@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from sdcensus.model.cube.cube import Cube, Origin, finish
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.variable import Code, CodeKind, Role, Variable
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Role, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe

@@ -10,9 +10,8 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import KeyScope, Schema
-from sdcensus.model.schema.variable import Role, Variable, VariableSource
+from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, VariableSource
 
 #: The secret of every small census.
 SECRET = bytes(range(32))

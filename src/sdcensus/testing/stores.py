@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import smallest_width
+from sdcensus.model.schema.variable import Entity, smallest_width
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import writing

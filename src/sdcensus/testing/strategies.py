@@ -10,19 +10,20 @@ from operator import ge, gt, le, lt
 import numpy as np
 from hypothesis import strategies as st
 
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import Combine, KeySpace
 from sdcensus.model.schema.schema import (
     CensusInfo,
+    Combine,
     DeclaredUniverse,
     KeyRules,
     KeyScope,
+    KeySpace,
     Schema,
 )
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
+    Entity,
     Hierarchy,
     Level,
     Role,
@@ -107,7 +108,7 @@ def levels(draw: st.DrawFn, name: str, leaves: Sequence[Code]) -> Level:
 def coarser(draw: st.DrawFn, name: str, fine: Level) -> Level:
     """A level in which another one nests."""
     over = draw(levels(name, fine.codes))
-    return Level(name, over.codes, tuple(over.group[one] for one in fine.group))
+    return Level(name, over.codes, tuple(over.group[group] for group in fine.group))
 
 
 @st.composite

@@ -17,7 +17,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of
 from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable
 from sdcensus.utility.distances import mid_ranks
 
@@ -77,9 +77,9 @@ def chi_square_of_pair(
         values = np.array([value for value, _ in known], dtype=np.int64)
         chances = np.array([float(chance) for _, chance in known])
         place = np.searchsorted(values, change)
-        found = (place < values.size) & (values[np.minimum(place, values.size - 1)] == change)
-        outside += int((~found).sum())
-        observed = np.bincount(place[found], minlength=values.size).astype(np.float64)
+        listed = (place < values.size) & (values[np.minimum(place, values.size - 1)] == change)
+        outside += int((~listed).sum())
+        observed = np.bincount(place[listed], minlength=values.size).astype(np.float64)
         expected = chances * change.size
         classes = _pooled(observed, expected, smallest)
         if len(classes) > 1:

@@ -15,10 +15,10 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import whole_numbers
 from sdcensus.model.cube.parts import Int64
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.vocabulary import option
 from sdcensus.utility.bases import Source
-from sdcensus.utility.coarser import on_axes, whole_table
+from sdcensus.utility.margins import on_axes, whole_table
 
 #: What rounding leaves of an association that is none; a single record among a billion makes more.
 _ROUNDING = 1e-10
@@ -112,15 +112,6 @@ def association_change(
             after = CramersV(None, _WITHHELD)
         association_changes.append(_change(names, chosen, before, after))
     return tuple(association_changes)
-
-
-def association_change_of_values(
-    true: npt.ArrayLike, published: npt.ArrayLike, *, axes: tuple[str, str] = ("rows", "columns")
-) -> AssociationChange:
-    """The same for two two-way tables without their totals."""
-    if np.shape(true) != np.shape(published):
-        raise SpecError("True and published counts need one shape.")
-    return _change(axes, Source.PUBLISHED, cramers_v(true), cramers_v(published))
 
 
 def _change(
@@ -235,5 +226,5 @@ def _between(table: Int64) -> npt.NDArray[np.float64]:
         axis=0
     )
     away = share - counts.sum(axis=0) / size.sum()
-    made = (size[:, None] * away * away).sum(axis=0) / (kept.sum() - 1)
-    return np.where(same, 0.0, made)
+    variance = (size[:, None] * away * away).sum(axis=0) / (kept.sum() - 1)
+    return np.where(same, 0.0, variance)

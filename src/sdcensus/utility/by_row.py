@@ -1,4 +1,4 @@
-"""Measures of each row of a table, with their mean and their dispersion between rows."""
+"""A table as rows of cells, and measures of each row with their dispersion."""
 
 from __future__ import annotations
 
@@ -8,14 +8,94 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.parts import TablePart
-from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.cube.pairs import (
+    check_match,
+    check_published,
+    hidden_cells,
+    published_values,
+    true_values,
+)
+from sdcensus.model.cube.parts import Int64, Mask, TablePart, block_of, region_at
+from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.table import AnyTable
-from sdcensus.utility.rows import Rows, rows_of
+from sdcensus.model.spec.table_spec import area_axis
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rows(Confidential):
+    """True and published values, row by row.
+
+    Attributes:
+        names: The code of each row.
+        true, published: One row for each code, one column for each cell of it.
+        shown: Which cells have a published number; the others are left out of every measure.
+    """
+
+    names: tuple[str, ...]
+    true: Int64
+    published: Int64
+    shown: Mask
+
+    def __repr__(self) -> str:
+        return f"<Rows {self.true.shape[0]}×{self.true.shape[1]}: confidential>"
+
+    @property
+    def withheld(self) -> int:
+        """How many cells have no published number."""
+        return int(self.shown.size - self.shown.sum())
+
+
+def rows_of(
+    cube: AnyCube,
+    table: AnyTable,
+    *,
+    axis: str | None = None,
+    level: str | None = None,
+    part: TablePart | str = TablePart.INTERIOR,
+) -> Rows:
+    """A cube and its table as rows.
+
+    Args:
+        cube: True counts.
+        table: The published table of the same cells.
+        axis: The variable whose codes are the rows; by default the geography.
+        level: Their level; by default the finest.
+        part: Which cells of the other axes belong to a row.
+    """
+    check_match(cube, table)
+    spec = cube.spec
+    if isinstance(cube, SparseCube):
+        raise SpecError(
+            f"{spec.title}: the table is too large to be measured row by row. Take"
+            " cube.rollup(...) to fewer or coarser axes."
+        )
+    at = area_axis(spec, axis, how="axis=")
+    block = block_of(spec, at, level)
+    where = region_at(spec, at, block, part)
+    # The axis of the rows comes first, so that the cells of a row lie one behind the other.
+    moved = where.with_axis_first(at)
+    if not where.cells:
+        raise SpecError(
+            f"{spec.title}: beside the codes of {spec.axes[at].name!r} the table shows no such"
+            f" cells (part={str(part)!r}). Take part='all', or add axes or totals."
+        )
+
+    def rows(array: npt.NDArray[np.int64]) -> Int64:
+        return moved.take(np.moveaxis(array, at, 0)).reshape(block.size, -1)
+
+    published = rows(published_values(table))
+    check_published(published, spec)
+    hidden = hidden_cells(table)
+    shown = np.ones(published.shape, dtype=bool)
+    if hidden is not None:
+        shown = rows(hidden.astype(np.int64)) == 0
+    codes = spec.axes[at].codes[block.start : block.start + block.size]
+    return Rows(tuple(code.code for code in codes), rows(true_values(cube)), published, shown)
+
 
 Float64 = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 #: Of a normal distribution, 95 % lie within so many standard errors.
 _NINETY_FIVE = 1.96

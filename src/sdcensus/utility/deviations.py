@@ -13,8 +13,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of
 from sdcensus.model.cube.parts import Int64, Numbers, TablePart, known_axes
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.vocabulary import option
 from sdcensus.utility.bases import Base
 
 Float64 = npt.NDArray[np.float64]
@@ -134,19 +134,19 @@ def worst_cells(
         raise SpecError("The number of worst cells is a whole number, 0 or more.")
     pair = pair_of(cube, table, part, numbers=True)
     score = _score(pair, chosen)
-    found = np.flatnonzero(score)
-    if 0 < limit < found.size:
-        least = np.partition(score[found], found.size - limit)[found.size - limit]
-        found = found[score[found] >= least]
-    true, published = pair.true[found], pair.published[found]
-    numbers = np.zeros(0, dtype=np.uint64) if pair.numbers is None else pair.numbers[found]
+    cells = np.flatnonzero(score)
+    if 0 < limit < cells.size:
+        least = np.partition(score[cells], cells.size - limit)[cells.size - limit]
+        cells = cells[score[cells] >= least]
+    true, published = pair.true[cells], pair.published[cells]
+    numbers = np.zeros(0, dtype=np.uint64) if pair.numbers is None else pair.numbers[cells]
     if chosen is Worst.ABSOLUTE:
         among_equals = true
     elif chosen is Worst.RELATIVE:
         among_equals = -np.abs(published - true)
     else:
         among_equals = known_axes(cube.spec, numbers)
-    first = np.lexsort((numbers, among_equals, -score[found]))[:limit]
+    first = np.lexsort((numbers, among_equals, -score[cells]))[:limit]
     return WorstCells(chosen, numbers[first], true[first], published[first])
 
 

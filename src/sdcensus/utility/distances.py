@@ -13,8 +13,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.vocabulary import option
 from sdcensus.utility.bases import Base
 
 #: Counts from 1 to this are the small ones.

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.tallies import tally_pairs
+from sdcensus.kernels.cells.tabulate import tally_pairs
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
 from sdcensus.model.cube.parts import Int64, TablePart
@@ -288,7 +288,7 @@ def tallied_row(
 def _figures(
     stage: Stage, of: _Values, change: _Values | None, cells: int, margins: bool, unsafe: int
 ) -> StageFigures:
-    absent = cells - int(of.bins.sum()) - sum(one.size for one in of.large)
+    absent = cells - int(of.bins.sum()) - sum(values.size for values in of.large)
     values, often = of.ordered(absent)
     risky = int(of.bins[1 : unsafe + 1].sum())
     total = _sum(values, often)

@@ -10,7 +10,7 @@ from sdcensus.model.cube.pairs import check_match, pair_in
 from sdcensus.model.cube.parts import TablePart, block_of, region_at
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.table import AnyTable
-from sdcensus.model.spec.area_axis import area_axis
+from sdcensus.model.spec.table_spec import area_axis
 from sdcensus.utility.bases import Base
 from sdcensus.utility.distances import SMALL, Utility, measure
 

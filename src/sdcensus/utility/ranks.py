@@ -12,7 +12,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.parts import Int64, Mask, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable
-from sdcensus.utility.rows import Rows, rows_of
+from sdcensus.utility.by_row import Rows, rows_of
 
 #: Groups of equal size, as ONS 2011 has them.
 GROUPS = 10

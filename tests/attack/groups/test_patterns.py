@@ -12,9 +12,7 @@ from sdcensus.attack import Assumptions, AttackResult, run_attacks
 from sdcensus.attack.groups.zero_patterns import Visibility, chances_of_seen
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, PublishedTable, Table
 from sdcensus.session.attack.score import Scores, score
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET

@@ -11,7 +11,7 @@ from sdcensus.attack import Assumptions, run_attacks
 from sdcensus.attack.groups.breakdowns import Breakdowns
 from sdcensus.attack.groups.twins import broken_down, candidate_pairs
 from sdcensus.attack.targets import targets_of
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.attack.score import score
 from sdcensus.session.census.census import Census
 from tests.attack.made import (

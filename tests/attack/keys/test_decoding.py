@@ -15,8 +15,8 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.perturbation.table import Perturbation
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.attack.attack import known_noise
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET

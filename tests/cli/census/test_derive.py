@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import open_store
 from tests.cli.conftest import ROOT, Run
 from tests.hamlet import Hamlet, write_hamlet

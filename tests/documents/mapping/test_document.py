@@ -9,9 +9,17 @@ from sdcensus.documents.mapping.document import mapping_from_document, read_mapp
 from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import DocumentError, InputError
 from sdcensus.model.plan.mapping import OUTSIDE, Mapping
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.text import Text
 from sdcensus.programmes import load_programme
 

@@ -20,8 +20,8 @@ from sdcensus.model.plan.plan import (
 )
 from sdcensus.model.plan.vocabulary import PROGRAMME_NAMES
 from sdcensus.model.published.table_format import BUILT_IN
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
 from sdcensus.session.publish.programme import PROGRAMMES

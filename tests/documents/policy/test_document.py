@@ -25,8 +25,7 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.text import Text
 from sdcensus.testing.island import island_schema
 

@@ -13,11 +13,16 @@ from hypothesis import given, strategies as st
 from sdcensus.documents.schema.document import read_schema, schema_from_document
 from sdcensus.documents.toml.lines import TomlDocument, parse_toml
 from sdcensus.errors import DocumentError, InputError, Mistake, SdcensusError
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import HouseholdKey, KeyColumn, KeyScope, Schema
+from sdcensus.model.schema.schema import (
+    Combine,
+    HouseholdKey,
+    KeyColumn,
+    KeyScope,
+    KeySpace,
+    Schema,
+)
 from sdcensus.model.schema.source import FileFormat
-from sdcensus.model.schema.variable import CodeKind, EmptyField, Role
+from sdcensus.model.schema.variable import CodeKind, EmptyField, Entity, EntitySpec, Role
 from sdcensus.model.text import Text
 
 EXAMPLE = Path(__file__).parent / "example"

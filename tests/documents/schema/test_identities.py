@@ -8,9 +8,9 @@ import pytest
 
 from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import DocumentError
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.model.schema.schema import Schema, UnitIdentity
+from sdcensus.model.schema.variable import Entity
 from tests.documents.schema.test_document import HEAD
 
 SIZE = """

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sdcensus.kernels.perturbation.lookup import FOLDED, PLAIN, LookupRows, publish
 from sdcensus.kernels.perturbation.quantise import quantise
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable, Tail
 
 FILES = Path(__file__).parent / "files"
 

@@ -15,7 +15,7 @@ from sdcensus.formats.perturbation import (
     read_perturbation,
     write_perturbation,
 )
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from tests.formats.perturbation.tables import CP1, DIAGRAM_1A, FILES, WITHOUT_SMALL
 
 ARGUS = """\

@@ -16,7 +16,7 @@ from sdcensus.formats.perturbation import (
     write_perturbation,
 )
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.secret import Secret
 from tests.formats.perturbation.tables import (
     CP1,

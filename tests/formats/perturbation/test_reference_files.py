@@ -13,8 +13,7 @@ from cell_key_perturbation.utils.generate_test_ptable import generate_ptable_10_
 
 from sdcensus.errors import DocumentError
 from sdcensus.formats.perturbation import ExchangeFormat, read_perturbation, write_perturbation
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import KeyRule, PerturbationTable, Tail
 from sdcensus.model.secret import Secret
 from tests.formats.perturbation.tables import DIAGRAM_1A, FILES, WITHOUT_SMALL, published
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.formats.perturbation import ExchangeFormat, read_perturbation, write_perturbation
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import PerturbationTable, Tail
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.store.owner_only import is_owner_only
 from tests.formats.perturbation.tables import (

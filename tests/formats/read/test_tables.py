@@ -22,9 +22,8 @@ from sdcensus.formats.read.tables import (
 )
 from sdcensus.formats.write import write_table
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

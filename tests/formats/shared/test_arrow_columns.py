@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, strategies as st
 
 from sdcensus.formats.shared.arrow_columns import write_csv
-from sdcensus.model.plain_cells import plain_cell
+from sdcensus.model.text import plain_cell
 
 
 @given(

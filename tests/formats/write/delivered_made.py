@@ -10,9 +10,16 @@ import numpy as np
 
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable, deliver
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from tests.formats.made import PROVENANCE, SEX, text

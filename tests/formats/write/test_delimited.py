@@ -14,11 +14,10 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.formats.write import delimited, write_delivered
-from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.document import spec_to_json
-from sdcensus.model.text import Text
+from sdcensus.model.text import Text, plain_cell
 from tests.formats.made import text
 from tests.formats.write.delivered_made import GEO, axis, counts, delivered, published, spec
 

@@ -19,7 +19,7 @@ from sdcensus.formats.write import json_stat as json_stat_module, write_delivere
 from sdcensus.formats.write.identifiers import distinct, unique_codes
 from sdcensus.formats.write.json_stat import json_stat
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
 from sdcensus.testing.delivered import AWKWARD_LABELS, LABELS, delivered_tables
 

@@ -13,7 +13,7 @@ import pytest
 
 from sdcensus.formats.write import parquet, write_delivered
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from tests.formats.write.delivered_made import GEO, axis, counts, delivered, published, spec
 
 

@@ -18,7 +18,7 @@ from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.identifiers import at_least_one_axis, unique_codes
 from sdcensus.formats.write.px import DOTS
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
 from sdcensus.testing.delivered import AWKWARD_LABELS, LABELS, delivered_tables
 

@@ -18,8 +18,7 @@ from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.streamed import StreamedTable, write_streamed
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredTable, delivered_axis
-from sdcensus.model.published.marks import IN_PLACE, Mark
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.text import Text
 from tests.formats.write.delivered_made import (

@@ -20,9 +20,8 @@ from sdcensus.model.cube.streamed_cells import PublishedCells, places_of
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import SparseTable
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 

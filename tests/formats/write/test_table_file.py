@@ -22,7 +22,7 @@ from sdcensus.model.published.delivery import deliver, delivered_axis, heading_o
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.published.table_format import BUILT_IN, table_format
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

@@ -18,10 +18,9 @@ from python_calamine import CalamineWorkbook
 from sdcensus.formats.shared import sheets as shared
 from sdcensus.formats.write import write_delivered, xlsx
 from sdcensus.formats.write.xlsx import PageLayout, choose_layout, parts
-from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.text import Text
+from sdcensus.model.published.table import Mark
+from sdcensus.model.text import Text, plain_cell
 from tests.formats.made import text
 from tests.formats.write.delivered_made import GEO, axis, counts, delivered, published, spec
 

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.cells.rollup import add_groups, regroup
 from sdcensus.kernels.cells.tabulate import (
     NO_ROW,
     SCATTER,
     Combine,
     add_axis,
+    add_groups,
     count,
     count_and_key,
     drop_outside,
     identity,
     inherit,
+    regroup,
     start_cells,
     unpack,
 )

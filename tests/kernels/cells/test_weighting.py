@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.cells.weighting import weighted_counts
+from sdcensus.kernels.cells.tabulate import weighted_counts
 
 
 def one(count: int, perturbed: int, weight: int, decimals: int) -> int:

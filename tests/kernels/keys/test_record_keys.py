@@ -12,10 +12,8 @@ from hypothesis import given, settings, strategies as st
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.keys.record_keys import (
     ENTITY_TAGS,
-    hmac_record_key,
     record_digests,
     record_keys,
-    siphash_record_key,
 )
 
 SECRET = bytes(range(32))
@@ -179,18 +177,3 @@ def test_keys_are_uniform_and_a_skewed_draw_is_not(modulus: int) -> None:
     shares = (keys.astype(np.float64) + 0.5) / modulus
     assert distance(shares) < 200
     assert distance(shares**1.03) > 200
-
-
-def test_hmac_keys_of_the_specification() -> None:
-    keys = [hmac_record_key(one, secret=SECRET, entity_tag="P") for one in PERSONS]
-    assert keys == [917695416, 1021243348, 831684774]
-    assert hmac_record_key(HOUSEHOLD, secret=SECRET, entity_tag="H") == 1154516089
-
-
-def test_siphash_keys_keep_entities_apart() -> None:
-    secret = SECRET[:16]
-    keys = {siphash_record_key(HOUSEHOLD, secret=secret, entity_tag=tag) for tag in ENTITY_TAGS}
-    assert len(keys) == 5
-    assert all(0 <= key < 2**32 for key in keys)
-    wide = siphash_record_key(HOUSEHOLD, secret=secret, entity_tag="H", bits=64)
-    assert wide >> 56 == siphash_record_key(HOUSEHOLD, secret=secret, entity_tag="H", bits=8)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.kernels.perturbation.coupling import (
     Interval,
     joint_of_folded_keys,
@@ -15,6 +14,7 @@ from sdcensus.kernels.perturbation.coupling import (
     joint_of_keys,
     keys_together,
 )
+from tests.kernels.keys.plain_siphash import siphash24_bytes
 
 
 def intervals(modulus: int) -> st.SearchStrategy[Interval]:

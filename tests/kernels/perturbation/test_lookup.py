@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.kernels.perturbation.lookup import (
     FOLDED,
     HASHED,
@@ -22,8 +21,9 @@ from sdcensus.kernels.perturbation.lookup import (
     effective_keys,
     publish,
 )
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.secret import Purpose, Secret
+from tests.kernels.keys.plain_siphash import siphash24_bytes
 
 HASH_KEY = Secret(bytes(range(32))).sub_key(Purpose.LOOKUP, 1)
 MODULI = (2, 3, 10, 255, 256, 257, 4096, 65521, 10**8, 4294967291, 2**32)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.kernels.perturbation.lookup import HASHED, effective_keys
 from sdcensus.kernels.perturbation.rounding import (
     first_keys_up,
@@ -17,6 +16,7 @@ from sdcensus.kernels.perturbation.rounding import (
     round_to_nearest,
     round_to_totals,
 )
+from tests.kernels.keys.plain_siphash import siphash24_bytes
 
 Int64 = npt.NDArray[np.int64]
 

@@ -11,9 +11,15 @@ from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.perturbation.sources import truncated_normal
-from sdcensus.model.perturbation.lookups import Lookup, default_lookup
-from sdcensus.model.perturbation.rows import Perturbation, Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import (
+    DeviationRow,
+    KeyRule,
+    Lookup,
+    Perturbation,
+    PerturbationTable,
+    Tail,
+    default_lookup,
+)
 from sdcensus.model.secret import Secret
 
 #: P(no gap), P(guess a part), P(guess both), uncertainty in bits, of two large parts and their

@@ -9,12 +9,11 @@ from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 from sdcensus.errors import SecretError, SpecError
-from sdcensus.kernels.keys.siphash import siphash24_bytes
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable, Tail
 from sdcensus.model.secret import Purpose, Secret
+from tests.kernels.keys.plain_siphash import siphash24_bytes
 
 SECRET = Secret(bytes(range(32)))
 STAYS = DesignRow((0,), (1.0,))

@@ -13,7 +13,7 @@ from sdcensus.methods.perturbation.schemes import (
     scheme,
     strength,
 )
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 
 #: A count whose row is that of all large counts.
 LARGE = 1000

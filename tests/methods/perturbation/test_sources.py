@@ -19,7 +19,7 @@ from sdcensus.methods.perturbation.sources import (
     two_sided_geometric,
 )
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 
 ROOT_OF_TWO = math.sqrt(2)
 

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.constraints import SparseMatrix, aggregation, constraints, nests
-from sdcensus.model.cube.interior import adds_up, interior, with_totals
+from sdcensus.model.cube.constraints import (
+    SparseMatrix,
+    adds_up,
+    aggregation,
+    constraints,
+    interior,
+    nests,
+    with_totals,
+)
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.nearly_additive import spec_of, specs, variable
 

@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Refused, SpecError, UnknownName
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cell, Cube, Origin, finish
+from sdcensus.model.cube.cube import Accumulators, Cell, Cube, Origin, finish
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseBlock, SparseCube, assemble
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.interior import adds_up, interior, is_interior, with_totals
+from sdcensus.model.cube.constraints import adds_up, interior, is_interior, with_totals
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.nearly_additive import spec_of, specs, variable

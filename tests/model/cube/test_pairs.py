@@ -13,8 +13,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.pairs import counts_of, pair_of, pair_of_values
 from sdcensus.model.cube.parts import TablePart, known_axes, region
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import feasibility
 from sdcensus.risk.posterior import posterior_observed_of

@@ -15,10 +15,8 @@ from hypothesis import given, strategies as st
 
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.schema import CensusInfo, Combine, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.testing.conformance import same_cubes
 
@@ -120,7 +118,7 @@ def test_a_milliard_cells_with_a_million_people_fit_two_gigabytes(tmp_path: Path
 
         from sdcensus.engine.memory import MemoryEngine
         from sdcensus.engine.requests import Tabulate
-        from sdcensus.model.schema.entity import Entity, EntitySpec
+        from sdcensus.model.schema.variable import Entity, EntitySpec
         from sdcensus.model.schema.schema import CensusInfo, Schema
         from sdcensus.model.cube.sparse_cube import SparseCube
         from sdcensus.model.spec.table_spec import TableSpec

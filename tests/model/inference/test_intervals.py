@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.methods.nearly_additive import spec_of, specs, variable
 

@@ -9,9 +9,8 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.model.inference.knowledge import UNBOUNDED, DeviationSupport, Knowledge
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.marks import IN_PLACE, Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.perturbation.table import Perturbation
+from sdcensus.model.published.table import IN_PLACE, Mark, Table
 from tests.methods.nearly_additive import spec_of, variable
 
 

@@ -23,7 +23,7 @@ from sdcensus.model.method.registry import (
     owners_of,
     parsed_settings,
 )
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = run_path(str(ROOT / "scripts" / "methods.py"))

@@ -14,7 +14,7 @@ from sdcensus.model.perturbation.design import (
     Relaxation,
     exact,
 )
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 
 STAYS = DesignRow((0,), (1.0,))
 SPREAD = DesignRow((-1, 0, 1), (0.25, 0.5, 0.25))

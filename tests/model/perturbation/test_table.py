@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable, Tail
 
 STAYS = DeviationRow((0,), (256,))
 SPREAD = DeviationRow((-1, 0, 1), (64, 128, 64))

@@ -8,8 +8,7 @@ import pytest
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Level
+from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.testing.island import island_schema
 
 SCHEMA = island_schema()

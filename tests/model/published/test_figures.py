@@ -19,7 +19,7 @@ from sdcensus.model.published.figures import (
     quotient,
     rounded,
 )
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 
 counts = st.integers(0, 1_000_000)
 

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.constraints import constraints
-from sdcensus.model.cube.interior import adds_up, with_totals
+from sdcensus.model.cube.constraints import adds_up, constraints, with_totals
 from sdcensus.model.published.gaps import gaps
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import Mark, SparseTable, Table
 from tests.methods.nearly_additive import spec_of, tables, variable
 
 #: ECLAC 2020, Table 8: religion by district of Belize as perturbed, with totals.

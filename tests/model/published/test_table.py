@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.marks import Mark, marks_in
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table, marks_in
 from tests.formats.made import spec
 
 

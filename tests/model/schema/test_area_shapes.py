@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import InputError
 from sdcensus.model.schema.area_outlines import MOST_POINTS, for_screen, simplified, to_geojson
 from sdcensus.model.schema.area_shapes import Shapes, doubled_areas, join_areas, read_shapes
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 
 Ring = list[tuple[float, float]]
 

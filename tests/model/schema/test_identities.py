@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import (
     OpenTie,
     mixing_levels,
@@ -22,7 +21,7 @@ from sdcensus.model.schema.identities import (
     ties_of,
 )
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level
 from sdcensus.model.spec.table_spec import TableSpec
 from tests.attack.housed import housed_schema, without_identities
 

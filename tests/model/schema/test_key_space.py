@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.key_space import Combine, KeySpace
+from sdcensus.model.schema.schema import Combine, KeySpace
 
 PERSONS = np.array([4201352281, 1746783945, 234889423], dtype=np.uint64)
 MODULI = st.one_of(st.sampled_from([2**32, 10**9, 10**8, 4096, 256, 2]), st.integers(2, 2**32))

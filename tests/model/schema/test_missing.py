@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from sdcensus.model.schema.code_lists import Node, range_codes, tree_levels
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.missing import UNKNOWN, with_missing_codes
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Role,
+    Variable,
+)
+from sdcensus.model.spec.declared_universes import UNKNOWN, with_missing_codes
 
 TREE = tree_levels([Node("P"), Node("a", parent="P"), Node("b", parent="P")], ["parish"])
 SCHEMA = Schema(

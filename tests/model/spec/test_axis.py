@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis, parse_axis
 from sdcensus.model.text import Text
 from sdcensus.testing.strategies import axis_texts, variables

@@ -14,7 +14,7 @@ from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import Impossible, Schema
 from sdcensus.model.schema.variable import Code, Level
 from sdcensus.model.spec.axis import make_axis
-from sdcensus.model.spec.cell_hashes import cell_definitions
+from sdcensus.model.spec.cell_definitions import cell_definitions
 from sdcensus.model.spec.record_sets import is_product, leaves_in, universe_of_cell
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe

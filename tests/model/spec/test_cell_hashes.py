@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.model.spec.record_sets import universe_of_cell
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Variable
 from sdcensus.model.spec import fewest_parts as search
 from sdcensus.model.spec.covers import (
     WHOLE,

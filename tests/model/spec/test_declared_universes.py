@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from sdcensus.errors import ConditionError, SpecError
-from sdcensus.model.schema.missing import with_missing_codes
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.cell_definitions import Definitions
@@ -18,6 +17,7 @@ from sdcensus.model.spec.declared_universes import (
     is_code,
     set_condition,
     undeclared_sets,
+    with_missing_codes,
     with_universe,
 )
 from sdcensus.model.spec.headings import universe_text

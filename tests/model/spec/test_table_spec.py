@@ -7,9 +7,17 @@ import hashlib
 import pytest
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 P, H = Entity.PERSON, Entity.HOUSEHOLD

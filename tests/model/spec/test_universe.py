@@ -11,9 +11,16 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.schema.code_lists import Node, interval_level, range_codes, tree_levels
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Role,
+    Variable,
+)
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,

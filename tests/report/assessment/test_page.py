@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import share_text

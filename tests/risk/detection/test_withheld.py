@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.spec.universe import EVERYTHING, restrict
 from sdcensus.risk.detection.withheld import withheld_that_follow

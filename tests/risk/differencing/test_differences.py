@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import Refused, SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, restrict

@@ -8,8 +8,7 @@ import pytest
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import PublishedTable, SparseTable, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import ConfidentialFindings
 from sdcensus.risk.differencing.published_before import differences_with, exempt_differences

@@ -13,8 +13,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.record_sets import is_product, leaves_in, leaves_of
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import (

@@ -11,9 +11,8 @@ from hypothesis import assume, given, settings, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.declared_universes import set_condition, with_universe
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks import axis as looks_axis

@@ -26,8 +26,8 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import form_names, open_service, question_of, render, told_example

@@ -16,8 +16,7 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.pipeline import Pipeline
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.inference.knowledge import Knowledge

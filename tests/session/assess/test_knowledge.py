@@ -8,8 +8,8 @@ import pytest
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
+from sdcensus.model.cube.constraints import interior, is_interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior, is_interior
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Table
 from sdcensus.risk.feasibility import feasibility

@@ -12,7 +12,7 @@ import pytest
 
 from sdcensus.errors import OutputError, Refused, SpecError
 from sdcensus.formats.write import write_table
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.attack.attack import (
     Assumptions,
     FolderAttack,

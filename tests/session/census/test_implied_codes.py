@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import Impossible, Schema
+from sdcensus.model.schema.schema import Impossible, KeySpace, Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.session.census.census import Census
 from sdcensus.session.census.implied_codes import proposed_rules

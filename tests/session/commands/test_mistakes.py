@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.variable import Code, Entity, Variable
 from sdcensus.session.commands import (
     LONGEST_PROGRAM,
     MOST_TABLES,

@@ -15,9 +15,8 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.plan.plan import PlannedIndicator
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService

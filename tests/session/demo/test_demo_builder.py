@@ -12,8 +12,8 @@ from sdcensus.documents.policy.document import read_policy
 from sdcensus.ingest.identities import undeclared_identities
 from sdcensus.model.progress import no_progress
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import ties_of
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.risk.looks.budget import look_budget
 from sdcensus.risk.looks.chance import large_variance
@@ -121,7 +121,7 @@ def test_the_store_of_the_demo_keeps_its_map(made: Demonstration, census: Census
 def test_levels_that_a_map_does_not_draw_are_joined(
     made: Demonstration, tmp_path: Path, census: Census
 ) -> None:
-    from sdcensus.ingest.maps import read_maps
+    from sdcensus.ingest.load import read_maps
     from sdcensus.model.schema.area_shapes import doubled_areas, read_shapes
     from sdcensus.session.census.maps import _at_level
 
@@ -145,7 +145,7 @@ def test_levels_that_a_map_does_not_draw_are_joined(
 
 
 def test_areas_that_a_map_lacks_are_told(made: Demonstration, census: Census) -> None:
-    from sdcensus.ingest.maps import CensusMap
+    from sdcensus.ingest.load import CensusMap
 
     document = json.loads(census.store.map("ed") or b"")
     assert {one["properties"]["level"] for one in document["features"]} >= {"ed", "parish"}

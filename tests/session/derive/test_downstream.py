@@ -17,7 +17,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.assess.assessment import assess_table
 from sdcensus.session.assess.options import AssessOptions

@@ -17,10 +17,9 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.figures import Counted
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import Census
 from sdcensus.session.commands import compile_program
 from sdcensus.session.figures.indicators import (

@@ -18,9 +18,8 @@ from sdcensus.model.plan.plan import PlannedIndicator
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.variable import Code, Hierarchy, Level
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census

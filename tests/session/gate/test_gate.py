@@ -23,10 +23,10 @@ from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import PRESETS, Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy.problems import problems_of
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
 from sdcensus.risk.groups.shown_cells import kinds_of_tables
-from sdcensus.risk.staying import counts_that_stay
+from sdcensus.risk.looks.chance import counts_that_stay
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.gate.broken_down import (
     broken_down_in_policy,

@@ -13,7 +13,7 @@ from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import DocumentError, Refused
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import Limits, Policy, VariableRule, menu_of
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer.opening import open_service

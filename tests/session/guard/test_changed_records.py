@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import StoreError
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.guard.changed_records import ChangedRecords
 from sdcensus.store.census_store import CensusStore

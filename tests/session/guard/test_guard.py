@@ -12,7 +12,7 @@ import pytest
 from sdcensus.errors import Refused, SpecError, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.methods.rounding import ConventionalRounding
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.published.lock import EventKind
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec

@@ -11,10 +11,9 @@ from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.guard.guard import open_guard, open_registry, read_lock
 from sdcensus.session.guard.harmony import check_importable, imported

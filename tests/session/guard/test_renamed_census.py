@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import Refused
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.guard.guard import read_lock
 from sdcensus.testing.island import SECRET, island_schema

@@ -19,7 +19,7 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.policy.rules import RecordSet
 from sdcensus.model.published.lock import EventKind
 from sdcensus.model.published.served_numbers import Opening
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard.changed_menu import changes_in_menu

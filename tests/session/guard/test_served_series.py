@@ -13,7 +13,7 @@ from sdcensus.formats.read.tables import read_published
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.census.census import open_store

@@ -22,11 +22,9 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.policy.menu import Menu, MenuVariable, finest_first
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Role, Variable
+from sdcensus.model.published.table import PublishedTable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.risk.looks.budget import NOT_COVERED, look_budget, looks_at
 from sdcensus.risk.looks.chance import (
     edge_probability,

@@ -26,9 +26,9 @@ from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.cube.sparse_cube import SparseCube
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.published.protected import Protected
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.session.office.audit_output import write_audit
 from sdcensus.testing.island import SECRET, island
 

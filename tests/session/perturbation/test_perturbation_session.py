@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import InputError, OutputError, SecretError, SpecError
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable, Tail
 from sdcensus.model.secret import Secret
 from sdcensus.report.perturbation.rows import (
     first_and_last,

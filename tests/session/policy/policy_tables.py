@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec

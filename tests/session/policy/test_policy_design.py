@@ -17,12 +17,17 @@ from sdcensus.model.policy.policy import (
     RecordSet,
     VariableRule,
 )
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import (
+    Code,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.risk.detection.findings import FindingKind
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.policy import Outcome, ask

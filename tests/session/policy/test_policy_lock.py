@@ -19,7 +19,7 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.policy import conflicts, tightened
 from tests.session.policy.policy_tables import SCHEMA, policy
 

@@ -22,8 +22,7 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import Mark, SparseTable, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy import Outcome, RemedyKind, ask, needed, show
 from sdcensus.session.policy.code_rules import passes

@@ -23,8 +23,8 @@ from sdcensus.model.policy.policy import (
     WhenSparse,
 )
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy import ask, publishable_versions, show

@@ -25,18 +25,16 @@ from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.threshold import ThresholdRounding
-from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import ancestry_of
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import AnyTable, Table
-from sdcensus.model.schema.key_space import Combine
+from sdcensus.model.perturbation.table import Tail
+from sdcensus.model.published.table import AnyTable, Mark, Table
+from sdcensus.model.schema.schema import Combine
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.model.spec.record_sets import is_product, leaves_in, leaves_of
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict

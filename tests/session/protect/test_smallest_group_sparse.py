@@ -28,11 +28,9 @@ from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.cube.pairs import pair_of
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.published.protected import Protected
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import Mark, PublishedTable, SparseTable, Table
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.held_cells import HeldCells

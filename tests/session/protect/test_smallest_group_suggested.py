@@ -14,7 +14,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.per_unit import PerUnitDeviations
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import RandomRounding
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.groups.broken_down import LARGEST_GROUP, LARGEST_HOUSEHOLD
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import (

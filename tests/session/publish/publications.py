@@ -15,7 +15,7 @@ from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.guard.guard import (

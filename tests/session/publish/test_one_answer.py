@@ -14,7 +14,7 @@ from sdcensus.cli.shared.run import run as run_command
 from sdcensus.errors import DocumentError, Refused
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy, VariableRule
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census

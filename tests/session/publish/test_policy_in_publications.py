@@ -16,7 +16,7 @@ from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.census.census import open_store

@@ -18,7 +18,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.plan.mapping import OUTSIDE, Mapping
 from sdcensus.model.published.delivery import NO_PARENT
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.cell_hashes import cell_hashes
+from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.model.spec.record_sets import leaves_in, leaves_of
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.load import load

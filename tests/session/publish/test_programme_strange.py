@@ -10,9 +10,17 @@ from sdcensus.documents.mapping.document import mapping_from_document
 from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import SpecError
 from sdcensus.model.published.delivery import DeliveredAxis
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import (
+    Code,
+    CodeKind,
+    Entity,
+    EntitySpec,
+    Hierarchy,
+    Level,
+    Role,
+    Variable,
+)
 from sdcensus.session.publish.programme import open_programme, programme_tables
 from sdcensus.session.publish.publishable import PublishableTable
 

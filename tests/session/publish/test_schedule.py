@@ -8,8 +8,7 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.model.quantities import bytes_text, parse_bytes
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.axis import make_axis, parse_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, restrict

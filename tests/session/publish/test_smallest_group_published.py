@@ -14,9 +14,8 @@ from sdcensus.errors import DocumentError, Refused, SpecError
 from sdcensus.formats.read.tables import read_published
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.lock import EventKind, PublicationLock
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census, open_store

@@ -23,10 +23,8 @@ from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.table import SparseTable, Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import Combine, KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.schema import CensusInfo, Combine, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, Level, Variable
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text

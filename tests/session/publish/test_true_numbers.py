@@ -11,8 +11,7 @@ import pytest
 
 from sdcensus.errors import DocumentError, SpecError
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.session.commands import compile_program
 from sdcensus.session.publish.products import PublishedPart
 from sdcensus.session.publish.resolution import Resolved, resolve

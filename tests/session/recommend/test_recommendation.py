@@ -12,10 +12,8 @@ from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import AtLevel, Limits, Policy, VariableRule
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Role
+from sdcensus.model.schema.schema import KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.code_rules import passes

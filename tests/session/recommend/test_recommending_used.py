@@ -12,10 +12,10 @@ from sdcensus.demo import make_country
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.documents.policy.text import policy_text
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.progress import no_progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.session.answer import open_service
 from sdcensus.session.census.census import Census, open_store

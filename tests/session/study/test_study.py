@@ -17,15 +17,13 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import NOTHING
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Code, Entity, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import NoiseDraw

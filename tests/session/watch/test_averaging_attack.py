@@ -19,10 +19,8 @@ from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import menu_of
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity, EntitySpec
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import CensusInfo, Schema
-from sdcensus.model.schema.variable import Code, Role, Variable
+from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.risk.looks.budget import looks_at
 from sdcensus.risk.looks.chance import large_variance, recovery, recovery_with
 from sdcensus.session.census.census import Census

@@ -7,9 +7,8 @@ import random
 
 import pytest
 
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role
+from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.watch import Pattern, Watch, WatchAlarm, WatchLimits
 from tests.session.watch.research_sessions import SESSIONS

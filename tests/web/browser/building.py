@@ -13,8 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, expect
 
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.web.languages import texts
 
 #: What stands between thousands, in each language of the page.

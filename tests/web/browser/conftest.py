@@ -15,7 +15,7 @@ from sdcensus.documents.plan.document import read_plan
 from sdcensus.errors import SdcensusError
 from sdcensus.model.progress import no_progress
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.demo.country import choose_country, make_demonstration

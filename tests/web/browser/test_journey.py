@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 import sdcensus as sc
-from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.model.text import LANGUAGES
 from tests.web.browser.building import Builder, flat, number, ordered, values_in
 from tests.web.servers import TABLES, Place
 

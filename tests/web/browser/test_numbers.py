@@ -19,7 +19,7 @@ from python_calamine import CalamineWorkbook
 
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService

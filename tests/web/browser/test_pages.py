@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from sdcensus.model.catalogue import LANGUAGES
+from sdcensus.model.text import LANGUAGES
 from tests.web.browser.building import Batch, Builder, Watched, number, words
 from tests.web.servers import PASSWORD, TABLES, Place
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import sdcensus.web
-from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.published.figures import Counted, quotient
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
+from sdcensus.model.text import LANGUAGES
 from sdcensus.web.languages import texts
 
 WEB = Path(sdcensus.web.__file__).parent

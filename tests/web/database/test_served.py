@@ -13,7 +13,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.lock import EventKind, Making
 from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer import TableService
 from sdcensus.session.guard.run import Revision
 from sdcensus.testing.island import SECRET

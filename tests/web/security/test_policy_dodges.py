@@ -37,9 +37,9 @@ from sdcensus.model.policy.policy import (
     UserRole,
     WhenSparse,
 )
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Protected
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
@@ -48,7 +48,7 @@ from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
-from sdcensus.web.api.making import AskedTable, make_entry
+from sdcensus.web.api.telling import AskedTable, make_entry
 from tests.examples import at_least
 from tests.session.answer.services import METHOD, asked, published, service, values
 

@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult, Figure
-from sdcensus.attack.groups.claims import GroupClaims, Int64, Traits
+from sdcensus.attack.claims import AttackResult, Figure, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.patterns import MOST_PUBLISHED
 from sdcensus.attack.pieces import Piece, Side, pieces_of, variable_name
 from sdcensus.attack.targets import Target, named

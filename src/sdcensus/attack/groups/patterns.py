@@ -21,9 +21,8 @@ from types import MappingProxyType
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult
+from sdcensus.attack.claims import MOST_MEMBERS, AttackResult, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
-from sdcensus.attack.groups.claims import MOST_MEMBERS, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.single_persons import PersonReading, claims_of, summary
 from sdcensus.attack.pieces import Piece
 from sdcensus.attack.targets import Target, named
@@ -236,11 +235,11 @@ def read_among_noise(seen: Patterns, enough: Mask, coincidence: float) -> list[P
 def _agreeing(seen: Patterns, fitting: Mask) -> Float64:
     """How likely two persons of each cell have the same code, for each variable."""
     chosen = np.flatnonzero(fitting)
-    made = np.ones((len(seen.breakdowns), seen.places.size))
+    agreement = np.ones((len(seen.breakdowns), seen.places.size))
     for at, breakdown in enumerate(seen.breakdowns):
         shares = breakdown.expected(seen.places[chosen])
-        made[at, chosen] = (shares**2).sum(axis=1)
-    return made
+        agreement[at, chosen] = (shares**2).sum(axis=1)
+    return agreement
 
 
 def _alike(agreeing: Float64) -> float:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdcensus.attack.claims import Figure
+from sdcensus.attack.claims import MOST_MEMBERS, Figure, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.breakdowns import CellBreakdown
-from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Int64, Traits
 from sdcensus.attack.pieces import Piece
 
 #: Records that agree in fewer variables are not taken to be the same person.

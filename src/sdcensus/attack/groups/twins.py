@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult, Figure
+from sdcensus.attack.claims import MOST_MEMBERS, AttackResult, Figure, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
-from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.patterns import FEWEST_VARIABLES
 from sdcensus.attack.pieces import Piece, Side
 from sdcensus.attack.targets import Target, named

@@ -17,9 +17,8 @@ from types import MappingProxyType
 import numpy as np
 
 from sdcensus.attack.assumptions import Assumptions
-from sdcensus.attack.claims import AttackResult
+from sdcensus.attack.claims import MOST_MEMBERS, AttackResult, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.breakdowns import Breakdowns, CellBreakdown
-from sdcensus.attack.groups.claims import MOST_MEMBERS, Float64, GroupClaims, Int64, Mask
 from sdcensus.attack.groups.patterns import (
     FEWEST_VARIABLES,
     MOST_PUBLISHED,

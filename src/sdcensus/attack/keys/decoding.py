@@ -21,9 +21,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from sdcensus.attack.assumptions import Assumptions
+from sdcensus.attack.assumptions import Assumptions, KnownNoise
 from sdcensus.attack.claims import AttackResult, CellClaims, Float64, Int64, exact_claims
-from sdcensus.attack.keys.known_noise import KnownNoise
 from sdcensus.attack.keys.noise import BUCKETS, NoiseModel, chances
 from sdcensus.attack.pieces import Index, Piece, pieces_of, tiling
 from sdcensus.attack.targets import Target, families, named

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.attack.keys.known_noise import KnownNoise
+from sdcensus.attack.assumptions import KnownNoise
 
 Float64 = npt.NDArray[np.float64]
 Frequencies = npt.NDArray[np.complex128]
@@ -62,13 +62,13 @@ class NoiseModel:
         """For each deviation and bucket of keys the chance of both, no count being likelier."""
         kind = self.kind(value)
         if kind not in self._weights:
-            made = np.zeros((2 * self.reach + 1, self.buckets))
+            weights = np.zeros((2 * self.reach + 1, self.buckets))
             least = 1 if kind > 0 and self.zeros_known else 0
             for deviation in range(-self.reach, self.reach + 1):
                 count = kind - deviation
                 if count >= least:
-                    made[deviation + self.reach] = self._shares(count, deviation)
-            self._weights[kind] = made
+                    weights[deviation + self.reach] = self._shares(count, deviation)
+            self._weights[kind] = weights
         return self._weights[kind]
 
     def _shares(self, count: int, deviation: int) -> Float64:
@@ -128,10 +128,10 @@ class NoiseModel:
 
     def belief(self, total: int, lines: Sequence[Sequence[int]]) -> Float64:
         """The logarithms of weights of a count, from its own value and all its lines."""
-        made: Float64 = np.log(self.weights(total) + 1e-300)
+        logarithms: Float64 = np.log(self.weights(total) + 1e-300)
         for parts in lines:
-            made += _said(self.message(total, parts))
-        return made
+            logarithms += _said(self.message(total, parts))
+        return logarithms
 
     def from_parts(self, gap: int, beliefs: Sequence[Float64]) -> Float64:
         """What parts of which more is known say about their total, as logarithms of weights.

@@ -257,7 +257,7 @@ def attack(
 
 
 def _walk(of: str, areas: str, tables: int | None, dimensions: int) -> MenuWalk:
-    from sdcensus.model.schema.entity import Entity
+    from sdcensus.model.schema.variable import Entity
     from sdcensus.session.attack.attack import MenuWalk
 
     return MenuWalk(

@@ -148,7 +148,7 @@ def _show_policy(output: Output, policy: Policy) -> None:
 
 
 def _show_menu(output: Output, policy: Policy, of: str, role: UserRole) -> None:
-    from sdcensus.model.schema.entity import Entity
+    from sdcensus.model.schema.variable import Entity
     from sdcensus.session.policy import menu_of
 
     entity = Entity.parse(of)

@@ -252,7 +252,7 @@ def show_published(output: Output, table: AnyTable, *, language: str | None = No
 
 def published_drawing(table: Table, *, language: str | None = None) -> Drawing:
     """How a published table is drawn."""
-    from sdcensus.model.published.marks import IN_PLACE, Mark
+    from sdcensus.model.published.table import IN_PLACE, Mark
 
     def text(at: tuple[int, ...]) -> str:
         mark = Mark.NONE if table.flags is None else Mark(int(table.flags[at]))

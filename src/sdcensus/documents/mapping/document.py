@@ -30,9 +30,8 @@ from sdcensus.model.plan.mapping import (
     why_uncountable,
 )
 from sdcensus.model.plan.programme import GEOGRAPHY, Breakdown, Programme
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.universe import EVERYTHING, universe_of
 
 _HEAD = ("programme", "country")

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from sdcensus.documents.schema.sections import Section
 from sdcensus.documents.toml.values import Codes, Word, WrongValueError, code_text
 from sdcensus.errors import SpecError
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 
 #: Written instead of codes: those of the census are those of the programme.
 SAME = "same"

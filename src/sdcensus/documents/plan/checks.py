@@ -16,8 +16,8 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, IndicatorKind
 from sdcensus.model.published.table_format import table_format
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.axis import parse_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of

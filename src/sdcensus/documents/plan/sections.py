@@ -28,7 +28,7 @@ from sdcensus.model.plan.vocabulary import (
 )
 from sdcensus.model.policy.rules import user_role
 from sdcensus.model.published.table_format import FORMAT_NAMES, meant_format
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import has_control_character
 

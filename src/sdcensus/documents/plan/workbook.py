@@ -36,8 +36,8 @@ from sdcensus.documents.workbooks.ranges import cell_name, check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.method.registry import TABULAR, Registered, parameters_of
-from sdcensus.model.plain_cells import text_of_cell
 from sdcensus.model.plan.vocabulary import SYMBOLS
+from sdcensus.model.text import text_of_cell
 
 #: The sheets of a plan.
 PLAN, TABLES, INDICATORS, OFFICE = "plan", "tables", "indicators", "office"

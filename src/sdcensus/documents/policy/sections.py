@@ -14,9 +14,8 @@ from sdcensus.documents.toml.values import Codes, Kind, Units, Word, Words, Wron
 from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.policy.policy import PRESETS, AtLevel, OneHousehold, WhenSparse
 from sdcensus.model.policy.rules import RecordSet
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role
+from sdcensus.model.schema.variable import Entity, Role
 
 _AT_LEVEL = re.compile(r"\s*\w+\s*(?:@\s*\w+\s*)?")
 

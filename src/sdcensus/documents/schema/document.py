@@ -24,10 +24,9 @@ from sdcensus.documents.schema.variables import read_variables
 from sdcensus.documents.toml.lines import KeyPath, TomlDocument, read_toml
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.errors import unknown
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import number_of
 from sdcensus.model.schema.schema import CensusInfo, KeyScope, Schema, UnitIdentity
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.record_sets import is_product
 
 _TABLES = ("census", "files", "entity", "keys", "impossible", "identity", "universe", "variable")

@@ -8,10 +8,17 @@ from sdcensus.documents.schema.sections import ImpossibleSection, KeysSection, r
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.key_space import LARGEST_MODULUS, MOST_DIGITS, KeySpace
-from sdcensus.model.schema.schema import HouseholdKey, Impossible, KeyColumn, KeyRules, Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.schema import (
+    LARGEST_MODULUS,
+    MOST_DIGITS,
+    HouseholdKey,
+    Impossible,
+    KeyColumn,
+    KeyRules,
+    KeySpace,
+    Schema,
+)
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.predicate import comparisons, parse_condition
 from sdcensus.model.spec.universe import Universe, universe_of
 

@@ -36,8 +36,7 @@ from sdcensus.documents.toml.values import (
     one_of,
 )
 from sdcensus.errors import unknown
-from sdcensus.model.schema.key_space import Combine
-from sdcensus.model.schema.schema import HouseholdKey, KeyScope
+from sdcensus.model.schema.schema import Combine, HouseholdKey, KeyScope
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import EmptyField, Role
 

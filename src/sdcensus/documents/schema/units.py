@@ -10,9 +10,9 @@ from sdcensus.documents.schema.sections import EntitySection, FileSection, read_
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import unknown
-from sdcensus.model.schema.entity import Entity, EntitySpec
 from sdcensus.model.schema.schema import CensusFile
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
+from sdcensus.model.schema.variable import Entity, EntitySpec
 
 #: Kinds from the smallest to the largest; a unit lies within a larger one.
 _RANK = {entity: rank for rank, entity in enumerate(Entity)}

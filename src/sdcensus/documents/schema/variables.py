@@ -13,9 +13,15 @@ from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.schema.code_lists import grid_codes
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import GridSpec, Schema
-from sdcensus.model.schema.variable import NEVER_STORED, EmptyField, Role, Variable, VariableSource
+from sdcensus.model.schema.variable import (
+    NEVER_STORED,
+    EmptyField,
+    Entity,
+    Role,
+    Variable,
+    VariableSource,
+)
 from sdcensus.model.text import Text
 
 #: Decimal digits that are kept where the schema does not say how many.

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator
 
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.text import has_control_character
 
 #: A label as written: one text, or one for each language.

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from sdcensus.documents.toml.lines import read_small_file
 from sdcensus.documents.workbooks.ranges import check_workbook
 from sdcensus.errors import InputError
-from sdcensus.model.plain_cells import plain_cell
+from sdcensus.model.text import plain_cell
 
 #: A workbook that a person made is never larger; nor is it, unpacked.
 LARGEST_WORKBOOK = 64 * 1024 * 1024

@@ -33,8 +33,8 @@ from sdcensus.formats.fill.sheet import (
     without_value,
 )
 from sdcensus.formats.write import check_new, new_file
-from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.text import plain_cell
 
 __all__ = ["Filled", "fill_template"]
 

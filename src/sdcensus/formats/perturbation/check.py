@@ -16,9 +16,8 @@ from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, balanced
 from sdcensus.formats.perturbation.numbers import shown
 from sdcensus.formats.perturbation.read import read_with_notes
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Distribution, Tail
-from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
-from sdcensus.model.schema.key_space import COARSE_BELOW
+from sdcensus.model.perturbation.table import Distribution, KeyRule, PerturbationTable, Tail
+from sdcensus.model.schema.schema import COARSE_BELOW
 
 #: Variances and probabilities that agree to this are the same.
 _SAME = 5e-4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.vocabulary import ExchangeFormat as ExchangeFormat
 
 #: The columns of each format in the order in which they are written; the matrix has no header.

@@ -16,8 +16,7 @@ from sdcensus.formats.perturbation.exchange_format import (
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, balanced
 from sdcensus.formats.perturbation.numbers import shown
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable, Tail
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -23,7 +23,7 @@ from sdcensus.formats.perturbation.key_units import (
 )
 from sdcensus.formats.perturbation.numbers import BadNumber, decimals, exact, shown, whole
 from sdcensus.model.perturbation.table import DeviationRow
-from sdcensus.model.schema.key_space import MOST_DIGITS
+from sdcensus.model.schema.schema import MOST_DIGITS
 
 #: How far a probability may be from the difference of its bounds, and a sum from 1.
 ROUNDED = Fraction(1, 10**6)

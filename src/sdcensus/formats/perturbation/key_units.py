@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.quantise import quantise
 from sdcensus.model.perturbation.table import DeviationRow
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 
 Int64 = npt.NDArray[np.int64]
 

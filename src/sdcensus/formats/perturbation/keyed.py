@@ -22,7 +22,7 @@ from sdcensus.formats.perturbation.key_units import (
 )
 from sdcensus.formats.perturbation.numbers import LARGEST_NUMBER, BadNumber, whole
 from sdcensus.model.perturbation.table import DeviationRow
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 
 Int64 = npt.NDArray[np.int64]
 

@@ -11,9 +11,8 @@ from sdcensus.formats.perturbation.exchange_format import COLUMNS, ExchangeForma
 from sdcensus.formats.perturbation.file_rows import FileRows, positions
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, from_shares, mean_of
 from sdcensus.formats.perturbation.numbers import BadNumber, exact, shown, whole
-from sdcensus.model.perturbation.rows import Distribution
-from sdcensus.model.perturbation.table import DeviationRow
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.perturbation.table import DeviationRow, Distribution
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 
 #: How far the probabilities of a count may be from summing to 1.
 ROUNDED = Fraction(1, 10**6)

@@ -21,8 +21,7 @@ from sdcensus.formats.perturbation.keyed import read_keyed
 from sdcensus.formats.perturbation.matrix import read_matrix
 from sdcensus.formats.perturbation.plain import read_plain
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import PerturbationTable, Tail
 
 
 def read_perturbation(

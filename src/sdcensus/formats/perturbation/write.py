@@ -29,8 +29,7 @@ from sdcensus.formats.perturbation.matrix import matrix_lines
 from sdcensus.formats.perturbation.plain import plain_lines
 from sdcensus.kernels.keys.siphash import siphash24
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
-from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
+from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable, Tail
 from sdcensus.model.secret import Purpose, Secret, SubSecret
 from sdcensus.store.owner_only import open_owner_only
 

@@ -25,9 +25,15 @@ from sdcensus.formats.read.raw import (
 )
 from sdcensus.formats.write.about import COUNTS, SIGNS, SMALL_GROUPS, VERSION, ZERO, ZERO_OR_SMALL
 from sdcensus.model.cube.layout import mixed_radix
-from sdcensus.model.published.marks import IN_PLACE, Mark
 from sdcensus.model.published.small_groups import SmallGroups
-from sdcensus.model.published.table import NOT_BROKEN_DOWN, AnyTable, SparseTable, Table
+from sdcensus.model.published.table import (
+    IN_PLACE,
+    NOT_BROKEN_DOWN,
+    AnyTable,
+    Mark,
+    SparseTable,
+    Table,
+)
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec

@@ -17,11 +17,8 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError
 from sdcensus.formats.read.raw import Int64, RawTable, positions_of, values_and_flags
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Variable
+from sdcensus.model.published.table import Mark, PublishedTable, Table
+from sdcensus.model.schema.variable import Code, Entity, Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 

@@ -16,9 +16,8 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from sdcensus.errors import InputError
-from sdcensus.model.json_text import parse_json
-from sdcensus.model.plain_cells import DANGEROUS, NUMBER, text_of_cell
-from sdcensus.model.published.marks import IN_PLACE, Mark
+from sdcensus.model.published.table import IN_PLACE, Mark
+from sdcensus.model.text import DANGEROUS, NUMBER, parse_json, text_of_cell
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

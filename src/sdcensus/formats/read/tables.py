@@ -26,8 +26,7 @@ from sdcensus.formats.read.raw import (
 )
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import SparseTable, Table
+from sdcensus.model.published.table import PublishedTable, SparseTable, Table
 from sdcensus.model.spec.document import spec_from_json
 from sdcensus.model.text import Text
 

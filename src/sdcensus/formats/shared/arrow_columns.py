@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.formats.write.about import COUNTS, SIGNS, WordColumn
-from sdcensus.model.plain_cells import DANGEROUS, NUMBER
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
+from sdcensus.model.text import DANGEROUS, NUMBER
 
 Positions = npt.NDArray[np.int64]
 #: The words of a column, each once, and the number of the word for each code of its axis.

@@ -12,9 +12,9 @@ from typing import Any
 
 from sdcensus.errors import SpecError
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.small_groups import SmallGroups
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.document import code_list_to_json, code_lists_of, spec_to_json
 from sdcensus.model.spec.table_spec import TableSpec

@@ -24,11 +24,10 @@ from sdcensus.formats.write.about import (
 from sdcensus.kernels.text.cell_lines import put_cell_lines
 from sdcensus.kernels.text.lines import LONGEST_NUMBER, put_grid_lines
 from sdcensus.model.cube.streamed_cells import PublishedCells
-from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
-from sdcensus.model.text import Text
+from sdcensus.model.text import Text, plain_cell
 
 _NEEDS_QUOTES = frozenset('",\r\n')
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sdcensus.formats.write import new_file
 from sdcensus.formats.write.identifiers import distinct, unique_codes
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import Text

@@ -23,7 +23,7 @@ from sdcensus.formats.write.about import (
 )
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.text import Text
 

@@ -27,7 +27,7 @@ from sdcensus.formats.write.identifiers import (
     unique_codes,
 )
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.text import Text
 

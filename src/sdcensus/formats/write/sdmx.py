@@ -25,7 +25,7 @@ from sdcensus.formats.write.sdmx_structure import (
     structure_message,
 )
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.text import Text
 

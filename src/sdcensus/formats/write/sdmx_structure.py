@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sdcensus.formats.write.identifiers import at_least_one_axis, distinct, unique_codes
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
 
 #: The version of all artefacts: a table that changes is another publication, not another version.

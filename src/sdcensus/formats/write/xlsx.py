@@ -20,7 +20,7 @@ from sdcensus.formats.shared import sheets
 from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepare, put_text
 from sdcensus.formats.write import new_file
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.quantities import number_text
 from sdcensus.model.text import Text

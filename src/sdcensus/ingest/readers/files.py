@@ -48,15 +48,15 @@ def check_file(path: Path, expected: FileFormat | None = None) -> None:
 
 
 def _check_beginning(path: Path, head: bytes, expected: FileFormat) -> None:
-    found = next((known for known in _BEGINNINGS if head.startswith(known[0])), None)
-    if found is None:
+    beginning = next((known for known in _BEGINNINGS if head.startswith(known[0])), None)
+    if beginning is None:
         if expected in _MARKED:
             raise InputError(
                 f"{path.name}: this is not {_article(expected)} file. "
                 "Check that the file is complete and that its format is named rightly."
             )
         return
-    _, actual, description = found
+    _, actual, description = beginning
     if actual is expected:
         return
     if expected in _TEXT_FORMATS or expected in _MARKED or expected is FileFormat.STATA:

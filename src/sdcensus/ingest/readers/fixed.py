@@ -142,7 +142,7 @@ def read_layout(path: Path) -> tuple[FieldPlace, ...]:
     places: dict[str, FieldPlace] = {}
     filled = [(line, fields) for line, fields in small_table(path, what="layout") if any(fields)]
     header = [title.lower() for title in filled[0][1]] if filled else []
-    absent = [one for one in ("name", "start", "width") if one not in header]
+    absent = [column for column in ("name", "start", "width") if column not in header]
     if absent:
         raise InputError(
             f"{path.name}: the layout has no column {absent[0]!r}. It needs name, start and width."
@@ -153,7 +153,7 @@ def read_layout(path: Path) -> tuple[FieldPlace, ...]:
                 f"{path.name}: line {line} has {len(fields)} fields, the header has {len(header)}."
             )
         row = dict(zip(header, fields, strict=False))
-        start, width = (_number(path, line, row, one) for one in ("start", "width"))
+        start, width = (_number(path, line, row, column) for column in ("start", "width"))
         name = row["name"]
         if not name:
             raise InputError(f"{path.name}: line {line} gives no name.")

@@ -163,7 +163,7 @@ def _cut(file: str, block: bytes, number: int, codec: str) -> TextLines:
 
 
 def _undecodable(file: str, codec: str, line: int) -> str:
-    others = [one for one in ("utf-8", "cp1252", "latin-1") if one != codec]
+    others = [other for other in ("utf-8", "cp1252", "latin-1") if other != codec]
     tries = " or ".join(f'encoding = "{other}"' for other in others[:2])
     return f'{file}: line {line} is not text in encoding "{codec}". Try {tries}.'
 

@@ -108,7 +108,7 @@ class ParquetReader:
     def _common_type(self, name: str) -> pa.DataType:
         stored = [schema.field(name).type for schema in self._schemas]
         # A file in which the column is empty throughout says nothing about its type.
-        types = {_plain_type(one) for one in stored if not pa.types.is_null(one)}
+        types = {_plain_type(kind) for kind in stored if not pa.types.is_null(kind)}
         if len(types) <= 1:
             return types.pop() if types else pa.string()
         if pa.string() in types:

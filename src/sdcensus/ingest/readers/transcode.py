@@ -171,7 +171,7 @@ def _place(error: UnicodeError, raw: bytes, offset: int, line: int) -> tuple[int
 
 def undecodable(path: Path, encoding: str, byte: int, line: int) -> str:
     """Say where a file stops being text in its encoding, and what to try."""
-    others = [one for one in ("utf-8", "cp1252", "latin-1") if one != encoding]
+    others = [other for other in ("utf-8", "cp1252", "latin-1") if other != encoding]
     tries = " or ".join(f'encoding = "{other}"' for other in others[:2])
     return (
         f'{path.name}: byte {byte} (line {line}) is not text in encoding "{encoding}". Try {tries}.'

@@ -7,7 +7,6 @@ short identities costs several times the hashing itself, and holds the lock of t
 
 from __future__ import annotations
 
-import hmac
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy.typing as npt
 
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels._compile import compiled
-from sdcensus.kernels.keys.siphash import siphash24_bytes
 
 UInt8 = npt.NDArray[np.uint8]
 UInt32 = npt.NDArray[np.uint32]
@@ -128,19 +126,6 @@ def record_keys(digests: UInt64, *, modulus: int = 1 << 32) -> UInt32:
     return (((digests >> _32) * np.uint64(modulus)) >> _32).astype(np.uint32)
 
 
-def hmac_record_key(canonical_id: bytes, *, secret: bytes, entity_tag: str, bits: int = 32) -> int:
-    """Record key by HMAC-SHA256, for exchange with systems that have no keyed BLAKE2b."""
-    message = _tagged(canonical_id, entity_tag)
-    return _top(hmac.digest(secret, message, "sha256")[:8], bits)
-
-
-def siphash_record_key(
-    canonical_id: bytes, *, secret: bytes, entity_tag: str, bits: int = 32
-) -> int:
-    """Record key by SipHash-2-4 of the same message as the HMAC variant; a 16-byte secret."""
-    return siphash24_bytes(secret, _tagged(canonical_id, entity_tag)) >> (64 - bits)
-
-
 def _parameters(secret: bytes, entity_tag: str) -> tuple[UInt64, UInt64]:
     """The state of BLAKE2b before the first block, and the block that holds the secret."""
     if not SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET:
@@ -153,10 +138,6 @@ def _parameters(secret: bytes, entity_tag: str) -> tuple[UInt64, UInt64]:
 
 def _person(entity_tag: str) -> bytes:
     return (DERIVATION + _checked_tag(entity_tag)).encode("ascii").ljust(16, b"\0")
-
-
-def _tagged(canonical_id: bytes, entity_tag: str) -> bytes:
-    return b"\0".join([DERIVATION.encode(), _checked_tag(entity_tag).encode(), canonical_id])
 
 
 def _checked_tag(entity_tag: str) -> str:
@@ -297,7 +278,3 @@ def _big_endian(word: np.uint64) -> np.uint64:
         result = (result << _8) | (word & _BYTE)
         word >>= _8
     return result
-
-
-def _top(digest: bytes, bits: int) -> int:
-    return int.from_bytes(digest, "big") >> (64 - bits)

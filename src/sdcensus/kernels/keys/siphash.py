@@ -12,14 +12,8 @@ UInt64 = npt.NDArray[np.uint64]
 
 KEY_BYTES = 16
 
-_C0, _C1, _C2, _C3 = (
-    0x736F6D6570736575,
-    0x646F72616E646F6D,
-    0x6C7967656E657261,
-    0x7465646279746573,
-)
-_MASK = (1 << 64) - 1
-_U0, _U1, _U2, _U3 = (np.uint64(word) for word in (_C0, _C1, _C2, _C3))
+_U0, _U1 = np.uint64(0x736F6D6570736575), np.uint64(0x646F72616E646F6D)
+_U2, _U3 = np.uint64(0x6C7967656E657261), np.uint64(0x7465646279746573)
 _13, _16, _17, _21, _32 = (np.uint64(bits) for bits in (13, 16, 17, 21, 32))
 _51, _48, _47, _43 = (np.uint64(bits) for bits in (51, 48, 47, 43))
 _8, _56, _BYTE = np.uint64(8), np.uint64(56), np.uint64(0xFF)
@@ -45,29 +39,6 @@ def siphash24(key: bytes, words: UInt64) -> UInt64:
     result = np.empty(len(rows), dtype=np.uint64)
     _hash_rows(first, second, rows, result)
     return result
-
-
-def siphash24_bytes(key: bytes, message: bytes) -> int:
-    """Hash one message of any length; plain and slow, the reference for the compiled one.
-
-    Examples:
-        >>> hex(siphash24_bytes(bytes(range(16)), bytes(range(15))))
-        '0xa129ca6149be45e5'
-    """
-    first, second = (int(word) for word in key_words(key))
-    v0, v1, v2, v3 = first ^ _C0, second ^ _C1, first ^ _C2, second ^ _C3
-    whole = len(message) - len(message) % 8
-    blocks = [int.from_bytes(message[at : at + 8], "little") for at in range(0, whole, 8)]
-    blocks.append(int.from_bytes(message[whole:], "little") | (len(message) & 0xFF) << 56)
-    for block in blocks:
-        v3 ^= block
-        for _ in range(2):
-            v0, v1, v2, v3 = _plain_round(v0, v1, v2, v3)
-        v0 ^= block
-    v2 ^= 0xFF
-    for _ in range(4):
-        v0, v1, v2, v3 = _plain_round(v0, v1, v2, v3)
-    return v0 ^ v1 ^ v2 ^ v3
 
 
 def key_words(key: bytes) -> tuple[np.uint64, np.uint64]:
@@ -119,21 +90,3 @@ def _round(
     v1 = ((v1 << _17) | (v1 >> _47)) ^ v2
     v2 = (v2 << _32) | (v2 >> _32)
     return v0, v1, v2, v3
-
-
-def _plain_round(v0: int, v1: int, v2: int, v3: int) -> tuple[int, int, int, int]:
-    v0 = (v0 + v1) & _MASK
-    v1 = _rotated(v1, 13) ^ v0
-    v0 = _rotated(v0, 32)
-    v2 = (v2 + v3) & _MASK
-    v3 = _rotated(v3, 16) ^ v2
-    v0 = (v0 + v3) & _MASK
-    v3 = _rotated(v3, 21) ^ v0
-    v2 = (v2 + v1) & _MASK
-    v1 = _rotated(v1, 17) ^ v2
-    v2 = _rotated(v2, 32)
-    return v0, v1, v2, v3
-
-
-def _rotated(word: int, bits: int) -> int:
-    return ((word << bits) | (word >> (64 - bits))) & _MASK

@@ -100,18 +100,18 @@ def put_grid_lines(
         if fixed_to < 0:
             for column in range(fixed):
                 word = columns[column] + places[axes[column]]
-                for one in range(starts[word], starts[word + 1]):
-                    out[at] = words[one]
+                for byte in range(starts[word], starts[word + 1]):
+                    out[at] = words[byte]
                     at += 1
             fixed_from, fixed_to = line, at
         else:
-            for one in range(fixed_from, fixed_to):
-                out[at] = out[one]
+            for byte in range(fixed_from, fixed_to):
+                out[at] = out[byte]
                 at += 1
         for column in range(fixed, axes.size):
             word = columns[column] + places[axes[column]]
-            for one in range(starts[word], starts[word + 1]):
-                out[at] = words[one]
+            for byte in range(starts[word], starts[word + 1]):
+                out[at] = words[byte]
                 at += 1
         if marks.size == 0:
             at = put_number(out, at, values[cell], decimals)
@@ -119,8 +119,8 @@ def put_grid_lines(
             mark = marks[cell]
             if numbered[mark]:
                 at = put_number(out, at, values[cell], decimals)
-            for one in range(sign_starts[mark], sign_starts[mark + 1]):
-                out[at] = sign_words[one]
+            for byte in range(sign_starts[mark], sign_starts[mark + 1]):
+                out[at] = sign_words[byte]
                 at += 1
         out[at] = _NEWLINE
         at += 1

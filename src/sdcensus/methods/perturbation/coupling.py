@@ -22,12 +22,10 @@ from sdcensus.kernels.perturbation.coupling import (
     joint_of_keys,
 )
 from sdcensus.methods.perturbation.order import scrambled
-from sdcensus.model.options import option
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import KeyRule, Lookup, Perturbation, PerturbationTable
 from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.vocabulary import option
 
 Float64 = npt.NDArray[np.float64]
 AnySecret = Secret | SubSecret

@@ -38,7 +38,7 @@ from sdcensus.methods.perturbation.rows import (
     with_largest_stay,
 )
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 from sdcensus.model.vocabulary import Relax
 
 LARGEST_DEVIATION = 50

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.method.parameter import named
 from sdcensus.model.perturbation.design import DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Tail
+from sdcensus.model.perturbation.table import Tail
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.unit_deviations import MOST_UNITS, unit_probabilities
-from sdcensus.model.options import option
 from sdcensus.model.perturbation.design import BIAS_TOLERANCE, DesignRow, PerturbationDesign
-from sdcensus.model.perturbation.rows import Perturbation, Tail
+from sdcensus.model.perturbation.table import Perturbation, Tail
+from sdcensus.model.vocabulary import option
 
 #: The largest deviation of any row that is designed here.
 MOST_DEVIATION = 50

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.cells.ancestors import small_above
+from sdcensus.kernels.cells.tabulate import small_above
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.schema.narrowing import REST, narrowed
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
+from sdcensus.model.spec.covers import REST, narrowed
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING
@@ -89,10 +89,10 @@ class Ancestry:
             unconditioned: The same for ``unconditioned``, where there is one.
         """
         axes = [(axis.kept, axis.start, axis.larger) for axis in self.axes]
-        found = small_above(small, axes)
+        hidden = small_above(small, axes)
         if unconditioned is not None:
-            found = found | small_above(unconditioned, axes, itself=True)
-        return found.reshape(self.spec.shape)
+            hidden = hidden | small_above(unconditioned, axes, itself=True)
+        return hidden.reshape(self.spec.shape)
 
 
 def ancestry_of(spec: TableSpec) -> Ancestry:
@@ -109,7 +109,7 @@ def ancestry_of(spec: TableSpec) -> Ancestry:
             axes.append(_axis_above(axis, leaves_in(spec.universe, condition)))
             continue
         declared = list(variable.levels())
-        if all(any(level is one for one in declared) for level in axis.levels):
+        if all(any(level is other for other in declared) for level in axis.levels):
             key = ("above", tuple(level.name for level in axis.levels), axis.total)
             axes.append(variable.kept(key, partial(_axis_above, axis, None)))
         else:

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.cells.rollup import add_groups
-from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.kernels.cells.tabulate import Combine, add_groups
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -136,11 +135,11 @@ def values_at(held: Numbers, values: Int64, wanted: Numbers) -> Int64:
         values: Their values.
         wanted: The numbers of the cells that are asked for, in any order.
     """
-    found = np.searchsorted(held, wanted)
-    inside = np.flatnonzero(found < held.size)
-    inside = inside[held[found[inside]] == wanted[inside]]
+    place = np.searchsorted(held, wanted)
+    inside = np.flatnonzero(place < held.size)
+    inside = inside[held[place[inside]] == wanted[inside]]
     answer = np.zeros(wanted.size, dtype=np.int64)
-    answer[inside] = values[found[inside]]
+    answer[inside] = values[place[inside]]
     return answer
 
 

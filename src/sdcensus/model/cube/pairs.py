@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.weighting import weighted_counts
+from sdcensus.kernels.cells.tabulate import weighted_counts
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.parts import Int64, Mask, Numbers, Region, TablePart, region
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import AnyTable, SparseTable
+from sdcensus.model.published.table import AnyTable, Mark, SparseTable
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
 #: More records than any census has.
@@ -284,12 +282,12 @@ def pair_in(cube: AnyCube, table: AnyTable, where: Region, *, numbers: bool = Fa
     true = where.take(true_values(cube))
     published = where.take(published_values(table))
     check_published(published, cube.spec)
-    found = where.numbers(cube.spec.shape) if numbers else None
+    cell_numbers = where.numbers(cube.spec.shape) if numbers else None
     hidden = hidden_cells(table)
     if hidden is None:
-        return Pair(true, published, numbers=found)
+        return Pair(true, published, numbers=cell_numbers)
     gone = where.take(hidden)
-    kept = None if found is None else found[~gone]
+    kept = None if cell_numbers is None else cell_numbers[~gone]
     return Pair(true[~gone], published[~gone], hidden=true[gone], numbers=kept)
 
 
@@ -334,15 +332,15 @@ def _held(cube: SparseCube, where: Region) -> tuple[Numbers, Int64]:
     finest = all(axis.base_is_shown for axis in spec.axes) and where == Region(
         tuple((0, size) for size in spec.base_shape)
     )
-    found: list[Numbers] = []
+    cell_numbers: list[Numbers] = []
     values: list[Int64] = []
     # The finest block comes first; each of the others has to be added up.
     for block in itertools.islice(cube.blocks(), 1 if finest else None):
         numbers = block.numbers
         inside = where.holds(numbers, spec.shape)
-        found.append(numbers[inside])
+        cell_numbers.append(numbers[inside])
         values.append(_true(block.values, spec)[inside])
-    joined = np.concatenate(found)
+    joined = np.concatenate(cell_numbers)
     order = np.argsort(joined)
     return joined[order], np.concatenate(values)[order]
 

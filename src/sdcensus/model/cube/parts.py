@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.cube.interior import interior
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.layout import mixed_radix, positions_on
-from sdcensus.model.options import option
 from sdcensus.model.spec.axis import Block
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import option
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -61,7 +61,7 @@ class Region:
 
     def take(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The cells of a table that lie in the region, one behind the other."""
-        box: Any = (*(slice(*one) for one in self.whole), ...)
+        box: Any = (*(slice(*bounds) for bounds in self.whole), ...)
         taken: npt.NDArray[Any] = array[box]
         if self.without is None:
             return taken.reshape(-1)
@@ -69,14 +69,14 @@ class Region:
 
     def numbers(self, shape: Sequence[int]) -> Numbers:
         """The numbers of its cells in a table of that shape, in the order of ``take``."""
-        found = np.zeros(tuple(end - start for start, end in self.whole), dtype=np.uint64)
+        numbers = np.zeros(tuple(end - start for start, end in self.whole), dtype=np.uint64)
         for at, ((start, end), weight) in enumerate(
             zip(self.whole, mixed_radix(shape), strict=True)
         ):
             place = [1] * len(shape)
             place[at] = -1
-            found += (np.arange(start, end, dtype=np.uint64) * np.uint64(weight)).reshape(place)
-        return found.reshape(-1) if self.without is None else found[self._kept()]
+            numbers += (np.arange(start, end, dtype=np.uint64) * np.uint64(weight)).reshape(place)
+        return numbers.reshape(-1) if self.without is None else numbers[self._kept()]
 
     def holds(self, numbers: Numbers, shape: Sequence[int]) -> Mask:
         """For cells by their numbers in a table of that shape, whether they lie in it."""

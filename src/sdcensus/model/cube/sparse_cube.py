@@ -14,8 +14,8 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.sparse import Runs
 from sdcensus.kernels.cells.tabulate import SCATTER, identity
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.cube import (
+    Accumulators,
     Cell,
     Cube,
     Origin,

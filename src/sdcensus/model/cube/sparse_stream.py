@@ -23,11 +23,11 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.expand import combine_sorted, expand_fastest
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators, sum_type
+from sdcensus.model.cube.cube import Accumulators, sum_type
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.published.delivery import DeliveredAxis
-from sdcensus.model.schema.key_space import KeySpace
+from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.spec.axis import Axis
 
 Int64 = npt.NDArray[np.int64]
@@ -54,37 +54,6 @@ def delivers_finest(axis: Axis, delivered: DeliveredAxis) -> bool:
 # ---------------------------------------------------------------- the stream
 
 
-def stream_cells(
-    cube: SparseCube,
-    axes: Sequence[DeliveredAxis],
-    *,
-    memory: int = DEFAULT_MEMORY,
-    threads: int | None = None,
-    largest_part: int | None = None,
-) -> Iterator[StreamedCells]:
-    """Every non-empty cell of a table as it is delivered, exactly once, margins included.
-
-    Cells come in the ascending order of their delivered places, the last axis running fastest.
-    Positions of an axis that are not delivered have no cells.
-
-    Args:
-        cube: The finest cells.
-        axes: How each axis is delivered, in the order of those of the table.
-        memory: How many bytes the parts may take that are under way at the same time. Neither it
-            nor the number of threads changes the cells or their order.
-        threads: How many threads make parts; as many as there are processors by default.
-        largest_part: How many cells are given at a time at most; from ``memory`` by default.
-    """
-    return map_cells(
-        cube,
-        axes,
-        lambda cells: cells,
-        memory=memory,
-        threads=threads,
-        largest_part=largest_part,
-    )
-
-
 def map_cells(
     cube: SparseCube,
     axes: Sequence[DeliveredAxis],
@@ -96,7 +65,18 @@ def map_cells(
 ) -> Iterator[Made]:
     """What ``work`` makes of each part of a table, in the order of the parts.
 
-    ``work`` is called by several threads; the other arguments are those of ``stream_cells``.
+    The parts hold every non-empty cell as it is delivered, exactly once, margins included, in the
+    ascending order of their delivered places, the last axis running fastest. Positions of an axis
+    that are not delivered have no cells.
+
+    Args:
+        cube: The finest cells.
+        axes: How each axis is delivered, in the order of those of the table.
+        work: Called by several threads.
+        memory: How many bytes the parts may take that are under way at the same time. Neither it
+            nor the number of threads changes the cells or their order.
+        threads: How many threads make parts; as many as there are processors by default.
+        largest_part: How many cells are given at a time at most; from ``memory`` by default.
     """
     workers = threads or os.cpu_count() or 1
     expander = _Expander.build(cube, axes)
@@ -166,14 +146,14 @@ def _in_order(
             first = waiting.popleft()
             if not isinstance(first, Future):  # it was begun above
                 continue
-            made = first.result()
+            result = first.result()
             begun -= 1
             del first
-            if isinstance(made, _Smaller):
-                waiting.extendleft(reversed(made.tasks))
+            if isinstance(result, _Smaller):
+                waiting.extendleft(reversed(result.tasks))
             else:
-                yield made
-            del made  # before the next one is waited for
+                yield result
+            del result  # before the next one is waited for
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -223,8 +203,8 @@ class _ShownAxis:
 
     def groups_of(self, start: int, stop: int) -> Int64:
         """The groups of some places, ascending, each once."""
-        found = self.place_groups[self.place_firsts[start] : self.place_firsts[stop]]
-        return found if stop == start + 1 else np.unique(found)
+        groups = self.place_groups[self.place_firsts[start] : self.place_firsts[stop]]
+        return groups if stop == start + 1 else np.unique(groups)
 
     def only(self, start: int, stop: int) -> tuple[Int64, Int64]:
         """``firsts`` and ``places`` of some places, which are numbered from 0."""
@@ -289,17 +269,17 @@ class _Expander(Confidential):
         if task.axis == len(self.axes):
             return (task,) if task.cells.numbers.size else ()
         sizes = self._sizes(task)
-        made: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         together = _SMALL_PART
         for place in np.flatnonzero(sizes).tolist():
             size = int(sizes[place])
             if together + size <= _SMALL_PART:
-                made[-1] = made[-1][0], place + 1
+                ranges[-1] = ranges[-1][0], place + 1
                 together += size
             else:
-                made.append((place, place + 1))
+                ranges.append((place, place + 1))
                 together = size
-        return tuple(replace(task, start=start, stop=stop) for start, stop in made)
+        return tuple(replace(task, start=start, stop=stop) for start, stop in ranges)
 
     def run(self, task: _Task, most: int) -> StreamedCells | _Smaller:
         """The cells of a part, or smaller parts if they are too many."""
@@ -313,7 +293,7 @@ class _Expander(Confidential):
                 return self._finished(cells, before)
             places = task.start + np.flatnonzero(self._sizes(task)[task.start : task.stop])
             return _Smaller(
-                tuple(replace(task, start=one, stop=one + 1) for one in places.tolist())
+                tuple(replace(task, start=place, stop=place + 1) for place in places.tolist())
             )
         rest = _Task(self._combined(self._gathered(task), task), task.axis + 1, before=before)
         cells = self._expanded(rest.cells, rest, most)
@@ -339,7 +319,7 @@ class _Expander(Confidential):
         """The finest cells of the places of a part."""
         bounds = self._bounds(task)
         groups = self.axes[task.axis].groups_of(task.start, task.stop)
-        parts = [slice(int(bounds[one]), int(bounds[one + 1])) for one in groups.tolist()]
+        parts = [slice(int(bounds[group]), int(bounds[group + 1])) for group in groups.tolist()]
         parts = [part for part in parts if part.stop > part.start]
         return _Cells(
             np.concatenate([task.cells.numbers[part] for part in parts]),
@@ -365,7 +345,7 @@ class _Expander(Confidential):
                 firsts, places = shown.only(task.start, task.stop)
                 size = task.stop - task.start
             radices.pop()
-            made = expand_fastest(
+            expanded = expand_fastest(
                 cells.numbers,
                 cells.values,
                 radix=shown.groups,
@@ -376,9 +356,9 @@ class _Expander(Confidential):
                 combines=self.combines,
                 most=most,
             )
-            if made is None:
+            if expanded is None:
                 return None
-            cells = _Cells(*made)
+            cells = _Cells(*expanded)
             radices.insert(0, size)
         return cells
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.expand import digits
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.delivery import DeliveredAxis
 
@@ -69,12 +69,12 @@ class PublishedCells:
 
 def places_of(shape: Sequence[int], numbers: Numbers) -> tuple[Integers, ...]:
     """The place on each axis of cells by their numbers, in small integers; best if ascending."""
-    made = []
+    places = []
     for size, weight in zip(shape, mixed_radix(shape), strict=True):
         out = np.empty(numbers.size, dtype=np.min_scalar_type(max(size - 1, 0)))
         digits(numbers, np.uint64(weight), np.uint64(size), out)
-        made.append(out)
-    return tuple(made)
+        places.append(out)
+    return tuple(places)
 
 
 def delivered_numbers(
@@ -87,7 +87,7 @@ def delivered_numbers(
         shape: How many positions each axis of the table has.
         axes: How its axes are delivered.
     """
-    made = np.zeros(numbers.size, dtype=np.uint64)
+    delivered_number = np.zeros(numbers.size, dtype=np.uint64)
     inside = np.ones(numbers.size, dtype=bool)
     weights = zip(shape, mixed_radix(shape), mixed_radix([len(axis) for axis in axes]), strict=True)
     for axis, (size, weight, delivered) in zip(axes, weights, strict=True):
@@ -95,5 +95,5 @@ def delivered_numbers(
         place[axis.positions] = np.arange(len(axis))
         at = place[(numbers // np.uint64(weight) % np.uint64(size)).astype(np.int64)]
         inside &= at >= 0
-        made += at.astype(np.uint64) * np.uint64(delivered)
-    return np.sort(made[inside])
+        delivered_number += at.astype(np.uint64) * np.uint64(delivered)
+    return np.sort(delivered_number[inside])

@@ -102,13 +102,13 @@ def shuttle(spec: TableSpec, lower: Int64, upper: Int64) -> Intervals:
         # No count fits a group that the table does not show: then none fits what it is part of.
         low[shown] = np.maximum(low[shown], high[shown] + 1)
     # The shape again: the bounds of a table of one cell would become an array of one axis.
-    least, most = (np.ascontiguousarray(one[shown]).reshape(spec.shape) for one in (low, high))
+    least, most = (np.ascontiguousarray(bound[shown]).reshape(spec.shape) for bound in (low, high))
     return Intervals(spec, least, most, rounds)
 
 
 def checked(spec: TableSpec, lower: Int64, upper: Int64) -> tuple[Int64, Int64]:
     """Copies of the bounds of a table that can be computed with; refuses those that cannot be."""
-    made = []
+    bounds = []
     for name, bound in (("lower", lower), ("upper", upper)):
         array = np.asarray(bound)
         if array.shape != spec.shape:
@@ -118,10 +118,10 @@ def checked(spec: TableSpec, lower: Int64, upper: Int64) -> tuple[Int64, Int64]:
             )
         if array.dtype.kind not in "iu":
             raise SpecError(f"{spec.title}: bounds of counts are whole numbers (int64).")
-        made.append(array)
+        bounds.append(array)
     # UNBOUNDED is the largest number here, so that sums of bounds stay far below 2**63.
-    low = np.clip(made[0], 0, UNBOUNDED).astype(np.int64).reshape(spec.shape)
-    high = np.clip(made[1], -1, UNBOUNDED).astype(np.int64).reshape(spec.shape)
+    low = np.clip(bounds[0], 0, UNBOUNDED).astype(np.int64).reshape(spec.shape)
+    high = np.clip(bounds[1], -1, UNBOUNDED).astype(np.int64).reshape(spec.shape)
     return np.ascontiguousarray(low).reshape(spec.shape), np.ascontiguousarray(high).reshape(
         spec.shape
     )

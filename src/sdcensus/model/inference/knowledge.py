@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.perturbation.table import Perturbation
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]

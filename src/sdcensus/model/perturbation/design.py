@@ -9,9 +9,15 @@ from fractions import Fraction
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.perturbation.quantise import quantise
-from sdcensus.model.perturbation.rows import Distribution, Perturbation, Tail, check_results
-from sdcensus.model.perturbation.table import DeviationRow, PerturbationTable
-from sdcensus.model.schema.key_space import LARGEST_MODULUS
+from sdcensus.model.perturbation.table import (
+    DeviationRow,
+    Distribution,
+    Perturbation,
+    PerturbationTable,
+    Tail,
+    check_results,
+)
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 
 #: How far the probabilities of a row may be from summing to one.
 SUM_TOLERANCE = 1e-9
@@ -150,7 +156,7 @@ class PerturbationDesign(Perturbation):
             tail = Tail(tail.period, tail.period)
             old = [self.tail.row(count) for count in range(1, tail.rows)]
         return PerturbationDesign(
-            (row, *(self.rows[one] for one in old)),
+            (row, *(self.rows[number] for number in old)),
             tail,
             self.blocked_up_to,
             frozenset({0, *(new for new, one in enumerate(old, start=1) if one in self.biased)}),

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.plan.programme import Breakdown, BreakdownCode, Programme
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level, Variable
 from sdcensus.model.spec.universe import EVERYTHING, Universe
 from sdcensus.model.text import Text
 
@@ -149,13 +148,13 @@ class MappedGeography:
                 if not code.is_missing:
                     area = BreakdownCode(code.code, code.label, parent[place][1])
                     children.setdefault(parent[place], []).append((at, area))
-        made: list[tuple[BreakdownCode, str]] = []
+        areas: list[tuple[BreakdownCode, str]] = []
         waiting = list(reversed(children.get((-1, top), ())))
         while waiting:
             at, area = waiting.pop()
-            made.append((area, wanted[at][0]))
+            areas.append((area, wanted[at][0]))
             waiting += reversed(children.get((at, area.code), ()))
-        return tuple(made)
+        return tuple(areas)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

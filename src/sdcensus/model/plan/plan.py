@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.method.parameter import Setting
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import CodeKind
+from sdcensus.model.schema.variable import CodeKind, Entity
 from sdcensus.model.text import Text
 
 #: Breakdowns by area; the rest of the name says how fine.
@@ -260,10 +259,10 @@ class Programme:
 
     def finer(self, name: str) -> tuple[str, ...]:
         """The breakdowns from which one follows, the nearest first."""
-        found = []
+        names = []
         while name := self.breakdown(name).finer:
-            found.append(name)
-        return tuple(found)
+            names.append(name)
+        return tuple(names)
 
     def coarser_leaf(self, fine: str, coarse: str, code: str) -> str:
         """The leaf of a coarser breakdown that holds a code of a finer one."""
@@ -271,12 +270,6 @@ class Programme:
         for name in reversed(way[: way.index(fine)]):
             code = _nearest(self.breakdown(self.breakdown(name).finer), code, self, name)
         return code
-
-    def leaves_of(self, hypercube: Hypercube) -> int:
-        """How many cells without any total a hypercube has for each area."""
-        return math.prod(
-            len(self.breakdown(dimension[0]).leaves) for dimension in hypercube.dimensions[1:]
-        )
 
     def cells_of(self, hypercube: Hypercube) -> int:
         """How many cells a hypercube has for each area, totals and groups included."""

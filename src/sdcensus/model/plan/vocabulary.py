@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 
 #: Programmes of tables that others define, by name.
 PROGRAMME_NAMES: tuple[str, ...] = ("eu-2021",)

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.schema.variable import Entity, Level, Role, Variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,8 @@ from sdcensus.model.policy.rules import (
     WhenSparse,
     user_role,
 )
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.levels_told_apart import area_variables, coarser_or_equal
 from sdcensus.model.spec.table_spec import TableSpec
 

@@ -14,9 +14,8 @@ from sdcensus.model.policy.rules import (
     VariableRule,
     WhenSparse,
 )
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser
 
 if TYPE_CHECKING:
@@ -303,9 +302,9 @@ def _decided(policy: Policy) -> Found:
 
 def _codes(policy: Policy, at: AtLevel, codes: tuple[str, ...], where: Place) -> Found:
     """Whether a level has these codes."""
-    found = list(_at_level(policy, at, where))
-    yield from found
-    if found:
+    problems = list(_at_level(policy, at, where))
+    yield from problems
+    if problems:
         return
     known = [code.code for code in policy.level(at).codes]
     for code in codes:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sdcensus.errors import SpecError
-from sdcensus.model.options import option
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.vocabulary import UserRole as UserRole
+from sdcensus.model.vocabulary import UserRole as UserRole, option
 
 #: The largest share of small visible groups that tables may break down, where a policy is silent.
 BROKEN_DOWN = 0.02
@@ -57,7 +56,7 @@ class AtLevel:
     @classmethod
     def parse(cls, text: str) -> AtLevel:
         """Read ``variable`` or ``variable@level``."""
-        variable, _, level = (one.strip() for one in text.partition("@"))
+        variable, _, level = (part.strip() for part in text.partition("@"))
         return cls(variable, level)
 
 
@@ -127,7 +126,7 @@ class OnlineRules:
             self.ones_and_twos,
             self.minimum_population,
         )
-        return any(one is not None for one in asked)
+        return any(limit is not None for limit in asked)
 
 
 #: The smallest group of a preset, which knows neither census nor noise: with deviations of up to 7

@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.published.figures import Support
-from sdcensus.model.published.marks import IN_PLACE, Mark, marks_in
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import IN_PLACE, Mark, Table, marks_in
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.headings import table_heading, units_text, variable_heading
@@ -201,20 +200,20 @@ def parents_of(axis: Axis) -> tuple[int, ...]:
 
     Where trees do not nest, a code has the first coarser group that holds all of it.
     """
-    made: list[int] = []
+    parents: list[int] = []
     for at, block in enumerate(axis.blocks):
-        found = np.full(block.size, NO_PARENT, dtype=np.int64)
+        parent = np.full(block.size, NO_PARENT, dtype=np.int64)
         for above in axis.blocks[at + 1 :]:
             low = np.full(block.size, above.size, dtype=np.int64)
             high = np.full(block.size, -1, dtype=np.int64)
             np.minimum.at(low, block.group, above.group)
             np.maximum.at(high, block.group, above.group)
-            fits = (low == high) & (found == NO_PARENT)
-            found[fits] = above.start + low[fits]
+            fits = (low == high) & (parent == NO_PARENT)
+            parent[fits] = above.start + low[fits]
         if axis.total and block.level != TOTAL:
-            found[found == NO_PARENT] = len(axis.codes) - 1  # codes without leaves
-        made += found.tolist()
-    return tuple(made)
+            parent[parent == NO_PARENT] = len(axis.codes) - 1  # codes without leaves
+        parents += parent.tolist()
+    return tuple(parents)
 
 
 def delivered_cells(
@@ -234,8 +233,8 @@ def heading_of(spec: TableSpec, axes: Sequence[DeliveredAxis]) -> Text:
     The first language is shown where one is asked for that is not there; it is that of the labels.
     """
     labels = {key for axis in axes for label in axis.labels for key, _ in label.by_language}
-    spoken = (*sorted(labels), *(one for one in LANGUAGES if one not in labels))
-    return Text.of({one: table_heading(spec, one) for one in spoken})
+    spoken = (*sorted(labels), *(language for language in LANGUAGES if language not in labels))
+    return Text.of({language: table_heading(spec, language) for language in spoken})
 
 
 def deliver(
@@ -273,7 +272,7 @@ def deliver(
         axes=shown,
         values=delivered_cells(table.published, shown),
         marks=None if table.flags is None else delivered_cells(table.flags, shown),
-        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
+        unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
         rows=rows,
         notes=table.notes,
         provenance=provenance,

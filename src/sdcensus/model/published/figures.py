@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, told
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.variable import Level, Variable
 
 Int64 = npt.NDArray[np.int64]
@@ -278,10 +278,10 @@ def median(
     enough = (size >= limits.none_below) & (own > 0) & closed
     below = np.where(enough, 2 * own, 1)
     whole_numbers = _wide([*lower, *(end for end in upper if end is not None)], size, scale)
-    low, own, width = (one.astype(whole_numbers) for one in (low, own, width))
+    low, own, width = (values.astype(whole_numbers) for values in (low, own, width))
     above = (2 * low * own + (size - 2 * before) * width) * scale
-    found = rounded(np.where(enough, above, 0), below)
-    return _marked(found, enough, whole.low(limits), (whole,), decimals)
+    quotients = rounded(np.where(enough, above, 0), below)
+    return _marked(quotients, enough, whole.low(limits), (whole,), decimals)
 
 
 def mean(
@@ -312,8 +312,8 @@ def mean(
     whole_numbers = _wide(twice, size, scale)
     total = counts.counts.astype(whole_numbers) @ np.array(twice, dtype=whole_numbers)
     enough = size >= limits.none_below
-    found = rounded(np.where(enough, total * scale, 0), np.where(enough, 2 * size, 1))
-    return _marked(found, enough, whole.low(limits), (whole,), decimals)
+    quotients = rounded(np.where(enough, total * scale, 0), np.where(enough, 2 * size, 1))
+    return _marked(quotients, enough, whole.low(limits), (whole,), decimals)
 
 
 def rounded(numerator: Int64, denominator: Int64) -> Int64:

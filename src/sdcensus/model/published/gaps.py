@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.cube.constraints import level_steps
-from sdcensus.model.cube.interior import with_totals
+from sdcensus.model.cube.constraints import level_steps, with_totals
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
@@ -93,12 +92,12 @@ class Gaps:
         Lines without parts are left out: their total is no sum.
         """
         empty = np.zeros(0, dtype=np.int64)
-        found: list[tuple[Int64, Int64, Int64]] = [(empty, empty, empty)]
+        columns: list[tuple[Int64, Int64, Int64]] = [(empty, empty, empty)]
         for axis_gaps in self.along:
             parts = axis_gaps.parts_of_line()
             kept = axis_gaps.shown & (parts > 0)
-            found.append((axis_gaps.gap[kept], parts[kept], axis_gaps.nonzero_parts[kept]))
-        first, second, third = zip(*found, strict=True)
+            columns.append((axis_gaps.gap[kept], parts[kept], axis_gaps.nonzero_parts[kept]))
+        first, second, third = zip(*columns, strict=True)
         return np.concatenate(first), np.concatenate(second), np.concatenate(third)
 
     @property

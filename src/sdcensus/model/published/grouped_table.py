@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.frames import frame
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
@@ -104,14 +104,14 @@ class GroupedTable:
         for kind in ("", "_label"):
             for axis, at in zip(self.axes, positions, strict=True):
                 words = axis.labels if kind else axis.codes
-                columns[f"{axis.variable}{kind}"] = [words[one] for one in at.tolist()]
+                columns[f"{axis.variable}{kind}"] = [words[position] for position in at.tolist()]
         signs = [0] * self.published.size if self.flags is None else self.flags.ravel().tolist()
         numbers = self.published.ravel().tolist()
         columns["published"] = [
             None if sign else number for number, sign in zip(numbers, signs, strict=True)
         ]
         columns["parts"] = self.parts.ravel().tolist()
-        columns["error_factor"] = [round(math.sqrt(one), 2) for one in columns["parts"]]
+        columns["error_factor"] = [round(math.sqrt(parts), 2) for parts in columns["parts"]]
         if self.flags is not None:
             columns["flag"] = [Mark(sign).sign for sign in signs]
         return columns

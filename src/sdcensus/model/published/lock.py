@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Any
 
 from sdcensus.errors import SpecError, StoreError
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.text import parse_json
 
 FORMAT_NAME = "sdcensus-publication-lock"
 FORMAT_VERSION = 2
@@ -119,8 +119,8 @@ class Making:
     def lookup(self) -> str | None:
         """How keys were looked up; ``None`` for a method that looks none up."""
         settings = _flat(parse_json(self.settings or "{}"))
-        found = (setting for name, setting in settings.items() if name.split(": ")[-1] == "lookup")
-        named = next(found, None)
+        chosen = (setting for name, setting in settings.items() if name.split(": ")[-1] == "lookup")
+        named = next(chosen, None)
         return named if isinstance(named, str) else None
 
     def changed_settings(self, other: Making) -> tuple[str, ...]:
@@ -222,8 +222,8 @@ class PublicationLock:
             if not info.code and making.series.startswith("name:") and (apart or 0) <= CLOSE_DAYS:
                 return making.series
         taken = {making.series for making in self.makings}
-        made = f"code:{census_name(info)}" if info.code else f"name:{info.reference_date}"
-        return made if made not in taken else f"{made} {len(taken)}"
+        series = f"code:{census_name(info)}" if info.code else f"name:{info.reference_date}"
+        return series if series not in taken else f"{series} {len(taken)}"
 
     def making(self, table: LockedTable) -> Making:
         """How the numbers of a table were made."""
@@ -262,8 +262,8 @@ class PublicationLock:
         tables = [table for table in self.tables if series in (None, table.series)]
         own = [table for table in tables if table.plan == plan]
         latest = sorted(own or tables, key=lambda table: table.event, reverse=True)
-        found = (self.making(locked_table).lookup for locked_table in latest)
-        return next((one for one in found if one is not None), None)
+        lookups = (self.making(locked_table).lookup for locked_table in latest)
+        return next((lookup for lookup in lookups if lookup is not None), None)
 
     def smallest_group(self, series: str) -> int:
         """The smallest group of what was published last of a census; 0 for no rule."""
@@ -339,11 +339,11 @@ class PublicationLock:
             raise StoreError(f"{where} was written by a newer sdcensus. Update sdcensus.")
         try:
             lock = cls(
-                makings=tuple(_making(one) for one in content["makings"]),
-                tables=tuple(LockedTable(**one) for one in content["tables"]),
+                makings=tuple(_making(making) for making in content["makings"]),
+                tables=tuple(LockedTable(**table) for table in content["tables"]),
                 events=tuple(
-                    LockEvent(**{**one, "kind": EventKind(one["kind"])})
-                    for one in content["events"]
+                    LockEvent(**{**event, "kind": EventKind(event["kind"])})
+                    for event in content["events"]
                 ),
             )
             lock._check()
@@ -391,14 +391,14 @@ def _flat(settings: Any, before: str = "") -> dict[str, object]:
     """Settings by name; those of the parts of a pipeline under the name of the part."""
     if not isinstance(settings, dict):
         return {}
-    made: dict[str, object] = {}
+    flat: dict[str, object] = {}
     for name, value in settings.items():
         if name == "parts" and isinstance(value, list):
             for part in value:
-                made |= _flat(part, f"{part.get('name', '')}: " if isinstance(part, dict) else "")
+                flat |= _flat(part, f"{part.get('name', '')}: " if isinstance(part, dict) else "")
         elif name != "name":
-            made[f"{before}{name}"] = value
-    return made
+            flat[f"{before}{name}"] = value
+    return flat
 
 
 def _damaged(where: str) -> StoreError:

@@ -1,11 +1,12 @@
-"""How published numbers were made, told without telling how to undo it."""
+"""How published numbers and the records behind them were made, without how to undo it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from sdcensus.model.secret import Purpose, Secret, SubSecret
 
@@ -60,3 +61,38 @@ def fingerprint(
     key = secret.sub_key(Purpose.LOOKUP, key_version)
     digest = hashlib.blake2b(text.encode(), key=key, person=b"fingerprint", digest_size=16)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivation:
+    """One step from a store to another. Public; holds no parameter, no count and no clock.
+
+    Attributes:
+        parent: The data version of the store that it began with.
+        method, method_version: The pre-tabular method.
+        fingerprint: A keyed digest of its parameters, as in the provenance of tables.
+        secret_id: The secret under which it drew, and under which the fingerprint is keyed.
+    """
+
+    parent: str
+    method: str
+    method_version: str
+    fingerprint: str
+    secret_id: str
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.method_version} {self.fingerprint}"
+
+    def to_json(self) -> dict[str, str]:
+        """As plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Derivation:
+        """Read what ``to_json`` made."""
+        return cls(**{name: str(value) for name, value in content.items()})
+
+
+def lineage_text(lineage: Sequence[Derivation]) -> str:
+    """A lineage as published files name it; empty for an original store."""
+    return " → ".join(map(str, lineage))

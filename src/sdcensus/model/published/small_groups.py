@@ -68,7 +68,7 @@ class SmallGroups:
             held, published: The cells that it lists, ascending, and their values.
             wanted: The cells that are asked for, by number.
         """
-        found = np.zeros(wanted.size, dtype=bool)
+        hidden = np.zeros(wanted.size, dtype=bool)
         absent = np.flatnonzero(values_at(held, published, wanted) == 0)
         within = [_within(axis) for axis in ancestry_of(spec).axes[: len(spec.axes)]]
         large = held[published >= self.smallest]
@@ -77,18 +77,18 @@ class SmallGroups:
             cells = wanted[rows]
             inside = self._in_small_groups(spec, cells)
             # What is listed at the smallest group or more has nothing small above it.
-            found[rows] = inside | ~_in_large_only(spec.shape, cells, within, large)
-        return found
+            hidden[rows] = inside | ~_in_large_only(spec.shape, cells, within, large)
+        return hidden
 
     def _in_small_groups(self, spec: TableSpec, cells: Numbers) -> Mask:
-        found = np.zeros(cells.size, dtype=bool)
+        inside = np.zeros(cells.size, dtype=bool)
         if not self.cells.shape[0]:
-            return found
+            return inside
         row = np.arange(cells.size)
         code = np.zeros(cells.size, dtype=np.uint64)
         codes = np.zeros(self.cells.shape[0], dtype=np.uint64)
         for at, groups in enumerate(self.groups):
-            owner = np.array([one for group in groups for one in group], dtype=np.int64)
+            owner = np.array([code for group in groups for code in group], dtype=np.int64)
             name = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
             start, names = _listed(len(spec.axes[at].codes), (owner, name))
             repeated, group = _spread(positions_on(spec.shape, at, cells[row]), start, names)
@@ -96,8 +96,8 @@ class SmallGroups:
             size = np.uint64(len(groups))
             code = code[repeated] * size + group.astype(np.uint64)
             codes = codes * size + self.cells[:, at].astype(np.uint64)
-        found[row[np.isin(code, codes)]] = True
-        return found
+        inside[row[np.isin(code, codes)]] = True
+        return inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +149,7 @@ class SparseGroups:
             self._small += _zeros(ancestry, axes, unconditioned.numbers, self._whole)
         self._large, small = self._judged(cells, useful)
         self._kept = [_places(axis) for axis in ancestry.axes]
-        kept = [one >= 0 for one in self._kept]
+        kept = [position >= 0 for position in self._kept]
         inside = _on(shape, small.numbers, kept)
         # What is not shown is not named either: only groups that are shown wherever they appear.
         self._small.append(small.numbers[~inside])
@@ -209,10 +209,10 @@ class SparseGroups:
                 place = np.zeros(part.size, dtype=np.int64)
                 place = place if fixed else positions_on(spec.shape, at, part)
                 cells += axis.kept[place].astype(np.uint64) * np.uint64(weight)
-            found = ~_in_large_only(shape, cells, self._above, self._large)
+            is_small = ~_in_large_only(shape, cells, self._above, self._large)
             if self._whole is not None:
-                found |= ~_among(self._whole, cells)
-            hidden[first : first + _AT_A_TIME] = found
+                is_small |= ~_among(self._whole, cells)
+            hidden[first : first + _AT_A_TIME] = is_small
         return hidden
 
 
@@ -248,7 +248,7 @@ def _outside(
     for at, groups in enumerate(named):
         used, new = np.unique(rows[:, at], return_inverse=True)
         rows[:, at] = new.reshape(-1)
-        named[at] = [groups[one] for one in used]
+        named[at] = [groups[position] for position in used]
     return tuple(tuple(groups) for groups in named), rows
 
 
@@ -263,19 +263,19 @@ def _zeros(
     shape = ancestry.extended.shape
     above = [pairs for _, pairs in axes]
     tops = [np.flatnonzero(useful & (np.diff(start) == 0)) for useful, (start, _) in axes]
-    found: list[Numbers] = []
+    small: list[Numbers] = []
     held = 0
     for candidates in _candidates(shape, axes, tops, large):
         candidates = candidates[_in_large_only(shape, candidates, above, large)]
-        found.append(candidates[~_among(listed, candidates)])
-        held += found[-1].size
+        small.append(candidates[~_among(listed, candidates)])
+        held += small[-1].size
         if held > MOST_GROUPS:
             raise SpecError(
                 f"{ancestry.spec.title}: more than {MOST_GROUPS:,} groups above its cells have"
                 " nobody in them, too many to tell which cells are not shown because of them. Show"
                 " the levels and totals above its codes as well, or take fewer or coarser axes."
             )
-    return found
+    return small
 
 
 def _candidates(

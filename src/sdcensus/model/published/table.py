@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -13,10 +14,63 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
 from sdcensus.model.frames import frame
-from sdcensus.model.published.marks import IN_PLACE, Mark
+from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.spec.table_spec import TableSpec, too_large
 from sdcensus.model.text import Text
+
+
+class Mark(IntEnum):
+    """Why a published cell has no number, or what is to be known about the one that it has.
+
+    Of several that could stand in the place of a sum, the largest does: that a group is not broken
+    down tells nothing about the values below it.
+    """
+
+    NONE = 0
+    WITHHELD = 1
+    BELOW_THRESHOLD = 2
+    REFUSED = 3
+    NOT_AVAILABLE = 4
+    LOW_RELIABILITY = 5
+    POPULATED = 6
+    NOT_BROKEN_DOWN = 7
+
+    @property
+    def has_number(self) -> bool:
+        """Whether a number stands in the cell."""
+        return self in (Mark.NONE, Mark.LOW_RELIABILITY, Mark.POPULATED)
+
+    @property
+    def sign(self) -> str:
+        """What files show: instead of a number, or beside it in a column of its own."""
+        return _SIGNS[self.value]
+
+    @property
+    def meaning(self) -> Text:
+        """What the sign means, for a legend."""
+        return Text.named(f"marks.{self.name.lower()}") if self else Text()
+
+
+#: The marks that stand in the place of a number.
+IN_PLACE = tuple(mark for mark in Mark if not mark.has_number)
+
+
+def marks_in(marks: npt.NDArray[np.uint8] | None) -> tuple[Mark, ...]:
+    """The marks that stand in some cells.
+
+    Examples:
+        >>> [mark.name for mark in marks_in(np.array([0, 7, 1, 7], dtype=np.uint8))]
+        ['WITHHELD', 'NOT_BROKEN_DOWN']
+    """
+    if marks is None:
+        return ()
+    present = set(np.unique(marks).tolist())
+    return tuple(mark for mark in Mark if mark and mark.value in present)
+
+
+_SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "k")
+
 
 Int64 = npt.NDArray[np.int64]
 
@@ -332,3 +386,21 @@ def _columns(
     else:
         columns["published"] = numbers
     return columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedTable:
+    """A published table as it was read from its file.
+
+    Attributes:
+        name: The name of the file.
+        table: What it shows.
+        provenance: How it was made, if the file says so.
+    """
+
+    name: str
+    table: AnyTable
+    provenance: Provenance | None = None
+
+    def __repr__(self) -> str:
+        return f"<PublishedTable {self.name}>"

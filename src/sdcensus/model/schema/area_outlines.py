@@ -28,11 +28,11 @@ _FEWEST = 4
 def for_screen(shapes: Shapes) -> Shapes:
     """Areas with as few points as a screen needs, if they have many."""
     steps = _FINEST
-    made = shapes
-    while len(made.points) > MOST_POINTS and steps >= _COARSEST:
-        made = simplified(made, max(shapes.extent // steps, 1))
+    simpler = shapes
+    while len(simpler.points) > MOST_POINTS and steps >= _COARSEST:
+        simpler = simplified(simpler, max(shapes.extent // steps, 1))
         steps //= 2
-    return made
+    return simpler
 
 
 def simplified(shapes: Shapes, step: int) -> Shapes:
@@ -132,12 +132,12 @@ def _polygons(
     if len(outside) == 1 or len(outside) == len(rings):
         rest = [ring for ring in rings if ring not in outside]
         return [[ring, *(rest if at == 0 else [])] for at, ring in enumerate(outside)]
-    made = {ring: [ring] for ring in outside}
+    polygons = {ring: [ring] for ring in outside}
     for hole in (ring for ring in rings if not outer[ring]):
         around = [ring for ring in outside if _inside(shapes, hole, ring)]
         smallest = min(around or outside, key=lambda ring: _size(shapes, ring))
-        made[smallest].append(hole)
-    return [*made.values()]
+        polygons[smallest].append(hole)
+    return [*polygons.values()]
 
 
 def _size(shapes: Shapes, ring: int) -> int:

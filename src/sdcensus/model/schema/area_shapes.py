@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import InputError
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.schema.variable import Variable
+from sdcensus.model.text import parse_json
 
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
@@ -83,19 +83,19 @@ def read_shapes(content: bytes, variable: Variable, where: str) -> dict[str, Sha
         named = _properties(feature).get("level")
         level = named if isinstance(named, str) and named in levels else variable.leaf_level
         by_level.setdefault(level, []).append(feature)
-    found = {}
+    by_code = {}
     for name, members in by_level.items():
         known = {code.code for code in variable.level(name).codes}
         chosen = _with_codes(members, known)
         if chosen:
-            found[name] = chosen
-    if not found:
+            by_code[name] = chosen
+    if not by_code:
         raise InputError(
             f"{where}: no feature has a code of {variable.name!r}. Put the code of each area into a"
             ' property of its feature, such as "code".'
         )
-    drawn = {name: _Drawn(members, where) for name, members in found.items()}
-    degrees = all(one.degrees for one in drawn.values())
+    drawn = {name: _Drawn(members, where) for name, members in by_code.items()}
+    degrees = all(shapes.degrees for shapes in drawn.values())
     return {name: one.shapes(degrees, where) for name, one in drawn.items()}
 
 
@@ -108,19 +108,19 @@ def _features(content: bytes, where: str) -> list[Mapping[str, Any]]:
     features = document.get("features") if isinstance(document, dict) else None
     if kind != "FeatureCollection" or not isinstance(features, list):
         raise InputError(f"{where} is no GeoJSON FeatureCollection.")
-    found: list[Mapping[str, Any]] = [
+    collected: list[Mapping[str, Any]] = [
         feature
         for feature in features
         if isinstance(feature, dict) and feature.get("type") == "Feature"
     ]
-    if len(found) != len(features):
+    if len(collected) != len(features):
         raise InputError(f"{where}: every member of 'features' must be a Feature.")
-    return found
+    return collected
 
 
 def _properties(feature: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = feature.get("properties")
-    return found if isinstance(found, dict) else {}
+    properties = feature.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def _with_codes(
@@ -239,7 +239,7 @@ def without_needless_points(shapes: Shapes, *, straight: bool = True) -> Cleaned
     sizes = np.diff(np.append(starts, ring_of.size))
     alive = sizes > 2
     inside = np.repeat(alive, sizes)
-    made = Shapes(
+    simpler = Shapes(
         shapes.codes,
         points[inside],
         np.concatenate([[0], np.cumsum(sizes[alive])]),
@@ -247,7 +247,7 @@ def without_needless_points(shapes: Shapes, *, straight: bool = True) -> Cleaned
         shapes.unit,
         shapes.degrees,
     )
-    return Cleaned(made, kept[alive])
+    return Cleaned(simpler, kept[alive])
 
 
 def neighbours(ring_of: Int64) -> tuple[Int64, Int64]:
@@ -264,8 +264,8 @@ def numbered_points(points: Int64) -> tuple[Int64, Int64]:
     """All different points, and for each point its number among them."""
     packed = ((points[:, 0] + _FARTHEST) << 32) | (points[:, 1] + _FARTHEST)
     different, number = np.unique(packed, return_inverse=True)
-    found = np.stack([(different >> 32) - _FARTHEST, (different & 0xFFFFFFFF) - _FARTHEST], axis=1)
-    return found, number.reshape(-1).astype(np.int64)
+    places = np.stack([(different >> 32) - _FARTHEST, (different & 0xFFFFFFFF) - _FARTHEST], axis=1)
+    return places, number.reshape(-1).astype(np.int64)
 
 
 def cross(one: Int64, other: Int64) -> Int64:
@@ -368,7 +368,7 @@ def _traced(start: Int64, end: Int64, corners: Int64) -> Iterator[list[int]]:
             if beyond[now] - first[now] == 1:
                 now = first[now]
             else:
-                ways = [one for one in range(first[now], beyond[now]) if not used[one]]
+                ways = [edge for edge in range(first[now], beyond[now]) if not used[edge]]
                 if not ways:
                     break
                 now = _leftmost(

@@ -204,9 +204,9 @@ def _depths(nodes: Sequence[Node]) -> dict[str, int]:
             chain.append(code)
             code = parent_of[code]
         above = depth[code] if code else -1
-        for one in reversed(chain):
+        for link in reversed(chain):
             above += 1
-            depth[one] = above
+            depth[link] = above
     return depth
 
 
@@ -269,11 +269,11 @@ def tree_levels(
         raise SpecError("\n".join(problem.text for problem in problems))
     kinds = kinds or {}
     groups = {node.parent for node in nodes if node.parent}
-    made = {
+    codes = {
         node.code: Code(node.code, node.label, kinds.get(node.code, CodeKind.VALID))
         for node in nodes
     }
-    leaves = in_code_order(made[node.code] for node in nodes if node.code not in groups)
+    leaves = in_code_order(codes[node.code] for node in nodes if node.code not in groups)
     heights, titles = _heights(nodes, names, prefix)
     chains = _chains(nodes, [leaf.code for leaf in leaves])
     levels = []
@@ -283,7 +283,7 @@ def tree_levels(
             [code for code in chain if heights[code] <= height][-1:] or chain[:1]
             for chain in chains
         ]
-        levels.append(_level(title, [one[0] for one in shown], nodes, made, leaves))
+        levels.append(_level(title, [one[0] for one in shown], nodes, codes, leaves))
     return Tree(leaves, tuple(levels), titles[0] if titles else "")
 
 
@@ -385,5 +385,5 @@ def _reordered(level: Level) -> Level:
 
 
 def _shown(codes: Sequence[str]) -> str:
-    some = ", ".join(map(repr, codes[:5]))
-    return some if len(codes) <= 5 else f"{some} and {len(codes) - 5} more"
+    first_codes = ", ".join(map(repr, codes[:5]))
+    return first_codes if len(codes) <= 5 else f"{first_codes} and {len(codes) - 5} more"

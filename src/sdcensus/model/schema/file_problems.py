@@ -164,12 +164,15 @@ def refuse_if(
         afterwards: What became of the work, for the end of the message.
         otherwise: How to go on in spite of the problems, where an option allows that.
     """
-    found = sorted(problems, key=lambda problem: (problem.file, problem.column, problem.kind))
-    fatal = [problem for problem in found if problem.kind in FATAL]
-    if not (found if on_problem is OnProblem.REFUSE else fatal):
+    listed = sorted(problems, key=lambda problem: (problem.file, problem.column, problem.kind))
+    fatal = [problem for problem in listed if problem.kind in FATAL]
+    if not (listed if on_problem is OnProblem.REFUSE else fatal):
         return
-    kinds = "1 kind of problem" if len(found) == 1 else f"{len(found)} kinds of problems"
-    lines = [f"The files do not fit the schema ({kinds}):", *(f"  {problem}" for problem in found)]
+    kinds = "1 kind of problem" if len(listed) == 1 else f"{len(listed)} kinds of problems"
+    lines = [
+        f"The files do not fit the schema ({kinds}):",
+        *(f"  {problem}" for problem in listed),
+    ]
     if fatal:
         weights = any(problem.kind is ProblemKind.BAD_WEIGHT for problem in fatal)
         ids = any(problem.kind is not ProblemKind.BAD_WEIGHT for problem in fatal)

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.levels_told_apart import Partition, uses_of
 from sdcensus.model.spec.record_sets import leaves_in
@@ -256,14 +255,14 @@ def _tied(leaves: Mask, ways: Sequence[_Shown]) -> list[tuple[_Shown, tuple[int,
     Some sum and difference of classes lies within the leaves exactly if the classes, cut to the
     other leaves, depend on each other more than the classes themselves.
     """
-    found = [(way, tied_parts(leaves, way.partition)) for way in ways]
-    if any(parts for _, parts in found):
-        return [(way, parts) for way, parts in found if parts]
+    tied = [(way, tied_parts(leaves, way.partition)) for way in ways]
+    if any(parts for _, parts in tied):
+        return [(way, parts) for way, parts in tied if parts]
     classes = np.concatenate(
         [way.partition == np.unique(way.partition)[:, None] for way in ways]
     ).astype(np.float64)
     together = np.linalg.matrix_rank(classes)
-    return found if np.linalg.matrix_rank(classes[:, ~leaves]) < together else []
+    return tied if np.linalg.matrix_rank(classes[:, ~leaves]) < together else []
 
 
 def _codes(variable: Variable, ways: Sequence[tuple[_Shown, tuple[int, ...]]]) -> Iterator[str]:

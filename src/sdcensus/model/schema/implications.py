@@ -51,15 +51,15 @@ def declared_rules(schema: Schema) -> tuple[PairRule, ...]:
     Rules about the same two variables count together, with what is said about either of them
     alone. Of a rule about more of them, what it says about two whatever the others are is kept.
     """
-    found: dict[tuple[str, str], list[PairRule]] = {}
+    by_pair: dict[tuple[str, str], list[PairRule]] = {}
     alone: dict[str, Mask] = {}
     for rule in schema.impossible:
         universe = universe_of(rule.when, schema)
         for pair in _pairs(universe):
-            found.setdefault((pair.variables[0].name, pair.variables[1].name), []).append(pair)
+            by_pair.setdefault((pair.variables[0].name, pair.variables[1].name), []).append(pair)
         for name, mask in _alone(universe):
             alone[name] = alone[name] | mask if name in alone else mask
-    for rules in found.values():
+    for rules in by_pair.values():
         first, second = rules[0].variables
         nothing = np.zeros(len(first.codes), np.int64), np.zeros(len(second.codes), np.int64)
         if first.name in alone:
@@ -68,7 +68,7 @@ def declared_rules(schema: Schema) -> tuple[PairRule, ...]:
         if second.name in alone:
             classes = alone[second.name].astype(np.int64)
             rules.append(PairRule((first, second), (nothing[0], classes), _SECOND[None, :]))
-    return tuple(_together(found[names]) for names in sorted(found))
+    return tuple(_together(by_pair[names]) for names in sorted(by_pair))
 
 
 def _alone(universe: Universe) -> Iterable[tuple[str, Mask]]:
@@ -98,14 +98,14 @@ def _together(rules: list[PairRule]) -> PairRule:
     """Several rules about the same two variables as one."""
     if len(rules) == 1:
         return rules[0]
-    made: list[Int64] = []
+    classes: list[Int64] = []
     leaves: list[Int64] = []
     for side in (0, 1):
         merged = classes_together(np.stack([rule.classes[side] for rule in rules]))
-        made.append(merged)
+        classes.append(merged)
         leaves.append(np.unique(merged, return_index=True)[1])
     impossible = np.zeros((leaves[0].size, leaves[1].size), dtype=bool)
     for rule in rules:
         rows, columns = rule.classes[0][leaves[0]], rule.classes[1][leaves[1]]
         impossible |= rule.impossible[np.ix_(rows, columns)]
-    return PairRule(rules[0].variables, (made[0], made[1]), impossible)
+    return PairRule(rules[0].variables, (classes[0], classes[1]), impossible)

@@ -75,7 +75,7 @@ def _covered(spec: TableSpec, impossible: Sequence[Universe]) -> Mask:
             possible = np.asarray(possible.any(axis=last))
             continue
         axis = spec.axes[at]
-        codes = np.stack([leaves_of(axis, one) for one in range(len(axis.codes))])
+        codes = np.stack([leaves_of(axis, position) for position in range(len(axis.codes))])
         grouped = np.tensordot(possible.astype(np.int64), codes.T.astype(np.int64), (last, 0)) > 0
         possible = np.moveaxis(grouped, -1, last)
         shape[at] = len(axis.codes)

@@ -1,4 +1,4 @@
-"""Variables, their codes, and the levels at which they may be shown."""
+"""The units of a census, variables, their codes, and the levels at which they may be shown."""
 
 from __future__ import annotations
 
@@ -10,9 +10,76 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName, told
-from sdcensus.model.schema.entity import Entity
+from sdcensus.errors import Sentence, SpecError, UnknownName, told, unknown
 from sdcensus.model.text import Text
+
+
+class Entity(StrEnum):
+    """A kind of unit with records of its own."""
+
+    PERSON = "person"
+    FAMILY = "family"
+    HOUSEHOLD = "household"
+    DWELLING = "dwelling"
+    BUILDING = "building"
+
+    @property
+    def tag(self) -> str:
+        """The letter that keeps record keys of different kinds of units apart."""
+        return self.value[0].upper()
+
+    @property
+    def plural(self) -> str:
+        """The word for many of them, as plans and tables say it."""
+        return "families" if self is Entity.FAMILY else f"{self.value}s"
+
+    @property
+    def single(self) -> Sentence:
+        """The word for one of them, inside a message."""
+        return told(f"single.{self.value}", self.value)
+
+    @property
+    def many(self) -> Sentence:
+        """The word for many of them, inside a message."""
+        return told(f"many.{self.value}", self.plural)
+
+    @classmethod
+    def parse(cls, word: str) -> Entity:
+        """Read ``person`` or ``persons`` alike.
+
+        Examples:
+            >>> Entity.parse("families")
+            <Entity.FAMILY: 'family'>
+        """
+        for entity in cls:
+            if word.strip().lower() in (entity.value, entity.plural):
+                return entity
+        raise SpecError(unknown("kind of unit", word, [entity.plural for entity in cls]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntitySpec:
+    """How records of one kind are identified and which record of another kind holds them.
+
+    Attributes:
+        entity: The kind.
+        id: Columns that together identify a record; joined by ``|`` they are its canonical id.
+        within: The kind that holds it, if any.
+        link: Columns of this entity's file that name the parent's id, in its order.
+        optional: Whether a record may have no parent.
+        from_content: There is no id: what the record says, and its rank among those that say the
+            same, take its place. A corrected record then has another key.
+        derived_from: No file of its own: one record per distinct id in the file of this kind.
+    """
+
+    entity: Entity
+    id: tuple[str, ...]
+    within: Entity | None = None
+    link: tuple[str, ...] = ()
+    optional: bool = False
+    from_content: bool = False
+    derived_from: Entity | None = None
+
 
 Made = TypeVar("Made")
 
@@ -206,12 +273,12 @@ class Variable:
 
         Few such things are kept. Tables that ask for the same share them.
         """
-        found: Made | None = self._made.get(key)
-        if found is None:
-            found = make()
+        derived: Made | None = self._made.get(key)
+        if derived is None:
+            derived = make()
             if len(self._made) < MOST_MADE:
-                self._made[key] = found
-        return found
+                self._made[key] = derived
+        return derived
 
     def level(self, name: str | None = None) -> Level:
         """The level of that name; the leaves when none is named."""

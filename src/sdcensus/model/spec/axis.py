@@ -130,7 +130,7 @@ def make_axis(variable: Variable, levels: Iterable[Level], *, total: bool) -> Ax
     distinct = {level.name: level for level in levels}
     ordered = tuple(sorted(distinct.values(), key=lambda level: (-len(level.codes), level.name)))
     declared = list(variable.levels())
-    if all(any(level is one for one in declared) for level in ordered):
+    if all(any(level is other for other in declared) for level in ordered):
         key = ("axis", tuple(level.name for level in ordered), total)
         return variable.kept(key, lambda: _make_axis(variable, ordered, total=total))
     return _make_axis(variable, ordered, total=total)

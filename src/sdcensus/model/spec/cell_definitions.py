@@ -20,10 +20,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.model.cube.layout import positions_on
 from sdcensus.model.schema.implications import PairRule
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import Axis
-from sdcensus.model.spec.leaf_sets import LeafSets, axis_sets, digest, joined, mask_sets
+from sdcensus.model.spec.record_sets import (
+    LeafSets,
+    axis_sets,
+    digest,
+    joined,
+    leaves_in,
+    mask_sets,
+)
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
 
@@ -137,15 +145,15 @@ class Definitions:
 
     def possible(self, positions: Sequence[Which]) -> Mask:
         """Whether some cells can hold a record at all, as far as codes and condition tell."""
-        made = np.ones(
+        possible = np.ones(
             np.broadcast_shapes(*(np.shape(position) for position in positions)), dtype=bool
         )
         for part in self._parts:
             held = np.append(part.sets.sizes > 0, True)  # the last, for -1, for no set
-            made &= held[part.which[tuple(positions[at] for at in part.axes)]]
+            possible &= held[part.which[tuple(positions[at] for at in part.axes)]]
         if self._joint is not None:
-            made &= self._joint.held[tuple(positions[at] for at in self._joint.axes)]
-        return made
+            possible &= self._joint.held[tuple(positions[at] for at in self._joint.axes)]
+        return possible
 
     def _sum(self, take: Callable[[tuple[int, ...], Which], Which], word: int) -> UInt64:
         """Add the digests of all parts, as ``take`` arranges them."""
@@ -258,7 +266,7 @@ def _ways(axis: Axis, rest: Universe, words: int) -> _Ways:
     sets = axis_sets(axis, None, words)
     met = sets.inside(classes, size) > 0
     alone = met.sum(axis=1) <= 1  # a code without leaves is no set across several classes
-    masks = [classes == one for one in range(size)]
+    masks = [classes == class_number for class_number in range(size)]
     of_code = met.argmax(axis=1).astype(np.int64)
     firsts = np.cumsum([0, *(count for _, count in sets.blocks)])
     for code in np.flatnonzero(~alone).tolist():
@@ -295,15 +303,15 @@ class _Implied:
 
 def _implications(parts: Sequence[_Part], rules: Sequence[PairRule]) -> list[_Implied]:
     places = {part.sets.variable.name: at for at, part in enumerate(parts)}
-    made = []
+    implications = []
     for rule in rules:
         if all(variable.name in places for variable in rule.variables):
             for turned in (rule, rule.turned()):
                 source, target = (places[variable.name] for variable in turned.variables)
                 implied = _implied(turned, source, target, parts)
                 if implied is not None:
-                    made.append(implied)
-    return made
+                    implications.append(implied)
+    return implications
 
 
 def _implied(rule: PairRule, source: int, target: int, parts: Sequence[_Part]) -> _Implied | None:
@@ -348,7 +356,7 @@ def _dropped(
     A set is left out if another set of the cell implies it, through others or not. Of sets that
     imply each other the one of the first variable by name stays.
     """
-    reach = {(one.source, one.target): one.at(which) for one in implied}
+    reach = {(rule.source, rule.target): rule.at(which) for rule in implied}
     parts = sorted({at for pair in reach for at in pair})
     for middle, source, target in itertools.permutations(parts, 3):
         if (source, middle) in reach and (middle, target) in reach:
@@ -362,3 +370,57 @@ def _dropped(
             implies = implies & ~back
         dropped[target] = dropped[target] | implies if target in dropped else implies
     return dropped
+
+
+#: Hashes that tell cells apart over all publications of an office have so many words.
+_WORDS = 2
+
+
+def cell_hashes(spec: TableSpec, *, cells: npt.NDArray[Any] | None = None) -> UInt64:
+    """For each cell of a table the hash of its records, as two 64-bit numbers.
+
+    Args:
+        spec: The table.
+        cells: The numbers of the cells that are wanted, the last axis running fastest; all of
+            them without.
+
+    Returns:
+        An array of one row for each cell. Cells that cannot hold a record have the hash 0.
+    """
+    wanted = np.arange(spec.cells, dtype=np.uint64) if cells is None else cells.astype(np.uint64)
+    kind = [spec.of.value, spec.measure.value]
+    definitions = Definitions.build(spec, kind=kind, words=_WORDS)
+    positions = [positions_on(spec.shape, at, wanted) for at in range(len(spec.axes))]
+    hashes = np.empty((wanted.size, _WORDS), dtype=np.uint64)
+    for word in range(_WORDS):
+        hashes[:, word] = definitions.listed(positions, word)
+    hashes[~np.broadcast_to(definitions.possible(positions), wanted.shape)] = 0
+    return hashes
+
+
+def code_digests(spec: TableSpec, variable: Variable) -> tuple[UInt64, npt.NDArray[np.bool_]]:
+    """For each code of a variable in a table the digest of its leaves, and if it has any.
+
+    A variable that is no axis has one code: what the condition of the table leaves of it.
+    Conditions on several variables together are taken for the leaves that occur in them at all.
+    """
+    inside = leaves_in(spec.universe, variable)
+    shown = [axis for axis in spec.axes if axis.variable.name == variable.name]
+    sets = (
+        axis_sets(shown[0], None if inside.all() else inside, _WORDS)
+        if shown
+        else mask_sets(variable, [inside], _WORDS)
+    )
+    return sets.digests, sets.sizes > 0
+
+
+def cell_definitions(spec: TableSpec, rules: tuple[PairRule, ...] = ()) -> Definitions:
+    """What the cells of a table ask, as one 64-bit number for each: the second word of draws.
+
+    The unit is part of it, the measure is not: a weighted count and a plain one of the same
+    records share their noise, so that the two together are no second look.
+    """
+    return spec.kept(
+        ("definitions", rules),
+        lambda: Definitions.build(spec, kind=[spec.of.value], rules=rules),
+    )

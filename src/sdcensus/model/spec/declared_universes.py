@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.code_lists import MISSING_CODES
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
-from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level, Variable
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.universe import Universe, universe_of
-from sdcensus.model.text import Text
+from sdcensus.model.text import NOT_STATED_LABEL, Text
 
 Mask = npt.NDArray[np.bool_]
 
@@ -69,7 +69,7 @@ def with_universe(schema: Schema, declared: DeclaredUniverse) -> Schema:
         if declared.name in names | {tree.name for tree in variable.hierarchies}:
             raise SpecError(f"{variable.name!r} has a level {declared.name!r} already.")
         longer = _with_level(variable, declared, leaves)
-        variables = [longer if one is variable else one for one in schema.variables]
+        variables = [longer if known is variable else known for known in schema.variables]
         added = replace(schema, variables=tuple(variables))
     return replace(added, universes=(*schema.universes, declared))
 
@@ -107,7 +107,7 @@ def set_condition(variable: Variable, leaves: Mask) -> str:
 
     Examples:
         >>> from sdcensus.model.schema.code_lists import range_codes
-        >>> from sdcensus.model.schema.entity import Entity
+        >>> from sdcensus.model.schema.variable import Entity
         >>> age = Variable(name="age", entity=Entity.PERSON, codes=range_codes(0, 90))
         >>> set_condition(age, np.arange(91) >= 15), set_condition(age, np.arange(91) == 3)
         ('age >= 15', "age in ('3')")
@@ -163,3 +163,34 @@ def _without_universes(variable: Variable) -> Variable:
     kept = tuple(tree for tree in variable.hierarchies if tree.name not in names)
     labels = tuple(pair for pair in variable.level_labels if pair[0] not in names)
     return replace(variable, hierarchies=kept, level_labels=labels)
+
+
+#: The leaf that a variable without any missing code gets.
+UNKNOWN = Code(MISSING_CODES[CodeKind.NOT_STATED], NOT_STATED_LABEL, CodeKind.NOT_STATED)
+
+
+def with_missing_codes(schema: Schema) -> Schema:
+    """The schema in which every stored variable with codes has a code for "not stated".
+
+    Variables that have a missing code of either kind stay as they are. The others get one more
+    leaf, which stays itself at every level, whether the data need it or not: the shape of a table
+    depends on the option, never on the records.
+    """
+    return with_other_variables(schema, _with_missing_code)
+
+
+def _with_missing_code(variable: Variable) -> Variable:
+    if not variable.is_axis or variable.missing_position is not None:
+        return variable
+    return replace(
+        variable,
+        codes=(*variable.codes, UNKNOWN),
+        hierarchies=tuple(
+            Hierarchy(hierarchy.name, tuple(map(_with_unknown, hierarchy.levels)))
+            for hierarchy in variable.hierarchies
+        ),
+    )
+
+
+def _with_unknown(level: Level) -> Level:
+    return Level(level.name, (*level.codes, UNKNOWN), (*level.group, len(level.codes)))

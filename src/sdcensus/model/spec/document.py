@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import InputError, SdcensusError
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level, Role, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import Universe
@@ -61,13 +60,13 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
     try:
         if document["version"] > VERSION:
             raise InputError(f"{where} was described by a newer version of sdcensus. Update it.")
-        lists = [_list_from(one) for one in document["code_lists"]]
+        lists = [_list_from(code_list) for code_list in document["code_lists"]]
         variables = {variable.name: variable for variable in lists}
         axes = []
-        for one in document["axes"]:
-            variable = variables[one["variable"]]
-            levels = [variable.level(name) for name in one["levels"]]
-            axes.append(make_axis(variable, levels, total=bool(one["total"])))
+        for shown in document["axes"]:
+            variable = variables[shown["variable"]]
+            levels = [variable.level(name) for name in shown["levels"]]
+            axes.append(make_axis(variable, levels, total=bool(shown["total"])))
         return TableSpec(
             of=Entity(document["of"]),
             axes=tuple(axes),
@@ -85,9 +84,9 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
 
 def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:
     """The variables of a specification, each with those of its levels that are shown."""
-    found = [(axis.variable, axis.levels) for axis in spec.axes]
-    shown = {variable.name for variable, _ in found}
-    return found + [
+    on_axes = [(axis.variable, axis.levels) for axis in spec.axes]
+    shown = {variable.name for variable, _ in on_axes}
+    return on_axes + [
         (variable, ()) for variable in spec.universe.variables if variable.name not in shown
     ]
 
@@ -147,17 +146,17 @@ def variable_from_json(one: Mapping[str, Any]) -> Variable:
 
 
 def _code(code: Code) -> Json:
-    made: Json = {"code": code.code}
+    written: Json = {"code": code.code}
     if code.label:
-        made["label"] = _text(code.label)
+        written["label"] = _text(code.label)
     if code.is_missing:
-        made["kind"] = code.kind.value
+        written["kind"] = code.kind.value
     # Any number at all has no lowest: what stands for it inside would be read as one.
     if code.lower is not None and code.lower > -LARGEST_NUMBER:
-        made["from"] = code.lower
+        written["from"] = code.lower
     if code.upper is not None:
-        made["to"] = code.upper
-    return made
+        written["to"] = code.upper
+    return written
 
 
 def _codes(codes: Sequence[Mapping[str, Any]]) -> tuple[Code, ...]:
@@ -197,7 +196,7 @@ def _universe_from(document: Mapping[str, Any] | None, variables: dict[str, Vari
     if document is None:
         return Universe((), (), np.array(True))
     truth = np.array(document["holds"], dtype=bool)
-    classes = tuple(np.array(one, dtype=np.int64) for one in document["leaf_belongs_to"])
+    classes = tuple(np.array(group, dtype=np.int64) for group in document["leaf_belongs_to"])
     chosen = tuple(variables[name] for name in document["variables"])
     for variable, class_ in zip(chosen, classes, strict=True):
         if class_.size != len(variable.codes):

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.cube.layout import positions_of
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.schema.variable import Entity, Level, Role, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import Measure, TableSpec

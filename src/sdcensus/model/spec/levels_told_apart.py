@@ -133,7 +133,7 @@ def strictly_coarser(partition: Partition, limit: Partition) -> bool:
 
 def coarser_levels(level: Level, among: Sequence[Level]) -> tuple[Level, ...]:
     """Of some levels those next above a level: coarser, with none of them in between."""
-    above = [one for one in among if strictly_coarser(one.group_array, level.group_array)]
+    above = [other for other in among if strictly_coarser(other.group_array, level.group_array)]
     return tuple(
         level
         for level in above

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sdcensus.errors import QuestionError, Sentence, told
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 
 Json = dict[str, Any]
 
@@ -123,7 +123,7 @@ class Question:
             parameters.remove(("by", ""))
         for name, value in parameters:
             if name == "by":
-                document.setdefault("by", []).extend(one.strip(" ") for one in value.split(","))
+                document.setdefault("by", []).extend(name.strip(" ") for name in value.split(","))
             elif name in ("of", "where", "codes", "groups"):
                 if name in document:
                     _refuse(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.schema.variable import Variable
-from sdcensus.model.spec.cell_hashes import cell_hashes, code_digests
+from sdcensus.model.spec.cell_definitions import cell_hashes, code_digests
 from sdcensus.model.spec.record_sets import is_product
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -96,9 +96,9 @@ class HashedCells:
 
     def of(self, cells: Numbers) -> tuple[Int64, Numbers]:
         """Of some cells those that are shared, by their places among them, and their numbers."""
-        found = _places(cell_hashes(self.spec, cells=cells), cell_hashes(self.other))
-        kept = np.flatnonzero(found >= 0)
-        return kept, found[kept].astype(np.uint64)
+        places = _places(cell_hashes(self.spec, cells=cells), cell_hashes(self.other))
+        kept = np.flatnonzero(places >= 0)
+        return kept, places[kept].astype(np.uint64)
 
 
 def shared_cells(spec: TableSpec, other: TableSpec) -> SharedCells | HashedCells | None:
@@ -123,12 +123,12 @@ def shared_cells(spec: TableSpec, other: TableSpec) -> SharedCells | HashedCells
         variable = mine.get(name) or theirs[name]
         digests, held = code_digests(spec, variable)
         others, possible = code_digests(other, theirs.get(name, variable))
-        found = _places(digests, others, possible)
-        found[~held] = -1
-        place = np.where(found >= 0, found * weights.get(name, 0), -1)
+        code_places = _places(digests, others, possible)
+        code_places[~held] = -1
+        place = np.where(code_places >= 0, code_places * weights.get(name, 0), -1)
         if name in shown:
             places[shown[name]] = place
-        elif found[0] < 0:
+        elif code_places[0] < 0:
             return None
         else:
             start += int(place[0])
@@ -162,11 +162,11 @@ def _places(wanted: Hashes, known: Hashes, possible: npt.NDArray[np.bool_] | Non
     order = at[np.argsort(known[at, 0], kind="stable")]
     first = known[order, 0]
     place = np.searchsorted(first, wanted[:, 0])
-    found = np.full(wanted.shape[0], -1, dtype=np.int64)
+    places = np.full(wanted.shape[0], -1, dtype=np.int64)
     inside = np.flatnonzero(place < first.size)
     if possible is None:
         inside = inside[wanted[inside].any(axis=1)]
     candidate = order[place[inside]]
     same = (known[candidate] == wanted[inside]).all(axis=1)
-    found[inside[same]] = candidate[same]
-    return found
+    places[inside[same]] = candidate[same]
+    return places

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, told
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.spec.axis import Axis, parse_axis
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
 from sdcensus.model.vocabulary import Measure as Measure
@@ -141,8 +141,8 @@ class TableSpec:
         """Something that is made of this table alone: made once, as a table never changes."""
         if key not in self._made:
             self._made[key] = make()
-        made: Made = self._made[key]
-        return made
+        derived: Made = self._made[key]
+        return derived
 
     def with_axes(self, axes: Iterable[Axis]) -> TableSpec:
         """The same table on other axes."""
@@ -183,4 +183,28 @@ def too_large(spec: TableSpec, purpose: str) -> str:
     return (
         f"{spec.title}: the table is too large to be held whole, which {purpose} needs. Take fewer"
         " or coarser axes."
+    )
+
+
+def area_axis(
+    spec: TableSpec, named: str | None, *, how: str = "area=, on the command line --area"
+) -> int:
+    """The position of the axis of areas: the named variable, else the first geography.
+
+    Refuses a table without such an axis.
+
+    Args:
+        spec: The table.
+        named: The variable, if one is named.
+        how: How it is named, for the message.
+    """
+    if named is not None:
+        return spec.position(named)
+    for position, axis in enumerate(spec.axes):
+        if axis.variable.role is Role.GEOGRAPHY:
+            return position
+    shown = ", ".join(axis.variable.name for axis in spec.axes) or "none"
+    raise SpecError(
+        f"{spec.title}: no axis of the table is a geography. Its axes are: {shown}. Name the one"
+        f" whose codes are areas ({how}), or give its variable the role 'geography' in the schema."
     )

@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from sdcensus.errors import ConditionError, Sentence, SpecError, UnknownName, both, told, unknown
 from sdcensus.model.schema.encoding import whole_number
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
-from sdcensus.model.schema.variable import Code, Level, Variable
+from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,
@@ -254,7 +253,7 @@ class _LevelCodes:
             lows = [lower or 0 for lower, _ in pairs]
             highs = [upper or 0 for _, upper in pairs]
             # Codes of twenty digits are numbers too.
-            small = all(abs(one) < 1 << 62 for one in (*lows, *highs))
+            small = all(abs(bound) < 1 << 62 for bound in (*lows, *highs))
             kind: type = np.int64 if small else object
             self._bounds = missing, none, np.array(lows, kind), np.array(highs, kind), open_
         return self._bounds

@@ -9,7 +9,7 @@ of a finer breakdown make up a leaf of a coarser one.
 from __future__ import annotations
 
 from sdcensus.model.plan.programme import ProgrammeUnit
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.text import Text
 
 NAME = "eu-2021"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.groups.broken_down import FEW_ATTRIBUTES, BrokenDown, KindFigures
 
 #: Kinds of cells that are listed, those with the most small groups first.

@@ -9,7 +9,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.measure import Measured, PublicRow, Row, Side
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
 from sdcensus.report.study.results import CellFigures, Study

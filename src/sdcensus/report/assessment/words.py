@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.measure import Side
 from sdcensus.model.quantities import chance_text, number_text, share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import units_text
 from sdcensus.report.assessment.results import Assessment, PublicAssessment
 from sdcensus.risk.detection.findings import FindingKind, Findings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sdcensus.errors import OutputError
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import as_png, as_svg, require_libraries
 from sdcensus.report.perturbation.page import page

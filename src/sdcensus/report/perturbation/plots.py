@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sdcensus.errors import UnknownName
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.quantities import share_text
 from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import (

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import BIAS_TOLERANCE
-from sdcensus.model.perturbation.rows import Perturbation, Tail
+from sdcensus.model.perturbation.table import Perturbation, Tail
 
 #: Probabilities below this cannot be seen in a table or a picture.
 RARE = 5e-5

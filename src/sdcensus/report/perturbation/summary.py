@@ -8,9 +8,14 @@ from sdcensus.methods.perturbation.coupling import Coupling, coupling_of
 from sdcensus.methods.perturbation.sources import single_count_delta
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import PerturbationDesign, Relaxation
-from sdcensus.model.perturbation.lookups import INDEPENDENT_FROM, Lookup, default_lookup
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import KeyRule, PerturbationTable
+from sdcensus.model.perturbation.table import (
+    INDEPENDENT_FROM,
+    KeyRule,
+    Lookup,
+    Perturbation,
+    PerturbationTable,
+    default_lookup,
+)
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.report.perturbation.rows import (
     RowSummary,

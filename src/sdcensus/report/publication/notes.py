@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdcensus.model.catalogue import catalogue, lines
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.quantities import number_text
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import LANGUAGES, Text, catalogue, lines
 from sdcensus.report.page import Html, bullets, contents, page, section, table
 from sdcensus.report.publication.links import links
 

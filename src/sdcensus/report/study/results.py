@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.utility.against_design import ChiSquare

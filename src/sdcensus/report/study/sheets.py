@@ -11,8 +11,8 @@ from typing import Any
 
 from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.errors import MissingExtra
-from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.quantities import NOTHING
+from sdcensus.model.text import plain_cell
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study

@@ -86,10 +86,10 @@ class AttributeWording:
         parent = int(self.parents[at])
         positions[int(self.axes[at])] = None if parent < 0 else parent
         group = group_of(self.spec, positions, language)
-        told = _told(axis, own[int(self.axes[at])], language)
+        learned = _told(axis, own[int(self.axes[at])], language)
         size, others = int(self.sizes[at]), int(self.others[at])
         words = _spanish if spanish(language) else _english
-        text = words(group, size, others, told, axis.variable.role is Role.GEOGRAPHY)
+        text = words(group, size, others, learned, axis.variable.role is Role.GEOGRAPHY)
         lead = PERCEIVED.show(language) if self.published else ""
         return f"{lead}{text}."
 

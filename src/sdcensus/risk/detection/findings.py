@@ -107,9 +107,9 @@ class Findings:
             raise SpecError(
                 f"{self.spec.title}: the table is too large for a mask. Use the numbers in cells."
             )
-        found = np.zeros(self.spec.cells, dtype=bool)
-        found[self.cells.astype(np.int64)] = True
-        return found.reshape(self.spec.shape)
+        mask = np.zeros(self.spec.cells, dtype=bool)
+        mask[self.cells.astype(np.int64)] = True
+        return mask.reshape(self.spec.shape)
 
     def sentences(self, limit: int | None = None, language: str | None = None) -> tuple[str, ...]:
         """The first findings as sentences, all of them without a limit."""

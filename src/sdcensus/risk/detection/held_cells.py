@@ -12,8 +12,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.layout import positions_on, values_at
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, Mark, SparseTable, Table
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]

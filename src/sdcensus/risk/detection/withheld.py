@@ -58,7 +58,7 @@ def withheld_that_follow(table: Table, others: Sequence[Table] = ()) -> Findings
         table: The table with withheld cells.
         others: Further published tables, if a reader has them.
     """
-    if not all(isinstance(one, Table) for one in (table, *others)):
+    if not all(isinstance(source, Table) for source in (table, *others)):
         raise SpecError(
             "Withheld cells are worked out from published tables that are held whole: very large"
             " tables have none. Give tables with fewer or coarser axes."

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.quantities import number_text
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.headings import (
     code_label,
     joined,

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.rollup import regroup
-from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.kernels.cells.tabulate import Combine, regroup
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.leaf_groups import SharedVariable, leaf_blocks, shared_variables
 from sdcensus.model.spec.table_spec import TableSpec

@@ -101,15 +101,15 @@ def difference(first: Source, second: Source, *, threshold: int = 2) -> Findings
     matching = _matching(numbers, larger.spec, smaller.spec)
     amount = larger.at(numbers) - smaller.at(matching)
     seen = ~np.isin(matching, smaller.hidden)
-    found = np.flatnonzero((amount >= 1) & (amount <= threshold) & seen)
-    cells, values = numbers[found], amount[found]
+    few = np.flatnonzero((amount >= 1) & (amount <= threshold) & seen)
+    cells, values = numbers[few], amount[few]
     order = np.lexsort((cells, known_axes(larger.spec, cells)))
     cells, values = cells[order], values[order]
     wording = DifferenceWording(larger.spec, smaller.spec, cells, values, larger.published)
     scope = tables_scope([larger.spec, smaller.spec], published=larger.published)
     nowhere = np.full(cells.size, -1, dtype=np.int64)
-    made = Findings if larger.published else ConfidentialFindings
-    return made(FindingKind.DIFFERENCE, larger.spec, cells, values, nowhere, scope, wording)
+    kind = Findings if larger.published else ConfidentialFindings
+    return kind(FindingKind.DIFFERENCE, larger.spec, cells, values, nowhere, scope, wording)
 
 
 def _matching(numbers: Numbers, spec: TableSpec, other: TableSpec) -> Numbers:
@@ -126,7 +126,7 @@ def _matching(numbers: Numbers, spec: TableSpec, other: TableSpec) -> Numbers:
         own = [(code.level, code.code) for code in spec.axes[at].codes]
         if set(own) != set(places) or spec.axes[at].canonical() != axis.canonical():
             raise _other_axes(spec, other)
-        place = np.array([places[one] for one in own], dtype=np.uint64)
+        place = np.array([places[code] for code in own], dtype=np.uint64)
         moved += place[positions_on(spec.shape, at, numbers)] * np.uint64(weight)
     return moved
 
@@ -215,11 +215,11 @@ def _without(universe: Universe, variable: Variable) -> Universe:
     """A universe without what it says of one variable."""
     if variable.name not in [variable.name for variable in universe.variables]:
         return universe
-    made = EVERYTHING
+    rest = EVERYTHING
     for one in universe.variables:
         if one.name != variable.name:
-            made = restrict(made, one, leaves_in(universe, one))
-    return made
+            rest = restrict(rest, one, leaves_in(universe, one))
+    return rest
 
 
 def _name(spec: TableSpec, language: str | None) -> str:
@@ -345,11 +345,11 @@ def _rest_findings(whole: Cube | Table, parts: Cube | Table, found: _Rests) -> F
         published,
     )
     scope = tables_scope([spec, parts.spec], published=published)
-    made = Findings if published else ConfidentialFindings
-    return made(FindingKind.DIFFERENCE, spec, cells, values, axes, scope, wording)
+    kind = Findings if published else ConfidentialFindings
+    return kind(FindingKind.DIFFERENCE, spec, cells, values, axes, scope, wording)
 
 
 def _axes_of(spec: TableSpec, rests: Sequence[DifferenceRest]) -> Int64:
     names = [axis.variable.name for axis in spec.axes]
-    told = [rest.near.variable.name for rest in rests]
-    return np.array([names.index(one) if one in names else -1 for one in told], dtype=np.int64)
+    named = [rest.near.variable.name for rest in rests]
+    return np.array([names.index(name) if name in names else -1 for name in named], dtype=np.int64)

@@ -127,14 +127,14 @@ def eliminate(specs: Sequence[TableSpec], cube: Cube, *, threshold: int = 2) -> 
     plain = ((sets == 0) | (sets == 1)).all(axis=1)
     plain &= np.abs(combinations).max(axis=1, initial=0) < 1 << 20
     values = sets @ counts
-    found = np.flatnonzero(plain & (values >= 1) & (values <= threshold))
-    found = found[(combinations[found] @ rows == sets[found]).all(axis=1)]
+    few = np.flatnonzero(plain & (values >= 1) & (values <= threshold))
+    few = few[(combinations[few] @ rows == sets[few]).all(axis=1)]
     shown = {row.tobytes() for row in rows.astype(bool)}
-    fresh = [sets[at].astype(bool).tobytes() not in shown for at in found.tolist()]
-    found = found[np.array(fresh, dtype=bool)]
-    coefficients = np.zeros((found.size, cells), dtype=np.int64)
-    coefficients[:, first] = combinations[found]
-    return Isolated(atoms, sets[found].astype(bool), values[found], coefficients)
+    fresh = [sets[at].astype(bool).tobytes() not in shown for at in few.tolist()]
+    few = few[np.array(fresh, dtype=bool)]
+    coefficients = np.zeros((few.size, cells), dtype=np.int64)
+    coefficients[:, first] = combinations[few]
+    return Isolated(atoms, sets[few].astype(bool), values[few], coefficients)
 
 
 def _too_large() -> SpecError:

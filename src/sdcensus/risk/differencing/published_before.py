@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
+from sdcensus.model.published.table import AnyTable, PublishedTable, SparseTable, Table
 from sdcensus.model.spec.leaf_groups import leaf_blocks
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
@@ -84,7 +82,7 @@ def exempt_differences(
 def _earlier(source: Cube | Table, before: Before) -> list[_Earlier]:
     if isinstance(before, Registry):
         return list(before.specs()) if isinstance(source, Cube) else list(before.tables())
-    return [one.table if isinstance(one, PublishedTable) else one for one in before]
+    return [entry.table if isinstance(entry, PublishedTable) else entry for entry in before]
 
 
 def _counterpart(source: Cube | Table, other: _Earlier, tabulate: Tabulate | None) -> Cube | Table:
@@ -128,7 +126,7 @@ def _possible(spec: TableSpec) -> npt.NDArray[np.bool_]:
     possible = np.ones(spec.shape, dtype=bool)
     for at, axis in enumerate(spec.axes):
         leaves = np.concatenate([block.leaves for block in leaf_blocks(spec, axis.variable)])
-        possible &= (leaves > 0).reshape([-1 if one == at else 1 for one in range(possible.ndim)])
+        possible &= (leaves > 0).reshape([-1 if axis == at else 1 for axis in range(possible.ndim)])
     return possible
 
 

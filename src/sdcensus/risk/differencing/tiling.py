@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.rollup import regroup
-from sdcensus.kernels.cells.tabulate import Combine
+from sdcensus.kernels.cells.tabulate import Combine, regroup
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.leaf_groups import LeafBlock, SharedVariable, nesting, shared_variables
@@ -119,20 +118,6 @@ class Tiling:
         kept = [on_whole[name] for name in names if name in on_whole]
         values = values.transpose(np.argsort(kept).tolist())
         return values.reshape(-1)
-
-    def parts_of(self, at: int) -> Numbers:
-        """The cells of the other table of which one of these cells is the union."""
-        where = np.unravel_index(at, self.shape) if self.shape else ()
-        weights = mixed_radix(self.parts.shape)
-        numbers = np.zeros(1, dtype=np.uint64)
-        for step in self.steps:
-            if step.parts_axis is None:
-                continue
-            place = 0 if step.whole_axis is None else int(where[step.whole_axis])
-            own = step.parts.start + step.part[step.made == place]
-            added = own.astype(np.uint64) * np.uint64(weights[step.parts_axis])
-            numbers = (numbers[:, None] + added).reshape(-1)
-        return np.sort(numbers)
 
     def _on_axis(self, at: int) -> TilingStep:
         return next(step for step in self.steps if step.whole_axis == at)

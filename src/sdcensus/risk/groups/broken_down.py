@@ -32,13 +32,89 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
-from sdcensus.risk.groups.assembled import Assembled, AssembledCounter
+from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.groups.shown_cells import KindOfCells
 from sdcensus.risk.groups.twins import TwinCounter, Twins
-from sdcensus.risk.groups.unit_records import UnitRecords
+from sdcensus.risk.groups.unit_records import CellsOfUnits, UnitRecords
+
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Assembled(Confidential):
+    """Units by the number of variables that tables tell about them.
+
+    Attributes:
+        variables: How many variables there are in all.
+        alone: For each number of variables (from 0), how many units stand alone in some cell that
+            is broken down, so that these variables can be read off.
+        grouped: The same for units in some such cell of two or three: the variables are known of
+            the group, and of each of them where all have the same value.
+    """
+
+    variables: int
+    alone: tuple[int, ...]
+    grouped: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return "<Assembled: confidential>"
+
+    @property
+    def units(self) -> int:
+        """How many units stand alone in some cell that is broken down."""
+        return sum(self.alone[1:])
+
+    @property
+    def mean(self) -> float:
+        """Of those, with how many variables on average."""
+        total = sum(number * often for number, often in enumerate(self.alone))
+        return total / self.units if self.units else 0.0
+
+    def at_least(self, number: int) -> int:
+        """How many units stand alone, with at least so many variables."""
+        return sum(self.alone[max(number, 1) :])
+
+
+class AssembledCounter:
+    """Collects, for each unit, the variables that cells of few units tell about it."""
+
+    __slots__ = ("_above", "_alone", "_grouped", "_place", "_words")
+
+    def __init__(self, units: int, variables: Sequence[str], *, above: int = 0) -> None:
+        """Take the number of units, all variables, and the largest group that nothing divides."""
+        self._above = above
+        self._place = {name: at for at, name in enumerate(variables)}
+        self._words = -(-max(len(variables), 1) // _WORD)
+        self._alone = np.zeros((self._words, units), dtype=np.uint64)
+        self._grouped = np.zeros((self._words, units), dtype=np.uint64)
+
+    def add(self, kind: KindOfCells, cells: CellsOfUnits) -> None:
+        """Take the cells of one kind."""
+        size = cells.counts[cells.number]
+        places = [self._place[name] for name in kind.own | kind.finer]
+        for units, told in ((size == 1, self._alone), ((size == 2) | (size == 3), self._grouped)):
+            held = np.flatnonzero(units & (size > self._above))
+            if not held.size:
+                continue
+            for word in range(self._words):
+                bits = sum(1 << (at % _WORD) for at in places if at // _WORD == word)
+                told[word, held] |= np.uint64(bits)
+
+    def result(self) -> Assembled:
+        """Units by the number of variables."""
+        number = len(self._place)
+        return Assembled(number, _histogram(self._alone, number), _histogram(self._grouped, number))
+
+
+def _histogram(told: npt.NDArray[np.uint64], variables: int) -> tuple[int, ...]:
+    bits = np.zeros(told.shape[1], dtype=np.int64)
+    for word in told:
+        for at in range(_WORD):
+            bits += ((word >> np.uint64(at)) & np.uint64(1)).astype(np.int64)
+    return tuple(np.bincount(bits, minlength=variables + 1).tolist())
+
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

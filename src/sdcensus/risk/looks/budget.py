@@ -15,12 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.policy.menu import Menu
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level
+from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks.chance import recovery, recovery_with, variance_for
 from sdcensus.risk.looks.lattice import Codes, Lattice

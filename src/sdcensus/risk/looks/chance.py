@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 
 #: More ways in which several publications can turn out than are worth going through.
 MOST_OUTCOMES = 2_000_000
@@ -54,7 +54,7 @@ def recoveries(
     """
     from scipy.special import ndtr
 
-    found = np.zeros(looks.shape)
+    chances = np.zeros(looks.shape)
     variance = large_variance(perturbation)
     rest = np.sqrt(variance * np.maximum(looks - 1, 0)) / looks
     scale = np.maximum(rest, 1e-9)
@@ -65,8 +65,8 @@ def recoveries(
             deviations, perturbation.probabilities(count).tolist(), strict=True
         ):
             middle = deviation / looks
-            found += chance * (ndtr((0.5 - middle) / scale) - ndtr((-0.5 - middle) / scale))
-    return np.asarray(found / len(counts), dtype=np.float64)
+            chances += chance * (ndtr((0.5 - middle) / scale) - ndtr((-0.5 - middle) / scale))
+    return np.asarray(chances / len(counts), dtype=np.float64)
 
 
 def recovery_with(looks: float, perturbation: Perturbation) -> float:
@@ -136,10 +136,10 @@ def hypercube_looks(sizes: Iterable[int]) -> float:
         >>> hypercube_looks([2, 4])
         1.875
     """
-    found = list(sizes)
-    if any(one < 1 for one in found):
+    sizes_of_parts = list(sizes)
+    if any(size < 1 for size in sizes_of_parts):
         raise SpecError("Every axis of a table has at least one code.")
-    return math.prod(1 + 1 / one for one in found if one > 1)
+    return math.prod(1 + 1 / size for size in sizes_of_parts if size > 1)
 
 
 def margin_exploit(edge: float, constraints: int, parts: int = 2) -> float:
@@ -241,12 +241,12 @@ def required(
 def edge_probability(perturbation: Perturbation) -> float:
     """The larger of the probabilities that a large count moves by the most, down or up."""
     widest = perturbation.max_deviation
-    found = 0.0
+    largest = 0.0
     for count in _large_counts(perturbation):
         chances = perturbation.probabilities(count)
         at_edge = np.abs(perturbation.deviations(count)) == widest
-        found = max([found, *chances[at_edge].tolist()])
-    return found
+        largest = max([largest, *chances[at_edge].tolist()])
+    return largest
 
 
 def large_variance(perturbation: Perturbation) -> float:
@@ -304,19 +304,19 @@ def _likelihoods(
 def _log_chances(
     perturbation: Perturbation, count: int, targets: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    found = dict(
+    by_target = dict(
         zip(
             perturbation.targets(count).tolist(),
             perturbation.probabilities(count).tolist(),
             strict=True,
         )
     )
-    chances = [found.get(one, 0.0) for one in targets.tolist()]
+    chances = [by_target.get(target, 0.0) for target in targets.tolist()]
     return np.array([math.log(chance) if chance > 0 else -math.inf for chance in chances])
 
 
 def _log_factorials(largest: int) -> npt.NDArray[np.float64]:
-    return np.array([math.lgamma(one + 1) for one in range(largest + 1)])
+    return np.array([math.lgamma(number + 1) for number in range(largest + 1)])
 
 
 def _compositions(total: int, places: int) -> npt.NDArray[np.int64]:
@@ -331,3 +331,35 @@ def _compositions(total: int, places: int) -> npt.NDArray[np.int64]:
         rows = np.column_stack([rows[owner], taken])
         left = left[owner] - taken
     return np.column_stack([rows, left])
+
+
+#: A count that stays more often than this is as good as published exactly.
+LARGEST_STAY = 0.9
+
+
+def counts_that_stay(perturbation: Perturbation, limit: float = LARGEST_STAY) -> Iterator[int]:
+    """The counts from 1 up that stay with a probability above a limit; one of each row.
+
+    Rounding leaves multiples of its base as they are and moves the counts around them there: a
+    count to which others come at least as often as it stays tells its readers little, and is no
+    such count.
+
+    Examples:
+        >>> from sdcensus.methods.perturbation.schemes import scheme
+        >>> list(counts_that_stay(scheme("RR3"))), list(counts_that_stay(scheme("CP3")))
+        ([], [])
+    """
+    tail, farthest = perturbation.tail, perturbation.max_deviation
+    for count in range(1, tail.rows + tail.period + 1):
+        stays = perturbation.stay(count)
+        if stays <= limit:
+            continue
+        others = range(max(1, count - farthest), count + farthest + 1)
+        coming = sum(_chance(perturbation, other, count) for other in others if other != count)
+        if coming < stays:
+            yield count
+
+
+def _chance(perturbation: Perturbation, count: int, published: int) -> float:
+    """The probability that a count is published as another."""
+    return float(perturbation.probabilities(count)[perturbation.targets(count) == published].sum())

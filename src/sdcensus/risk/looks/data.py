@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.risk.looks.chance import large_variance, recoveries
 
 Int64 = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from sdcensus.kernels.inference.looks import sum_of_choices
 from sdcensus.model.policy.menu import Menu, MenuVariable
 from sdcensus.model.schema.variable import Level
 from sdcensus.risk.looks.axis import AxisForms, axis_forms
-from sdcensus.risk.looks.partitions import division
+from sdcensus.risk.looks.tables import division
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

@@ -10,18 +10,73 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.schema.variable import Code, Level, Role, Variable
+from sdcensus.model.schema.variable import Code, Level, Role, Variable, common_refinement
 from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe
-from sdcensus.risk.looks.partitions import division, refining
+
+Int64 = npt.NDArray[np.int64]
+
+#: The level divides a code not at all: its part is the code itself.
+UNDIVIDED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How finer levels divide each code of a coarser one (or everything, as one code).
+
+    Attributes:
+        parts: For each finer level and code, the number of codes of that level that it holds.
+        same_as: For each finer level and code, the first level that divides the code alike: the
+            level itself, an earlier one, or ``UNDIVIDED``. Equal parts are the same records, and
+            carry the same noise.
+    """
+
+    parts: Int64
+    same_as: Int64
+
+
+def division(finer: Sequence[Level], coarse: Level | None) -> Division:
+    """How levels divide the codes of a level that all of them refine; ``None``: everything.
+
+    Codes without leaves hold no record of any census and count as nothing.
+    """
+    if coarse is None:
+        size, above = 1, np.zeros(len(finer[0].group) if finer else 0, dtype=np.int64)
+    else:
+        size, above = len(coarse.codes), coarse.group_array
+    parts = np.zeros((len(finer), size), dtype=np.int64)
+    same_as = np.zeros((len(finer), size), dtype=np.int64)
+    for at, level in enumerate(finer):
+        parts[at] = _parts([level], above, size)
+        same_as[at] = at
+        for earlier in range(at - 1, -1, -1):
+            alike = parts[at] == parts[earlier]
+            if alike.any():
+                alike &= _parts([level, finer[earlier]], above, size) == parts[at]
+                same_as[at] = np.where(alike, same_as[earlier], same_as[at])
+        same_as[at][parts[at] <= 1] = UNDIVIDED
+    return Division(parts, same_as)
+
+
+def refining(levels: Sequence[Level], coarse: Level) -> tuple[Level, ...]:
+    """Those of some levels of a variable that divide the codes of another one, and not that one."""
+    return tuple(level for level in levels if level.name != coarse.name and level.refines(coarse))
+
+
+def _parts(levels: Sequence[Level], above: Int64, size: int) -> Int64:
+    """How many groups of records with leaves lie under each code."""
+    base, _ = common_refinement(levels)
+    _, first = np.unique(base, return_index=True)
+    return np.bincount(above[first], minlength=size).astype(np.int64)
+
 
 Mask = npt.NDArray[np.bool_]
 Pair = tuple[Variable, Level]
@@ -67,11 +122,11 @@ class CellClass:
 
 def classes_of(specs: Iterable[TableSpec]) -> tuple[CellClass, ...]:
     """The classes of cells that tables show, each once."""
-    found: dict[tuple[object, ...], CellClass] = {}
+    classes: dict[tuple[object, ...], CellClass] = {}
     for spec in specs:
         for class_ in _classes(spec):
-            found.setdefault(class_.key, class_)
-    return tuple(found.values())
+            classes.setdefault(class_.key, class_)
+    return tuple(classes.values())
 
 
 def lines_of_tables(specs: Iterable[TableSpec]) -> tuple[tuple[int, int], ...]:
@@ -115,7 +170,7 @@ def _classes(spec: TableSpec) -> Iterator[CellClass]:
             choice.append(selected)
         choices.append(choice)
     for chosen in itertools.product(*choices):
-        pairs = [one for one in (*chosen, *fixed.values()) if one is not None]
+        pairs = [pair for pair in (*chosen, *fixed.values()) if pair is not None]
         ordered = tuple(sorted(pairs, key=lambda pair: pair[0].name))
         yield CellClass(ordered, condition, everywhere)
 
@@ -133,8 +188,8 @@ def _selected(universe: Universe) -> tuple[str, dict[str, Pair]]:
 
 def _level_of(variable: Variable, inside: Mask) -> Level:
     """The two groups that a condition makes of the leaves of a variable."""
-    group = tuple(0 if one else 1 for one in inside.tolist())
-    chosen = "".join("0" if one else "1" for one in group)
+    group = tuple(0 if held else 1 for held in inside.tolist())
+    chosen = "".join("0" if group_number else "1" for group_number in group)
     return Level(f"{_SELECTED} {chosen}", (Code("selected"), Code("rest")), group)
 
 

@@ -22,10 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.policy.menu import Menu
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import Tie, ties_of
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.headings import joined
 from sdcensus.risk.looks.axis import axis_forms
 from sdcensus.risk.looks.lattice import Codes, Lattice, Summed
@@ -59,16 +58,6 @@ def tied_lattice(
     if not ties:
         return Lattice(menus[of])
     return TiedLattice(schema, menus, of, ties, variances, left)
-
-
-def seen_ties(
-    schema: Schema,
-    menus: Mapping[Entity, Menu],
-    of: Entity,
-    declared: Sequence[Tie] | None = None,
-) -> tuple[Tie, ...]:
-    """The identities through which menus say something about some units, directly or not."""
-    return tuple(_reaching(schema, menus, of, declared)[0])
 
 
 def _reaching(

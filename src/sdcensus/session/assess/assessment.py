@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods.method import Method
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import MeasureContext, Measured
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance

@@ -14,13 +14,12 @@ import numpy as np
 from sdcensus.errors import SdcensusError
 from sdcensus.methods.method import Mask, Method, MethodKind, mask_of
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import is_interior
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.risk.looks.chance import large_variance
 

@@ -11,7 +11,7 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import TableSpec

@@ -11,7 +11,7 @@ import numpy as np
 
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
-from sdcensus.model.cube.interior import is_interior
+from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.published.claims import SENTENCES, Claims
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable

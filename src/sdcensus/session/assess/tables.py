@@ -17,8 +17,7 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Hierarchy, Variable
+from sdcensus.model.schema.variable import Entity, Hierarchy, Variable
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

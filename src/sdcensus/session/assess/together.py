@@ -10,8 +10,8 @@ from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.differencing.differences import differences_between

@@ -31,10 +31,9 @@ from sdcensus.formats.perturbation.read import read_perturbation
 from sdcensus.formats.read.tables import PublishedFolder, SkippedFile, scan_published
 from sdcensus.formats.shared.arrow_columns import write_csv
 from sdcensus.formats.write import check_new, new_file
-from sdcensus.model.perturbation.rows import Perturbation
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import Perturbation, PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.model.quantities import share_text
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.attack.crawl import Crawl, MenuWalk, crawl_menu

@@ -17,10 +17,8 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.marks import Mark
-from sdcensus.model.published.publication import PublishedTable
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, PublishedTable, Table
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer.service import TableService
 

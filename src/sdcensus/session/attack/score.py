@@ -18,7 +18,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.attack.score_groups import GroupScore, score_groups
 from sdcensus.session.census.census import Census

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.attack import AttackResult
-from sdcensus.attack.groups.claims import MOST_MEMBERS, GroupClaims, Traits
+from sdcensus.attack.claims import MOST_MEMBERS, GroupClaims, Traits
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.publication import PublishedTable
+from sdcensus.model.published.table import PublishedTable
 from sdcensus.model.spec.record_sets import is_product, leaves_in, universe_of_cell
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict

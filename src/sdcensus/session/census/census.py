@@ -14,15 +14,13 @@ from sdcensus.errors import SpecError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
 from sdcensus.model.people_mark import PeopleMark
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.file_problems import OnProblem
-from sdcensus.model.schema.key_space import KeySpace
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.schema import KeySpace, Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
-from sdcensus.model.vocabulary import EngineName as EngineName
+from sdcensus.model.vocabulary import EngineName as EngineName, option
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.column import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported

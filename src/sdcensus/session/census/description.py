@@ -8,9 +8,8 @@ import numpy as np
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import DeclaredUniverse
-from sdcensus.model.schema.variable import CodeKind, Variable
+from sdcensus.model.schema.variable import CodeKind, Entity, Variable
 from sdcensus.session.census.census import Census
 from sdcensus.store.manifest import column_file
 

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.implications import PairRule, declared_rules
-from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.schema.variable import Entity, Level, Role, Variable
 from sdcensus.session.census.census import Census
 
 Int64 = npt.NDArray[np.int64]

@@ -53,8 +53,7 @@ def load(
     """
     # Here and not above: whoever looks for the secret does not load a census.
     from sdcensus.documents.schema.document import read_schema
-    from sdcensus.ingest.load import load_census
-    from sdcensus.ingest.maps import read_maps
+    from sdcensus.ingest.load import load_census, read_maps
 
     read = read_schema(Path(schema))
     key = find_secret(secret)

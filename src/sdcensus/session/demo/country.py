@@ -31,11 +31,11 @@ from sdcensus.errors import OutputError, SpecError
 from sdcensus.formats.perturbation import ExchangeFormat, write_perturbation
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.text import parse_json
 from sdcensus.risk.looks.budget import look_budgets
 from sdcensus.risk.looks.chance import Requirement
 from sdcensus.session.answer.budgets import open_menu

@@ -13,8 +13,7 @@ from sdcensus.formats.shared.arrow_columns import published_values
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import find_example
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sdcensus.microdata.derived_store import DerivedRecords
-from sdcensus.model.plain_cells import plain_cell
+from sdcensus.model.text import plain_cell
 from sdcensus.store.owner_only import open_owner_only
 
 _HEADINGS = ("unit", "record", "change", "variable", "before", "after")

@@ -17,9 +17,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.lineage import Derivation, lineage_text
-from sdcensus.model.published.provenance import fingerprint
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.provenance import Derivation, fingerprint, lineage_text
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.load import find_secret
 from sdcensus.session.derive.changed_records import write_changed_records

@@ -22,7 +22,7 @@ from sdcensus.model.published.figures import (
     median,
     quotient,
 )
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.text import Text
 from sdcensus.session.figures import words

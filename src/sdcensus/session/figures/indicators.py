@@ -19,9 +19,8 @@ from sdcensus.model.published.delivery import (
     delivered_cells,
 )
 from sdcensus.model.published.figures import Counted, Figures, quotient
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis, make_axis, parse_axis
 from sdcensus.model.spec.covers import WHOLE, CountedAxis, Part, covering
 from sdcensus.model.spec.headings import axis_heading

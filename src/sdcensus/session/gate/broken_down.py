@@ -13,13 +13,12 @@ import numpy as np
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.method import Method
-from sdcensus.model.perturbation.lookups import Lookup, default_lookup
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Lookup, Perturbation, default_lookup
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec

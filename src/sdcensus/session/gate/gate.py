@@ -22,12 +22,12 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import BROKEN_DOWN, Policy
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.groups.broken_down import GroupNoise
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
-from sdcensus.risk.staying import LARGEST_STAY, counts_that_stay
+from sdcensus.risk.looks.chance import LARGEST_STAY, counts_that_stay
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.broken_down import (
     group_noise,

@@ -9,7 +9,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import BROKEN_DOWN
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise

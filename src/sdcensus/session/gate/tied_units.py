@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.model.policy.policy import Policy, menu_of
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.identities import (
     OpenTie,
     open_in_menus,
@@ -20,7 +19,7 @@ from sdcensus.model.schema.identities import (
     ties_of,
 )
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level
+from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
 

@@ -20,8 +20,7 @@ from sdcensus.errors import SpecError, StoreError
 from sdcensus.kernels.cells.tabulate import BLOCK_ROWS
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.layout import mixed_radix, positions_on
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.store.census_store import CensusStore

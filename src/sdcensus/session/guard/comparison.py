@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.published.lock import LockedTable, Making, PublicationLock
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.guard.records_behind import SharedNumbers

@@ -20,7 +20,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, LockedTable, Making
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words

@@ -27,9 +27,8 @@ from sdcensus.model.published.lock import (
 )
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.leaf_groups import LeafBlock, leaf_blocks
 from sdcensus.model.spec.shared_cells import same_layout, shared_cells
 from sdcensus.model.spec.table_spec import TableSpec

@@ -11,8 +11,8 @@ from sdcensus.methods.method import Method
 from sdcensus.model.plan.plan import Plan, PlanOutput
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, EventKind, LockEvent, PublicationLock
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard.table_changes import TableChanges

@@ -18,14 +18,14 @@ from sdcensus._version import __version__
 from sdcensus.errors import Refused, SdcensusError, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.people_mark import PeopleMark
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import EventKind, Making, PublicationLock, census_name
 from sdcensus.model.published.provenance import fingerprint
 from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import served_words as serving_words, words as guard_words

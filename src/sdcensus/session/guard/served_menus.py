@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.model.json_text import parse_json
 from sdcensus.model.policy.menu import Menu, MenuVariable
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.text import parse_json
 
 
 def menu_text(menu: Menu) -> str:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sdcensus.errors import Refused
 from sdcensus.methods.method import Method
-from sdcensus.model.perturbation.lookups import INDEPENDENT_FROM, Lookup
+from sdcensus.model.perturbation.table import INDEPENDENT_FROM, Lookup
 from sdcensus.model.plan.plan import Plan
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard.run import (
     folders_of_plan,

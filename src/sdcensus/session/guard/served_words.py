@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.guard.changed_menu import MenuChanges
 from sdcensus.session.guard.words import PERMANENT, cost, shows_who
 

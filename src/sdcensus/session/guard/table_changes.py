@@ -13,8 +13,7 @@ from sdcensus.errors import StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.layout import positions_on
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Role
+from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.model.plain_cells import plain_cell
 from sdcensus.model.published.lock import LockedTable, Making, census_name
 from sdcensus.model.schema.schema import CensusInfo
+from sdcensus.model.text import plain_cell
 from sdcensus.session.guard.table_changes import EVERYWHERE, TableChanges
 
 #: Why numbers change, when it is the records.

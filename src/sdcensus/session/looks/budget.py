@@ -13,15 +13,14 @@ from sdcensus.methods.perturbation.design import LARGEST_DEVIATION, design_pertu
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level
+from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks.budget import (
     NOT_COVERED,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.policy.menu import Menu, MenuVariable
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Level

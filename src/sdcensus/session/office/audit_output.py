@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.formats.shared.arrow_columns import published_values
-from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import AnyTable, SparseTable

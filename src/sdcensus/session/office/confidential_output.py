@@ -22,7 +22,7 @@ from sdcensus.formats.shared.arrow_columns import (
 )
 from sdcensus.formats.write import check_new
 from sdcensus.formats.write.about import check_names, word_columns
-from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.delivery import delivered_axis
 from sdcensus.store.owner_only import open_owner_only

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
         two_sided_geometric as two_sided_geometric,
     )
     from sdcensus.model.perturbation.design import Relaxation as Relaxation
-    from sdcensus.model.perturbation.lookups import (
+    from sdcensus.model.perturbation.table import (
         Lookup as Lookup,
+        Tail as Tail,
         default_lookup as default_lookup,
     )
-    from sdcensus.model.perturbation.rows import Tail as Tail
     from sdcensus.model.vocabulary import Relax as Relax
     from sdcensus.report.perturbation.summary import Summary as Summary, summarise as summarise
     from sdcensus.session.perturbation.tables import (

@@ -32,8 +32,7 @@ from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme, strength
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.rows import Perturbation, Tail
-from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.perturbation.table import Perturbation, PerturbationTable, Tail
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.report.perturbation.rows import chances_of
 

@@ -18,7 +18,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 

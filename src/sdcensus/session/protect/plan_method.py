@@ -13,8 +13,8 @@ from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import parameters_of, takers_of
 from sdcensus.model.plan.plan import Plan, Protection
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import in_force

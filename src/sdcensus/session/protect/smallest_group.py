@@ -19,16 +19,14 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
 from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
-from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.small_groups import NonZeroCells, SparseGroups
-from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import AnyTable, Mark, SparseTable, Table
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.model.text import Text

@@ -14,16 +14,15 @@ from sdcensus.errors import OutputError, Refused, SecretError, SpecError
 from sdcensus.formats.write import table_target, write_table
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
-from sdcensus.model.cube.accumulators import Accumulators
-from sdcensus.model.cube.cube import Cube, Origin
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.method.parameter import Declaration, MethodOptions
 from sdcensus.model.method.registry import Part, checked_options, load, takers_of
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.protected import Protected
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text

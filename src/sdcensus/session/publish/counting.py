@@ -10,7 +10,7 @@ from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import UnknownName
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, EngineName
 from sdcensus.session.publish.derived_cubes import derived

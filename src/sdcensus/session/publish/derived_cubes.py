@@ -14,10 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.rollup import fold, fold_packed
-from sdcensus.kernels.cells.tabulate import identity, unpack
-from sdcensus.model.cube.accumulators import COUNT, KEY, Accumulators, packs, sum_type
-from sdcensus.model.cube.cube import Cube
+from sdcensus.kernels.cells.tabulate import fold, fold_packed, identity, unpack
+from sdcensus.model.cube.cube import COUNT, KEY, Accumulators, Cube, packs, sum_type
 from sdcensus.model.cube.layout import Layout, mixed_radix, positions_on
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, SparseCube, assemble
 from sdcensus.model.spec.axis import Axis

@@ -12,7 +12,7 @@ from typing import Any
 from sdcensus._version import __version__
 from sdcensus.formats.write import new_file
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.marks import Mark
+from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
 from sdcensus.report.publication.index import evaluation_index
 from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages

@@ -19,10 +19,9 @@ from sdcensus.model.published.delivery import (
     deliver,
     delivered_cells,
 )
-from sdcensus.model.published.marks import Mark
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import Table
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import entity_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text

@@ -13,7 +13,7 @@ from sdcensus.model.cube.layout import Layout
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table_format import all_formats
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.smallest_group import GroupRule, judging_method, too_large

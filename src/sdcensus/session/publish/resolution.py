@@ -18,12 +18,12 @@ from sdcensus.errors import MissingExtra, Refused, SpecError
 from sdcensus.formats.write import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.plan.plan import Plan, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.headings import heading_in
 from sdcensus.model.spec.table_spec import TableSpec

@@ -12,11 +12,11 @@ from typing import Any
 from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.options import option
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import option
 from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (
     nothing_to_accept,
@@ -33,7 +33,7 @@ from sdcensus.session.guard.guard import (
     series_key_version,
     series_lookup,
 )
-from sdcensus.session.policy.builder_rules import withholds_households
+from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import LastFiles, write_last_files

@@ -19,8 +19,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.cube.layout import Layout
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.quantities import bytes_text
-from sdcensus.model.schema.entity import Entity
-from sdcensus.model.schema.variable import Code, Level, Role, Variable, smallest_width
+from sdcensus.model.schema.variable import Code, Entity, Level, Role, Variable, smallest_width
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 

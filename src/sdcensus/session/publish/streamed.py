@@ -21,7 +21,7 @@ from sdcensus.formats.write.streamed import (
 )
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.accumulators import Accumulators
+from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.cube.sparse_stream import DEFAULT_MEMORY, delivers_finest, map_cells

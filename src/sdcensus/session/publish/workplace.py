@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import OutputError, Refused, StoreError
-from sdcensus.model.json_text import parse_json
+from sdcensus.model.text import parse_json
 from sdcensus.session.publish import office_folder
 from sdcensus.store.owner_only import (
     keep_writing_to_owner,

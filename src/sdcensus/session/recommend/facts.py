@@ -12,9 +12,8 @@ from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.menu import finest_first
 from sdcensus.model.policy.policy import area_variables
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.session.census.census import Census
 
 #: Names of variables in the languages of our users, without case. The first one that fits is it.

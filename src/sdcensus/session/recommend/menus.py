@@ -21,9 +21,8 @@ from sdcensus.model.policy.policy import (
     area_variables,
     menu_of,
 )
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Role, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.risk.looks.budget import LookBudget, look_budgets
 from sdcensus.session.gate.tied_units import without_ties
 from sdcensus.session.looks.budget import LIMIT, budget_in, menus_of

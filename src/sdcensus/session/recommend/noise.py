@@ -8,7 +8,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import PerturbationDesign
-from sdcensus.model.perturbation.lookups import Lookup, default_lookup
+from sdcensus.model.perturbation.table import Lookup, default_lookup
 from sdcensus.model.quantities import share_text
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
 from sdcensus.risk.looks.chance import (

@@ -15,7 +15,7 @@ from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Setting
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection
 from sdcensus.model.policy.policy import Limits, Policy, UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress

@@ -11,9 +11,8 @@ import numpy as np
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.plan.plan import PlannedTable
 from sdcensus.model.policy.policy import Policy, UserRole, area_variables
-from sdcensus.model.schema.entity import Entity
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.headings import axis_heading, layer_heading, variable_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdcensus.methods.perturbation.schemes import STRENGTHS
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.quantities import share_text

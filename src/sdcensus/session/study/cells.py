@@ -12,7 +12,7 @@ from sdcensus.model.cube.layout import positions_of
 from sdcensus.model.cube.pairs import pair_of
 from sdcensus.model.cube.parts import TablePart, known_axes
 from sdcensus.model.inference.intervals import Intervals
-from sdcensus.model.perturbation.rows import Perturbation
+from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.headings import code_label, variable_heading
 from sdcensus.model.spec.table_spec import TableSpec

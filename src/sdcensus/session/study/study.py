@@ -17,10 +17,10 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import member
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.interior import interior
 from sdcensus.model.inference.knowledge import Knowledge
-from sdcensus.model.perturbation.lookups import Lookup
+from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret

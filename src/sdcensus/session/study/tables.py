@@ -10,7 +10,7 @@ import numpy as np
 
 from sdcensus.errors import InputError, SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.schema.entity import Entity
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.table import published_spec
